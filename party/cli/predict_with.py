@@ -13,7 +13,8 @@ from party.cli.train import announce_match, compute_settings
 from party.errors import ConfigError
 from party.files import kept_apart, locked_folder
 from party.keys.identity import load_identity
-from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.aligning import load_common
+from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.offers import Offer, Offers, load_offer, offer_of_settings
 from party.node.players import Predicted
@@ -44,7 +45,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
     check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
     job = _job(arguments, config, offer)
     with locked_folder(config.folder) as held:
-        local = load_inputs(config, KEY_FLOOR)
+        local = load_common(config, KEY_FLOOR)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             progress.show(waiting(peer.name, address, config.node.patience))

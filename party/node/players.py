@@ -129,9 +129,8 @@ class Stage:
     @property
     def policy(self) -> Policy:
         """What we object to: by our settings, the rows that we bring, and what was told before."""
-        return make_policy(
-            self.local, self.config, self.offers.judge_job, self.memory.judge_job, self.account.judge_job
-        )
+        judges = (self.offers.judge_job, self.memory.judge_job, self.account.judge_job)
+        return make_policy(self.local, self.config, *judges, initiates=self.initiates)
 
     @property
     def aligns(self) -> bool:

@@ -13,7 +13,7 @@ from party.settings.noise import noise_text
 from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.jobs import Align, Job, Predict, PredictionTerms, Train
+from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.odds import column_odds, disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
@@ -42,7 +42,7 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
         case Align():
             pass
         case Predict(asked):
-            if (flaw := _prediction_objection(config.agree, asked)) is not None:
+            if (flaw := _prediction_objection(config.agree, asked, initiates=True)) is not None:
                 raise ConfigError(flaw.reason)
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, job, who))
@@ -128,7 +128,7 @@ def _values_that_fit(theta: Fraction, attributes: Sequence[Attribute], name: str
     return ""
 
 
-def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) -> Policy:
+def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, initiates: bool = False) -> Policy:
     """Return what this party objects to: by its settings, its data, or what it has told before, and to whom."""
 
     def policy(job: Job) -> Objection | None:
@@ -140,7 +140,7 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) ->
             case Align():
                 objection = _alignment_objection(config.agree.alignments)
             case Predict(asked):
-                objection = _prediction_objection(config.agree, asked)
+                objection = _prediction_objection(config.agree, asked, initiates=initiates)
         return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy
@@ -180,6 +180,13 @@ def _unwelcome(term: str, asked: str) -> Objection:
     return Objection(term, f"the job asks for {asked}, our [agree] {_AGREE_KEYS.get(term, term)} does not allow it")
 
 
+_NO_ANSWERS = (
+    "our [agree] most_predictions is 0: an answer about a person shows on which side of our splits that person is; "
+    "set it to the number of people about whom we may answer"
+)
+_NO_NOISE = (
+    "our [agree] epsilon bounds what is learned of each person, and an answer has no noise: no prediction keeps it"
+)
 _AGREE_KEYS = {
     "method": "methods",
     "rank": "ranks",
@@ -190,8 +197,13 @@ _AGREE_KEYS = {
 """What bounds a term, where it has another name."""
 
 
-def _prediction_objection(agree: Acceptance, terms: PredictionTerms) -> Objection | None:
+def _prediction_objection(agree: Acceptance, terms: PredictionTerms, *, initiates: bool) -> Objection | None:
     """Return the first term of a joint prediction that this party does not agree to."""
+    if terms.receiver is not (Receiver.INITIATOR if initiates else Receiver.RESPONDER):
+        if not agree.life.allows_predictions:
+            return Objection("predictions", _NO_ANSWERS)
+        if agree.epsilon is not None:
+            return Objection("predictions", _NO_NOISE)
     if terms.probabilities and not agree.probabilities:
         return _unwelcome("probabilities", "probabilities")
     if terms.cipher not in agree.ciphers:

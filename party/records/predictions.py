@@ -5,7 +5,7 @@ columns and a digest of ours beside it: the same question may be answered again,
 Where we were answered, it keeps the answer: a person that is asked for again gets it from here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,10 @@ from protocols.two_party.prediction import Recall
 
 PREDICTION = "prediction"
 _DIGITS = 32
+_ANOTHER_TABLE = (
+    "no run on record here has made this model from the table that [data] names now, so "
+    "nobody can say who was trained on: name that table and the settings of its columns again"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,11 +77,14 @@ class PredictionPages:
         self.pages.write(PREDICTION, {"dataset": self.local.dataset, "way": way, **what, "people": digests, **more})
 
     def _judge(self, asked: Sequence[AskedRow]) -> Objection | None:
-        """Object to answering about other columns than before, or for more rows than are left."""
+        """Object to answering about who was trained on, about other columns than before, or for more than are left."""
         told: dict[str, tuple[str, str]] = {}
         for content in self._entries(Way.TOLD):
             told |= dict(zip(content["people"], zip(content["asked"], content["own"], strict=True), strict=True))
         now = {self._person(row.person): (row.commitment.hex(), self._own(row)) for row in asked}
+        refused = self._trained_on({row.person for row in asked})
+        if refused is not None:
+            return refused
         changed = sum(told.get(person, question) != question for person, question in now.items())
         if changed:
             return Objection(
@@ -86,6 +93,31 @@ class PredictionPages:
                 "about other columns of one side: two answers about one person tell more than one; leave them out",
             )
         return self._overdrawn(len(now.keys() - told.keys()))
+
+    def _trained_on(self, asked: Set[str]) -> Objection | None:
+        """Object to answering about people of the table that made the model; both sides know who they are.
+
+        They are those whose rows we bring, if ours is still the table of that run.
+        """
+        if not asked:
+            return None
+        table, runs, was_made = self.local.digest(b"contents").hex(), set[str](), False
+        for entry in self.pages.ledger.entries():
+            content: Any = entry.content
+            if content["kind"] == "run" and content["tables"][0] == table:
+                runs.add(content["run"])
+            elif content["kind"] == "model" and content["digest"] == self.terms.model.hex():
+                was_made |= content["run"] in runs
+        if not was_made:
+            return Objection("model", _ANOTHER_TABLE)
+        trained = len(asked & set(self.local.records))
+        if not trained:
+            return None
+        return Objection(
+            "trained on",
+            f"{trained:,} of the {len(asked):,} rows are of people who were trained on: what the run has shown of them "
+            "is bounded, and an answer shows more; leave them out",
+        )
 
     def _overdrawn(self, new: int) -> Objection | None:
         before = answered(self.pages, self.local.dataset)

@@ -14,12 +14,18 @@ class LifeBounds:
     """The most over the life of a data set, None for any.
 
     `runs` are those on different terms, `counts` the exact ones told, `predictions` the rows answered for together. One
-    run is usual: counts and accuracies of two can be subtracted (DESIGN 14).
+    run is usual: counts and accuracies of two can be subtracted (DESIGN 14); and no prediction: an answer about a
+    person shows on which side of our splits that person is (13).
     """
 
     runs: int | None = None
     counts: int | None = None
-    predictions: int | None = None
+    predictions: int | None = 0
+
+    @property
+    def allows_predictions(self) -> bool:
+        """Whether joint predictions may be answered at all."""
+        return self.predictions is None or self.predictions > 0
 
 
 USUAL_BOUNDS: Final = LifeBounds(runs=1)
@@ -34,7 +40,7 @@ def read_life_bounds(section: Section) -> LifeBounds:
     return LifeBounds(
         runs=_most(section, "most_runs", USUAL_BOUNDS.runs or ANY),
         counts=_most(section, "most_counts", ANY),
-        predictions=_most(section, "most_predictions", ANY, least=0),
+        predictions=_most(section, "most_predictions", 0, least=0),
     )
 
 

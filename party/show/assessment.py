@@ -22,11 +22,22 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.runs is not None else []
     if told.counts or agree.life.counts is not None:
         lines.append(f"Revealed so far: {counts}.")
+    lines += _answers_lines(agree)
     if told.epsilon == 0 and agree.epsilon is None:
         return lines
     spent = "no bound, as counts without noise were revealed" if told.epsilon is None else noise_text(told.epsilon)
     allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
     return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
+
+
+def _answers_lines(agree: Acceptance) -> list[str]:
+    """Say what joint predictions may reveal; nothing where none is answered."""
+    most = agree.life.predictions
+    if not agree.life.allows_predictions or agree.epsilon is not None:
+        return []
+    whom = "anybody" if most is None else f"{most:,} people"
+    asker = "an asker whose rows all have the one value of its own under which a tree splits on our column"
+    return [f"[agree] most_predictions allows answers about {whom}: {asker} reads it of everybody it asks about."]
 
 
 def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:

@@ -36,9 +36,9 @@ MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job", "memory",
-    "run", "budget", "rows",
+    "run", "budget", "predictions", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
-    "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people",
+    "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
 
 
@@ -101,6 +101,8 @@ _PEER_WANTS = {
     "budget": "the peer has told of its data set as much as it allows: its screen says how much",
     "model": "the peer has no such model: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",
+    "trained on": "some of these people were trained on, and nobody answers about them: leave them out of the rows",
+    "predictions": "the peer answers about nobody: its [agree] most_predictions is 0, or there is an epsilon; ask it",
     "probabilities": "the peer tells classes alone: its [agree] does not allow probabilities",
     "rows": "the peer offers no rows to classify, or they cannot be read: its screen says what to do",
     "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",

@@ -31,6 +31,8 @@ def pair(trusting: Path, tmp_path: Path) -> Pair:
     write_rows(tmp_path / "joined.csv", ["a", "c", "d"], [1, 2, 3])
     made.edit("bob", "probabilities = false", "probabilities = true")
     made.edit("alice", '# rows = "new.csv"', 'rows = "new.csv"')
+    for party in ("alice", "bob"):
+        made.edit(party, "most_predictions = 0", 'most_predictions = "any"')
     return made
 
 

@@ -11,6 +11,8 @@ from party.models.any_file import write_model
 from party.node.offers import Offers, load_offer
 from party.node.players import Predicted
 from party.node.session import Host, run_session
+from party.records.entries import PeerPages, terms_content
+from party.records.ledger import PeerName, open_ledger
 from party.records.tally import Dealings, dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
@@ -73,10 +75,22 @@ class Offering:
     sent: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.sessions = Sessions(self.folder, CASE, self.agree)
+        bound = "" if "most_predictions" in self.agree else '\nmost_predictions = "any"'
+        self.sessions = Sessions(self.folder, CASE, self.agree + bound)
         for party, peer in (("alice", "bob"), ("bob", "alice")):
             path = self.folder / party / "party.toml"
             path.write_text(path.read_text() + f'\n[node]\npeer = "{peer}"\n')
+            self.note_run(party, PeerName(peer, ""))
+
+    def note_run(self, party: str, peer: PeerName) -> None:
+        """Put on record a run of a party's table that has made its model."""
+        local, model = self.sessions.local(party), self.models[party].digest().hex()
+        run = {"dataset": local.dataset, "run": "made", "way": "both"}
+        tables = [local.digest(b"contents").hex(), ""]
+        with locked_folder(self.folder / party) as held, open_ledger(held, local.secrets.coins) as ledger:
+            pages = PeerPages(ledger, peer)
+            pages.write("run", {**run, "terms": terms_content(CASE.terms), "tables": tables})
+            pages.write("model", {**run, "digest": model})
 
     def terms(self, **changes: object) -> PredictionTerms:
         usual = PredictionTerms(self.models["bob"].digest(), Receiver.INITIATOR, False, Cipher.CURVE, TEST_BITS)

@@ -151,11 +151,22 @@ def importance_section(tree: Tree) -> PageSection:
 def _learned(told: Finished) -> PageSection:
     counted = None if told.costs is None else told.costs.exact_counts_disclosed
     parts = [
-        Sentences([*amount_lines(told.assessment, counted), *past_lines(told.past, told.agree)]),
+        Sentences([*amount_lines(told.assessment, counted), *past_lines(told.past, told.agree), *_answers(told)]),
         Sentences(["In all runs over this data set, as the ledger has it."]),
         Sentences(list(dealings_lines(told.dealings, full=False))),
     ]
     return PageSection("learned", "What each side has learned of the other", parts)
+
+
+def _answers(told: Finished) -> Iterator[str]:
+    """Say which columns of whom an answer by the model can reveal."""
+    if isinstance(told.model, JointItemsets):
+        return
+    read = [told.model.schema.attributes[column] for column in sorted(told.model.columns)]
+    held = {side: [a.name for a in read if a.party == side] for side in (told.party, told.run.peer.name)}
+    columns = "; ".join(f"of {side}, {', '.join(map(printable, names))}" for side, names in held.items() if names)
+    if columns:
+        yield f"A prediction with the peer can reveal, of the person asked about, columns of the other side: {columns}."
 
 
 def _built(told: Finished) -> _Rows:

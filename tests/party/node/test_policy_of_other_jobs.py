@@ -1,6 +1,7 @@
 """What a party's settings say of alignments and predictions, and of the rank and the class of a training."""
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
 from party.records.releases import record_release, release_of
 from party.settings.ids import AlignmentBounds
+from party.settings.life import LifeBounds
 from party.settings.party import Acceptance, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.terms import MODEL_BYTES, Cipher, Rank
@@ -22,6 +24,9 @@ from tests.support.sessions import CASE
 
 BOB = make_local(CASE, "bob")
 ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False, Cipher.PAILLIER, 3072)
+
+
+ANSWERS = replace(AGREE, life=LifeBounds(predictions=1))
 
 
 def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
@@ -34,11 +39,16 @@ def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
     [
         (Align(), AGREE, None),
         (Align(), replace(AGREE, alignments=AlignmentBounds(alignments=0)), "job"),
-        (Predict(ASKED), AGREE, None),
-        (Predict(replace(ASKED, probabilities=True)), AGREE, "probabilities"),
-        (Predict(replace(ASKED, probabilities=True)), replace(AGREE, probabilities=True), None),
-        (Predict(replace(ASKED, cipher=Cipher.CURVE)), AGREE, "cipher"),
-        (Predict(replace(ASKED, key_bits=3071)), AGREE, "key_bits"),
+        (Predict(ASKED), ANSWERS, None),
+        (Predict(ASKED), AGREE, "predictions"),
+        (Predict(ASKED), replace(ANSWERS, epsilon=Fraction(1)), "predictions"),
+        (Predict(replace(ASKED, receiver=Receiver.INITIATOR)), AGREE, "predictions"),
+        (Predict(replace(ASKED, receiver=Receiver.RESPONDER)), AGREE, None),
+        (Predict(replace(ASKED, receiver=Receiver.RESPONDER)), replace(AGREE, epsilon=Fraction(1)), None),
+        (Predict(replace(ASKED, probabilities=True)), ANSWERS, "probabilities"),
+        (Predict(replace(ASKED, probabilities=True)), replace(ANSWERS, probabilities=True), None),
+        (Predict(replace(ASKED, cipher=Cipher.CURVE)), ANSWERS, "cipher"),
+        (Predict(replace(ASKED, key_bits=3071)), ANSWERS, "key_bits"),
     ],
 )
 def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree: Any, field: str | None) -> None:
@@ -47,9 +57,14 @@ def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree:
 
 
 def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> None:
-    check_job(BOB, config(tmp_path), Predict(ASKED))
+    ours = config(tmp_path, ANSWERS)
+    check_job(BOB, ours, Predict(ASKED))
     with pytest.raises(ConfigError, match="probabilities"):
-        check_job(BOB, config(tmp_path), Predict(replace(ASKED, probabilities=True)))
+        check_job(BOB, ours, Predict(replace(ASKED, probabilities=True)))
+    for terms in (ASKED, replace(ASKED, receiver=Receiver.RESPONDER)):  # we open: it would be for us to answer
+        with pytest.raises(ConfigError, match="most_predictions is 0"):
+            check_job(BOB, config(tmp_path), Predict(terms))
+    check_job(BOB, config(tmp_path), Predict(replace(ASKED, receiver=Receiver.INITIATOR)))
 
 
 def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) -> None:

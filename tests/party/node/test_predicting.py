@@ -173,7 +173,8 @@ def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tm
         ("", {"probabilities": True}, "probabilities"),
         ('ciphers = ["paillier"]', {}, "cipher"),
         ("most_predictions = 3", {}, "budget"),
-        ("most_predictions = 0", {}, "budget"),
+        ("most_predictions = 0", {}, "predictions"),
+        ('epsilon = "2"', {}, "predictions"),
     ],
 )
 def test_what_the_settings_do_not_allow_is_refused(

@@ -61,6 +61,17 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
     assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent on counts: no bound")
 
 
+@pytest.mark.parametrize(("most", "whom"), [(None, "anybody"), (1200, "1,200 people")])
+def test_what_an_asker_reads_is_said_where_answers_are_allowed(agree: Acceptance, most: int | None, whom: str) -> None:
+    allowed = replace(agree, life=replace(agree.life, predictions=most))
+    last = past_lines(TOLD, allowed)[-2]
+    assert last.startswith(
+        f"[agree] most_predictions allows answers about {whom}: an asker whose rows all have the one"
+    )
+    for closed in (agree, replace(allowed, epsilon=Fraction(3))):
+        assert not any("most_predictions" in line for line in past_lines(TOLD, closed))
+
+
 def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptance) -> None:
     nothing = Past({}, 0, 0, Fraction(0))
     assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=None, counts=None))) == []

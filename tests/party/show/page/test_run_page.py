@@ -17,6 +17,7 @@ from party.show.ledger import dealings_lines
 from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
 from party.show.reading import reading_line
+from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.support.finished import finished_party, hostile
@@ -103,6 +104,15 @@ def test_every_line_of_the_ledgers_words_is_there(told: Finished) -> None:
     lines = [line.strip() for line in dealings_lines(told.dealings, full=False)]
     assert len(lines) > 10
     assert set(lines) <= set(page.texts)
+
+
+def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(told: Finished) -> None:
+    (said,) = [text for text in Page(page_html(told)).texts if "can reveal, of the person asked about" in text]
+    assert isinstance(told.model, Tree)
+    read = {told.model.schema.attributes[column].name for column in told.model.columns}
+    assert set(re.findall(r"\b[ab]\d\b", said)) == read
+    leaf = replace(told.model, root=Leaf(told.model.root.counts, 0))
+    assert "can reveal, of the person" not in page_html(replace(told, model=leaf))
 
 
 def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Finished) -> None:
