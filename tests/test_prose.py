@@ -188,3 +188,17 @@ def check(n):
         "'and here is some more'",
         "f'the cell holds {n} good things'",
     }
+
+
+_SECOND = re.compile(
+    r"new `?(\[data\] )?`?data ?set|(release|send) (it|them) (anyway|again)|under a new key|new secret.key"
+)
+
+
+def test_no_text_proposes_to_release_data_a_second_time() -> None:
+    """Under another name the same records get new coins: two copies together show more than either."""
+    pages = [_TOP / "README.md", _TOP / "party" / "SYMPTOMS.md", _TOP / "party" / "README.md"]
+    sources = [path for package in ("party", "protocols") for path in (_TOP / package).rglob("*.py")]
+    for path in (*pages, *sources):
+        text = re.sub(r'" f?"', "", " ".join(path.read_text(encoding="utf-8").split()))
+        assert not _SECOND.search(text), path

@@ -15,6 +15,7 @@ from party.show.ledger import dealings_lines, head_line, ledger_written_line, wh
 from party.show.ledger_json import dealings_json, whole_json
 from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
+from protocols.two_party.memory import bare_head
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +41,7 @@ def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
 
 def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
     known = peers(ledger.entries())
-    heads = [(peer, last_head(ledger.entries(), peer), ledger.head(peer)) for peer in known]
+    heads = [(peer, bare_head(last_head(ledger.entries(), peer)), ledger.head(peer)) for peer in known]
     if arguments.json:
         put_json(whole_json(len(ledger), heads))
         return

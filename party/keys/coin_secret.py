@@ -24,9 +24,11 @@ FORMAT = "cotally-coins/1"
 
 _MOST_BYTES = 1 << 26
 _CURE = "restore it from a backup: without it this copy cannot be made again"
-_ANOTHER = "to release it anyway, name a new secret file, knowing that both copies together show more than one"
-_CHANGED = f"the data have changed since; {_ANOTHER} (new respondents alone, in a file of their own, are no such risk)"
-_COPIES = f"a second copy in another disguise would undo the first: return to it; {_ANOTHER}"
+_CHANGED = (
+    "the data have changed since: bring the earlier ones again (respondents of whom nothing was ever released are "
+    "another data set, in a file of their own)"
+)
+_COPIES = "a second copy in another disguise would undo the first: return to it"
 
 
 @dataclass(frozen=True, repr=False)

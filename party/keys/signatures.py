@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -15,23 +17,28 @@ _ALGORITHM = ec.ECDSA(hashes.SHA256())
 
 @dataclass(frozen=True, repr=False)
 class Signatures:
-    """Signs for us, and checks what a peer has signed."""
+    """Signs for us, and checks what we and a peer have signed: a statement, and its signature."""
 
     sign: Callable[[bytes], bytes]
-    is_good: Callable[[bytes, bytes], bool]
+    is_ours: Callable[[bytes, bytes], bool]
+    is_theirs: Callable[[bytes, bytes], bool]
 
 
 def signatures(identity: Identity, peer: Peer) -> Signatures:
-    """Return signatures by our key, and checks by the pinned certificate of a peer."""
+    """Return signatures by our key, and checks by our certificate and the pinned one of a peer."""
+    return Signatures(
+        lambda statement: identity.key.sign(statement, _ALGORITHM),
+        partial(_is_good, identity.certificate),
+        partial(_is_good, peer.certificate),
+    )
 
-    def is_good(statement: bytes, signature: bytes) -> bool:
-        key = peer.certificate.public_key()
-        if not isinstance(key, ec.EllipticCurvePublicKey):
-            return False
-        try:
-            key.verify(signature, statement, _ALGORITHM)
-        except InvalidSignature:
-            return False
-        return True
 
-    return Signatures(lambda statement: identity.key.sign(statement, _ALGORITHM), is_good)
+def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) -> bool:
+    key = certificate.public_key()
+    if not isinstance(key, ec.EllipticCurvePublicKey):
+        return False
+    try:
+        key.verify(signature, statement, _ALGORITHM)
+    except InvalidSignature:
+        return False
+    return True

@@ -17,8 +17,6 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.overlap import FEW_MATCHED
 from protocols.two_party.people import list_commitment
 
-_ANEW = "name a new [data] dataset to align anew"
-
 
 def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
     """Read a party's data and secrets; where an alignment of these very ids is kept, those of the common people alone.
@@ -106,13 +104,13 @@ class ListRules:
             return Objection(
                 "id list",
                 f"a run over data set {self.dataset!r} has told of its people: of others, and of these, the answers "
-                f"could be subtracted; bring the lists of that run again, or {_ANEW}",
+                f"could be subtracted; bring the lists of that run again",
             )
         if len(past) >= self.bounds.alignments:
             return Objection(
                 "id list",
                 f"our [agree] most_alignments allows {self.bounds.alignments:,} pairs of lists over the life of a data "
-                f"set: {len(past):,} before and this one make {len(past) + 1:,}; bring one of those again, or {_ANEW}",
+                f"set: {len(past):,} before and this one make {len(past) + 1:,}; bring one of those again",
             )
         return None
 

@@ -100,7 +100,7 @@ class Stage:
         channel: To the peer, with which a job is agreed.
         pages: Of our ledger, about the peer.
         runs: Those with the peer that may go on.
-        show_heads: Hands each other the ends of the ledgers, signed for the session of these nonces.
+        show_heads: Hands each other the ends of the ledgers, signed.
         on_progress: Told how far each phase is.
         kept: Where the model is safe before the peer hears that we hold it.
         on_agreed: Told when both sides have agreed, before any data leaves.
@@ -117,7 +117,7 @@ class Stage:
     channel: Channel
     pages: PeerPages
     runs: SessionRuns
-    show_heads: Callable[[bytes], None]
+    show_heads: Callable[[], None]
     on_progress: OnProgress
     kept: KeptModel | None = None
     on_agreed: OnAgreed | None = None
@@ -179,7 +179,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)
     pages = _opened_pages(agreed, stage)
-    stage.show_heads(opening.nonces)  # so that who loses all of this run is found out by the peer
+    stage.show_heads()  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     ready, stored = with_stored_factors(local, stage.config.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note, stage.runs.save)

@@ -8,7 +8,7 @@ from typing import Final
 
 from party.files import FolderLock
 from party.keys.identity import load_peers, read_identity
-from party.keys.signatures import Signatures, signatures
+from party.keys.signatures import signatures
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows
 from party.node.budget import Account
@@ -22,12 +22,21 @@ from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
-from protocols.errors import PeerError
 from protocols.jobs import Job
+from protocols.messages import SignedHead
 from protocols.role import Phase, Progress, Role
 from protocols.two_party.agreement import Opening, Policy, answer, propose
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.memory import LedgerHead, compare_memories, exchange_heads, head_statement
+from protocols.two_party.memory import (
+    NO_HEAD,
+    NOTHING_SIGNED,
+    HeadSigning,
+    LedgerHead,
+    bare_head,
+    compare_memories,
+    exchange_heads,
+    head_statement,
+)
 
 
 @dataclass(frozen=True)
@@ -108,35 +117,79 @@ def run_session(
     """
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
-        pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint), shown=lambda: channel.shown_end)
+        ends = _Ends(_head_signing(config, channel.peer), channel.peer)
+        pages = ends.pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint), shown=lambda: ends.shown)
         runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
             clock.show(progress)
             runs.follow(progress)
 
-        stage = _stage(local, config, channel, runs, host, on_progress)
+        stage = _stage(local, config, channel, ends, runs, host, on_progress)
         with runs.watched(), heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt):
             opening = _opened(local, stage.policy, channel, job)
-            play(_compare_ledgers(pages, runs, opening.job), channel)
-            channel.ledger_end = pages.head
+            play(_compare_ledgers(ends, runs, opening.job), channel)
+            channel.ends = ends
             ended = play_job(opening, stage)
-            stage.show_heads(opening.nonces)
+            stage.show_heads()
             runs.settled()
             channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)
 
 
+@dataclass(repr=False)
+class _Ends:
+    """The ends of both ledgers in a session: ours as the next message shows it, the peer's as it was last shown."""
+
+    signing: HeadSigning
+    peer: str
+    shown: SignedHead | None = None
+    least: SignedHead = NOTHING_SIGNED
+    pages: PeerPages = field(init=False)
+    _told: LedgerHead = field(default=NO_HEAD, init=False)
+
+    def grown(self) -> SignedHead | None:
+        """Return the end of ours, signed, if it has grown since it was asked for."""
+        end = self.pages.head()
+        if end == self._told:
+            return None
+        self._told = end
+        return self.signing.signed(end)
+
+    def see(self, end: SignedHead) -> None:
+        """Take note of the end of the peer's.
+
+        Raises:
+            PeerError: The peer has not signed it, or it falls short of what it has shown.
+        """
+        self.signing.check_peer(self.peer, end, self.shown or self.least)
+        self.shown = end
+
+
+def _head_signing(config: PartyConfig, peer: str) -> HeadSigning:
+    hand = signatures(read_identity(config.folder), load_peers(config.folder)[peer])
+
+    def ours(head: LedgerHead) -> bytes:
+        return head_statement(config.name, peer, head)
+
+    return HeadSigning(
+        sign=lambda head: hand.sign(ours(head)),
+        is_ours=lambda signed: hand.is_ours(ours(bare_head(signed)), signed.signature),
+        is_theirs=lambda signed: hand.is_theirs(head_statement(peer, config.name, bare_head(signed)), signed.signature),
+    )
+
+
 def _stage(
-    local: PartyInputs, config: PartyConfig, channel: Channel, runs: SessionRuns, host: Host, on_progress: OnProgress
+    local: PartyInputs,
+    config: PartyConfig,
+    channel: Channel,
+    ends: _Ends,
+    runs: SessionRuns,
+    host: Host,
+    on_progress: OnProgress,
 ) -> Stage:
     """Put together what a player plays with."""
     pages = runs.pages
-    hand = signatures(read_identity(config.folder), load_peers(config.folder)[channel.peer])
-
-    def show_heads(nonces: bytes) -> None:
-        play(_sign_ledgers(pages, local.party, nonces, hand), channel)
-
     return Stage(
         local=local,
         config=config,
@@ -145,7 +198,7 @@ def _stage(
         channel=channel,
         pages=pages,
         runs=runs,
-        show_heads=show_heads,
+        show_heads=lambda: play(_sign_ledgers(ends), channel),
         on_progress=on_progress,
         kept=host.kept,
         on_agreed=host.on_agreed,
@@ -164,24 +217,18 @@ def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | Non
     return play(propose(local, job, policy, channel.peer, nonce), channel)
 
 
-def _compare_ledgers(pages: PeerPages, runs: SessionRuns, job: Job) -> Role[None]:
+def _compare_ledgers(ends: _Ends, runs: SessionRuns, job: Job) -> Role[None]:
     """Go on only if neither side has forgotten anything, and keep what the peer shows."""
-    known = pages.known()
-    shown = yield from compare_memories(pages.head(), known, pages.holds, pages.peer.name, runs.open_runs(job))
-    if shown.head != known:
+    pages, known = ends.pages, ends.pages.known()
+    memories = compare_memories(pages.head(), known, pages.holds, ends.peer, ends.signing, runs.open_runs(job))
+    shown = yield from memories
+    ends.least = shown.head
+    if bare_head(shown.head) != bare_head(known):
         pages.keep_head(shown.head)
     runs.compared(shown)
 
 
-def _sign_ledgers(pages: PeerPages, party: str, nonces: bytes, hand: Signatures) -> Role[None]:
-    """Hand each other the ends of the ledgers, signed, and keep the peer's.
-
-    Raises:
-        PeerError: The peer's signature is not by its key.
-    """
-    own, peer = pages.head(), pages.peer.name
-    signed = yield from exchange_heads(own, hand.sign(head_statement(party, peer, nonces, own)))
-    theirs = LedgerHead(signed.entries, signed.digest)
-    if not hand.is_good(head_statement(peer, party, nonces, theirs), signed.signature):
-        raise PeerError(f"{peer} has not signed the end of its ledger with the key that we trust")
-    pages.keep_head(theirs, signed.signature)
+def _sign_ledgers(ends: _Ends) -> Role[None]:
+    """Hand each other the ends of the ledgers, signed, and keep the peer's."""
+    pages = ends.pages
+    pages.keep_head((yield from exchange_heads(pages.head(), pages.known(), ends.peer, ends.signing)))

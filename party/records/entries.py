@@ -23,6 +23,7 @@ from protocols.facts import (
     Way,
 )
 from protocols.jobs import Job, Train
+from protocols.messages import SignedHead
 from protocols.privacy.odds import Odds, disguised_odds
 from protocols.privacy.relations import relations
 from protocols.randomized_response.related_question import RelatedDesign
@@ -33,7 +34,7 @@ from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Cipher, Engine, Impurity, Learner, Method, Rank, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.memory import NO_HEAD, LedgerHead
+from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
 
 Calendar = Callable[[], datetime]
 COLUMNS: Final = "columns"
@@ -58,13 +59,13 @@ class PeerPages:
         ledger: To write to.
         peer: The peer.
         clock: Tells the date of an entry.
-        shown: Tells how far the peer's ledger about us leads, as it has shown with its messages; None before.
+        shown: Tells how far the peer's ledger about us leads, as its messages have shown; None before.
     """
 
     ledger: Ledger
     peer: PeerName
     clock: Calendar = now
-    shown: Callable[[], LedgerHead | None] = lambda: None
+    shown: Callable[[], SignedHead | None] = lambda: None
 
     def write(self, kind: str, content: Content) -> None:
         """Add an entry, and with it how far the peer's ledger was when it told what the entry is about.
@@ -74,7 +75,7 @@ class PeerPages:
         """
         who = {"peer": self.peer.name, "fingerprint": self.peer.fingerprint}
         end = self.shown()
-        shown = {} if end is None else {_SHOWN: {"entries": end.entries, "digest": end.digest.hex()}}
+        shown = {} if end is None else {_SHOWN: _end_content(end)}
         self.ledger.append({"time": self.date(), **who, "kind": kind, **content, **shown})
 
     def date(self) -> str:
@@ -89,28 +90,31 @@ class PeerPages:
         """Tell whether these entries led through this head."""
         return self.ledger.holds(self.peer, head)
 
-    def known(self) -> LedgerHead:
+    def known(self) -> SignedHead:
         """Return the end of the peer's entries about us, as it was last shown."""
         return last_head(self.ledger.entries(), self.peer)
 
-    def keep_head(self, theirs: LedgerHead, signature: bytes | None = None) -> None:
-        """Keep the end of the peer's entries about us, signed by it or only shown.
+    def keep_head(self, theirs: SignedHead) -> None:
+        """Keep the end of the peer's entries about us.
 
         Raises:
             LedgerError: It cannot be written.
         """
-        signed = None if signature is None else signature.hex()
-        self.write("head", {"entries": theirs.entries, "digest": theirs.digest.hex(), "signature": signed})
+        self.write("head", _end_content(theirs))
 
 
-def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> LedgerHead:
-    """Return the last head of this peer's ledger that is on record."""
-    known = NO_HEAD
+def _end_content(end: SignedHead) -> Content:
+    return {"entries": end.entries, "digest": end.digest.hex(), "signature": end.signature.hex()}
+
+
+def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> SignedHead:
+    """Return the last head of this peer's ledger that is on record with its signature, as all are since 0.3."""
+    known = NOTHING_SIGNED
     for entry in entries:
         content: Any = entry.content
         end = content if content["kind"] == "head" else content.get(_SHOWN)
-        if end is not None and entry.peer == peer:
-            known = LedgerHead(end["entries"], bytes.fromhex(end["digest"]))
+        if end is not None and end.get("signature") and entry.peer == peer:
+            known = SignedHead(end["entries"], *map(bytes.fromhex, (end["digest"], end["signature"])))
     return known
 
 

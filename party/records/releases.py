@@ -31,16 +31,14 @@ from protocols.two_party.inputs import PartyInputs
 
 _KIND = "release"
 _SPENT = "spent"
-_ALL_THE_SAME = (
-    "to release it anyway, name a new [data] dataset, knowing that both releases together show more than one"
+_DATA_CHANGED = (
+    "the data have changed since: bring the earlier table again (records of which nothing was ever released are "
+    "another data set, in a file of their own)"
 )
-_DATA_CHANGED = f"the data have changed since: bring the earlier table again; {_ALL_THE_SAME}"
-_COPIES = f"a second copy in another disguise would undo the first: return to it; {_ALL_THE_SAME}"
-_SPLITS = (
-    "counts over two splits can be subtracted and show single records: keep the split, or name a new [data] dataset"
-)
-_PEERS = f"two peers together would learn more than either: return to the first; {_ALL_THE_SAME}"
-_CLASSES = f"counts against two classes show more of a record than against one: return to the first; {_ALL_THE_SAME}"
+_COPIES = "a second copy in another disguise would undo the first: return to it"
+_SPLITS = "counts over two splits can be subtracted and show single records: return to the first"
+_PEERS = "two peers together would learn more than either: return to the first"
+_CLASSES = "counts against two classes show more of a record than against one: return to the first"
 _CURES = {
     "party": _PEERS,
     "class": _CLASSES,
@@ -276,7 +274,7 @@ class Memory:
             changed,
             f"{self.pages.peer.name} brought other {changed.removeprefix('peer ')} to our data set "
             f"{release.dataset!r} before ({self.pages.ledger.path}), and answers to both can be subtracted: it must "
-            "bring those again, or both sides name a new [data] dataset",
+            "bring those again",
         )
 
 

@@ -30,8 +30,8 @@ from party.errors import (
 from party.transport.pages import Pace, Page, Pages, Reason, cut
 from party.wire.codec import decode, encode, longest_frame
 from protocols.errors import DisagreementError, PeerError
+from protocols.messages import SignedHead
 from protocols.role import Fact, Message, Note, Progress, Receive, Role, Save, Send
-from protocols.two_party.memory import NO_HEAD, LedgerHead
 
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
@@ -87,11 +87,26 @@ class Recording:
     received: list[bytes] = field(default_factory=list)
 
 
+class LedgerEnds(Protocol):
+    """How far the ledgers of both parties about each other lead."""
+
+    def grown(self) -> SignedHead | None:
+        """Return the end of ours, if it has grown since it was asked for: the message that leaves now shows it."""
+        ...
+
+    def see(self, end: SignedHead) -> None:
+        """Take note of the end of the peer's, which came with a message.
+
+        Raises:
+            PeerError: It cannot be that.
+        """
+        ...
+
+
 class Channel(Protocol):
     """One session with one peer, of this name and certificate (in memory there is none).
 
-    `ledger_end` tells how far our ledger about the peer leads: whenever it has grown, the next message shows it. So has
-    the peer shown `shown_end` of its own, or None.
+    `ends` are shown and seen from when they are set.
     `send` and `receive` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does
     not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
     raises nothing. `interrupt` may be called by another thread: what waits then raises that error.
@@ -101,8 +116,7 @@ class Channel(Protocol):
     fingerprint: str
     traffic: Traffic
     recording: Recording | None
-    ledger_end: Callable[[], LedgerHead] | None
-    shown_end: LedgerHead | None
+    ends: LedgerEnds | None
 
     def send(self, message: Message) -> None:
         """Deliver a message; return when it is on its way."""
@@ -133,9 +147,7 @@ class PagedChannel(ABC):
         self.fingerprint = fingerprint
         self.traffic = Traffic()
         self.recording: Recording | None = None
-        self.ledger_end: Callable[[], LedgerHead] | None = None
-        self.shown_end: LedgerHead | None = None
-        self._told_end: LedgerHead | None = None
+        self.ends: LedgerEnds | None = None
         self._outgoing, self._incoming, self._silence = outgoing, incoming, silence
         self._pace = Pace()
         self._sent_since_wait = False
@@ -159,21 +171,13 @@ class PagedChannel(ABC):
             InputError: The message passes a limit of the wire.
         """
         frame = encode(message)
-        for page in cut(frame, self._pace, self._grown()):
+        for page in cut(frame, self._pace, None if self.ends is None else self.ends.grown()):
             self._put(page)
         self._sent_since_wait = True
         self.traffic.frames_sent += 1
         self.traffic.bytes_sent += len(frame)
         if self.recording is not None:
             self.recording.sent.append(frame)
-
-    def _grown(self) -> LedgerHead | None:
-        """Return how far our ledger leads, if it has grown since it was shown."""
-        end = None if self.ledger_end is None else self.ledger_end()
-        if end is None or end in (self._told_end, NO_HEAD):
-            return None
-        self._told_end = end
-        return end
 
     def _put(self, page: Page) -> None:
         while not self._outgoing.put(page, timeout=_ABSORB_SECONDS):
@@ -213,7 +217,8 @@ class PagedChannel(ABC):
             if size > (most := longest_frame(kind, bodies[0])):
                 raise PeerError(f"the peer sent a {kind.__name__} of more than {most} bytes")
             if page.last:
-                self.shown_end = page.ledger or self.shown_end
+                if self.ends is not None and page.ledger is not None:
+                    self.ends.see(page.ledger)
                 return bodies[0] if len(bodies) == 1 else b"".join(bodies)
 
     def interrupt(self, error: Exception) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import MAX_FRAME
 from protocols.errors import PeerError
-from protocols.two_party.memory import LedgerHead
+from protocols.messages import SignedHead
 
 PAGE_BYTES: Final = 1 << 19  # at most; a line of 20 kB/s, met without warning, takes less than the usual patience
 SMALLEST_PAGE: Final = 1 << 14  # but for the last of a frame
@@ -34,13 +34,13 @@ class Reason(Enum):
 class Page:
     """A piece of a frame; or, with `end`, the last of a stream.
 
-    With the last of a frame goes how far the sender's `ledger` leads, where that has grown.
+    With the last of a frame goes how far the sender's `ledger` leads, signed, where that has grown.
     """
 
     body: bytes = b""
     last: bool = False
     end: Reason | None = None
-    ledger: LedgerHead | None = None
+    ledger: SignedHead | None = None
 
 
 class Pace:
@@ -60,7 +60,7 @@ class Pace:
             self.size = min(PAGE_BYTES, self.size * 2)
 
 
-def cut(frame: bytes, pace: Pace, ledger: LedgerHead | None = None) -> Iterator[Page]:
+def cut(frame: bytes, pace: Pace, ledger: SignedHead | None = None) -> Iterator[Page]:
     """Cut a frame into pages, each as large as the pace is when it is asked for; the last shows the ledger's end."""
     start = 0
     while start < len(frame):

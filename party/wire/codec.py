@@ -284,15 +284,19 @@ def _one_field(
 
 
 def _heads_valid(message: m.MemoryHeads) -> bool:
-    return _is_digest(message.digest) and _is_digest(message.known_digest) and len(message.run) in (0, RUN_BYTES)
+    own = m.SignedHead(message.entries, message.digest, message.signature)
+    known = m.SignedHead(message.known_entries, message.known_digest, message.known_signature)
+    return is_signed_head(own) and is_signed_head(known) and len(message.run) in (0, RUN_BYTES)
 
 
 def _kept_valid(message: m.KeptParts) -> bool:
     return _is_digest(message.digest) and _is_digest(message.key)
 
 
-def _signed_valid(message: m.SignedHead) -> bool:
-    return _is_digest(message.digest) and 1 <= len(message.signature) <= MAX_SIGNATURE_BYTES
+def is_signed_head(head: m.SignedHead) -> bool:
+    """Tell whether lengths are those of an end and its signature, or of nothing."""
+    signed = 1 <= len(head.signature) <= MAX_SIGNATURE_BYTES
+    return _is_digest(head.digest) and (signed if head.entries else not head.signature)
 
 
 def _sets_valid(message: m.SetCounts) -> bool:
@@ -333,7 +337,7 @@ ENTRIES: Final = (
     _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES, _FEW),
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
-    _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid, _FEW),
+    _flat("signed_head", m.SignedHead, wire.SignedHead, is_signed_head, _FEW),
     _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
     _one_field("joint_digests", m.JointDigests, wire.JointDigests, _are_digests, _FEW),
     _Entry("id_list", m.IdList, _id_list_to_wire, _id_list, _id_list_valid, _FEW),

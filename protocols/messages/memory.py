@@ -9,25 +9,28 @@ from protocols.role import Message
 class MemoryHeads(Message):
     """The end of the sender's ledger about the receiver, and of the receiver's as it was last shown to the sender.
 
-    An end is the number of entries and the digest of the last one. The receiver, which was there each time, learns how
-    much of it the sender remembers. Digests are made with their owner's secret, and tell nobody else anything. `run`
-    names a run of this job that both began and the sender has not seen end, if there is one; `fresh` asks to begin anew
-    all the same.
+    An end is the number of entries, the digest of the last one, and a signature over both by the key of its owner's
+    certificate (none where there are no entries). The receiver, which was there each time, learns how much of it the
+    sender remembers. Digests are made with their owner's secret, and tell nobody else anything. `run` names a run of
+    this job that both began and the sender has not seen end, if there is one; `fresh` asks to begin anew all the same.
     """
 
     entries: int
     digest: bytes
+    signature: bytes
     known_entries: int
     known_digest: bytes
+    known_signature: bytes
     run: bytes = b""
     fresh: bool = False
 
 
 @dataclass(frozen=True, repr=False)
 class SignedHead(Message):
-    """The end of the sender's ledger once a run is on record, and after it, signed by the key of its certificate.
+    """The end of the sender's ledger, signed by the key of its certificate, once a run is on record, and after it.
 
-    The receiver learns as little as from `MemoryHeads`, and can show later what the sender's ledger held.
+    It also goes with the last page of every message before which the ledger has grown. The receiver learns as little as
+    from `MemoryHeads`, and can show later what the sender's ledger held.
     """
 
     entries: int

@@ -65,8 +65,8 @@ _ALIGN = (
     "allows it"
 )
 _KNOWN_OTHERWISE = (
-    "the peer has met another table of ours in this data set: bring that one again, or both name a new [data] dataset, "
-    "knowing that answers to both can be subtracted"
+    "the peer has met another table of ours in this data set, and answers to both can be subtracted: bring that one "
+    "again"
 )
 _PEER_WANTS = {
     "version": "the peer runs another version of cotally: install the same release on both sides",

@@ -33,7 +33,7 @@ class Limits:
             return None
         return (
             f"{rare} of {len(counts)} class values have fewer than {self.smallest_class} training records (our [agree] "
-            "smallest_class): merge them ([columns] max_values), or hold out fewer records under a new [data] dataset"
+            "smallest_class): merge them ([columns] max_values)"
         )
 
     def refuse_test(self, held_out: int) -> str | None:

@@ -3,13 +3,15 @@
 Each party keeps what it told and learned in a chain of entries, and the end of the other's chain, its *head*, as it was
 last shown. A chain only grows: a peer that shows fewer entries than before, or whose chain does not lead through the
 head that we keep, has lost what it knew, and with it what keeps a second release from undoing the first. The
-first is seen by us, the second by itself. With the heads goes which run each would go on with.
+first is seen by us, the second by itself. Every head is signed by its owner: who says that a chain was another has to
+show that, or it is the one that deviates. With the heads goes which run each would go on with.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from protocols.errors import PeerError
 from protocols.messages import MemoryHeads, SignedHead
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Role, exchange
@@ -27,6 +29,48 @@ class LedgerHead:
 
 
 NO_HEAD: Final = LedgerHead(0, bytes(HEAD_BYTES))
+NOTHING_SIGNED: Final = SignedHead(NO_HEAD.entries, NO_HEAD.digest, b"")
+
+
+def bare_head(signed: SignedHead) -> LedgerHead:
+    """Return the head that was signed."""
+    return LedgerHead(signed.entries, signed.digest)
+
+
+@dataclass(frozen=True, repr=False)
+class HeadSigning:
+    """Signatures over heads, by the keys of both certificates.
+
+    Args:
+        sign: Signs a head of ours.
+        is_ours: Whether we have signed a head.
+        is_theirs: Whether the peer has.
+    """
+
+    sign: Callable[[LedgerHead], bytes]
+    is_ours: Callable[[SignedHead], bool]
+    is_theirs: Callable[[SignedHead], bool]
+
+    def signed(self, head: LedgerHead) -> SignedHead:
+        """Return a head of ours with our signature, if it is the end of anything."""
+        return NOTHING_SIGNED if head == NO_HEAD else SignedHead(head.entries, head.digest, self.sign(head))
+
+    def check_peer(self, peer: str, shown: SignedHead, before: SignedHead) -> None:
+        """Refuse a head that the peer has not signed, or that falls short of what it has shown before.
+
+        Raises:
+            PeerError: It has not, or does.
+        """
+        if bare_head(shown) != NO_HEAD and not self.is_theirs(shown):
+            raise PeerError(f"{peer} has not signed the end of its ledger with the key that we trust")
+        if is_short(shown, before):
+            raise PeerError(f"{peer} shows an older end of its ledger than it has shown before")
+
+
+def is_short(shown: SignedHead, before: SignedHead) -> bool:
+    """Tell whether what is shown now cannot be what was shown before, grown or as it was."""
+    same = bare_head(shown) == bare_head(before)
+    return shown.entries < before.entries or (shown.entries == before.entries and not same)
 
 
 @dataclass(frozen=True)
@@ -51,7 +95,7 @@ NO_RUNS: Final = OpenRuns()
 class Compared:
     """What the peer has shown: its head, whether both go on with the run that we have named, or it begins anew."""
 
-    head: LedgerHead
+    head: SignedHead
     goes_on: bool = False
     fresh: bool = False
 
@@ -63,9 +107,10 @@ def run_name(nonces: bytes) -> bytes:
 
 def compare_memories(
     own: LedgerHead,
-    known: LedgerHead,
+    known: SignedHead,
     holds: Callable[[LedgerHead], bool],
     peer: str,
+    signing: HeadSigning,
     runs: OpenRuns = NO_RUNS,
 ) -> Role[Compared]:
     """Show each other both heads and open runs, and go on only if neither side has forgotten.
@@ -75,6 +120,7 @@ def compare_memories(
         known: The peer's, as it was last shown to us.
         holds: Whether our chain leads through this head.
         peer: The peer's name.
+        signing: Of heads.
         runs: Ours with the peer.
 
     Discloses: how many entries we have about the peer, and whether our memory is older than the one it was shown; the
@@ -82,42 +128,66 @@ def compare_memories(
 
     Raises:
         DisagreementError: One side's memory is older than it was, or has another run to end first.
+        PeerError: The peer has not signed its head, or says that we have shown it another than we ever signed.
     """
     named = b"" if runs.fresh else runs.same
+    ours = signing.signed(own)
     shown = yield from exchange(
-        MemoryHeads(own.entries, own.digest, known.entries, known.digest, named, fresh=runs.fresh)
-    )
-    theirs, ours = LedgerHead(shown.entries, shown.digest), LedgerHead(shown.known_entries, shown.known_digest)
+        MemoryHeads(
+            ours.entries, ours.digest, ours.signature, known.entries, known.digest, known.signature, named,
+            fresh=runs.fresh,
+        )
+    )  # fmt: skip
+    theirs = SignedHead(shown.entries, shown.digest, shown.signature)
+    signing.check_peer(peer, theirs, NOTHING_SIGNED)
+    claimed = SignedHead(shown.known_entries, shown.known_digest, shown.known_signature)
+    is_held = holds(bare_head(claimed))
+    if not is_held and not signing.is_ours(claimed):
+        raise PeerError(
+            f"{peer} claims that our ledger had another end, and shows nothing that we have signed: ours is whole, put "
+            "nothing back; ask its operator, and begin nothing with it until you know why"
+        )
     fresh = runs.fresh or shown.fresh
-    yield from settle(_objection(theirs, known, holds(ours), peer) or (None if fresh else runs.other))
+    yield from settle(_objection(theirs, known, is_held, peer) or (None if fresh else runs.other))
     return Compared(theirs, goes_on=bool(named) and shown.run == named, fresh=fresh)
 
 
-def _objection(theirs: LedgerHead, known: LedgerHead, holds: bool, peer: str) -> Objection | None:
-    if not holds:
+def _objection(theirs: SignedHead, known: SignedHead, is_held: bool, peer: str) -> Objection | None:
+    if not is_held:
         return Objection(
             "memory",
-            f"our ledger is not the one that {peer} was last shown: it was deleted or restored from an older backup; "
-            "put the latest one back, or begin anew under a new key and a new [data] dataset",
+            f"our ledger is not the one that {peer} was last shown, whose end we have signed: it was deleted or "
+            "restored from an older backup; put the latest one back, for what it told since must not be told otherwise",
         )
-    if theirs.entries < known.entries or (theirs.entries == known.entries and theirs != known):
+    if is_short(theirs, known):
         return Objection(
             "memory",
-            f"{peer} shows a ledger of {theirs.entries} entries about us, and had {known.entries} before: it was "
-            "deleted or restored from an older backup, and must be put back",
+            f"{peer} shows a ledger of {theirs.entries} entries about us, and had signed one of {known.entries} "
+            "before: it was deleted or restored from an older backup, and must be put back",
         )
     return None
 
 
-def head_statement(signer: str, receiver: str, nonces: bytes, head: LedgerHead) -> bytes:
-    """Return the bytes that a signature of a head is made over; the nonces name the run."""
+def head_statement(signer: str, receiver: str, head: LedgerHead) -> bytes:
+    """Return the bytes that a signature of a head is made over."""
     count = head.entries.to_bytes(8, "big")
-    return canonical(b"cotally ledger head", signer.encode(), receiver.encode(), nonces, count, head.digest)
+    return canonical(b"cotally ledger head", signer.encode(), receiver.encode(), count, head.digest)
 
 
-def exchange_heads(own: LedgerHead, signature: bytes) -> Role[SignedHead]:
-    """Hand each other the end of the ledger; whether the peer's signature is good is the caller's to check.
+def exchange_heads(own: LedgerHead, known: SignedHead, peer: str, signing: HeadSigning) -> Role[SignedHead]:
+    """Hand each other the end of the ledger, signed, and return the peer's.
+
+    Args:
+        own: Of our entries about this peer.
+        known: The peer's, as it was last shown to us.
+        peer: The peer's name.
+        signing: Of heads.
 
     Discloses: how many entries we have about the peer.
+
+    Raises:
+        PeerError: The peer's signature is not by its key, or its head falls short of what it has shown.
     """
-    return (yield from exchange(SignedHead(own.entries, own.digest, signature)))
+    theirs = yield from exchange(signing.signed(own))
+    signing.check_peer(peer, theirs, known)
+    return theirs

@@ -195,11 +195,11 @@ def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
         assert pair.train_here(pair.write_job(omega=1)).code == 0
         original = data.read_text()
         other_theta = pair.train_here(pair.write_job(omega=1, theta="11/20"))
-        assert_one_error(other_theta, 2, "theta", "to release it anyway, name a new [data] dataset")
+        assert_one_error(other_theta, 2, "theta", "would undo the first: return to it")
         with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
             assert {entry["theta"] for entry in releases.released(ledger.entries()).values()} == {"9/20"}
         data.write_text(with_another_class(original))
-        assert_one_error(pair.train_here(pair.write_job(omega=1)), 2, "records", "name a new [data] dataset")
+        assert_one_error(pair.train_here(pair.write_job(omega=1)), 2, "records", "bring the earlier table again")
         data.write_text(original)
         changes: list[dict[str, object]] = [{"test": "1/4"}, {"seed": 2}]
         for change in changes:

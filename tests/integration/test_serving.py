@@ -20,10 +20,10 @@ from party.errors import PeerStoppedError
 from party.files import write_atomically
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_secret
-from party.keys.signatures import signatures
 from party.models import kept_model
 from party.node import players
 from party.node.inputs import load_inputs
+from party.node.session import _head_signing
 from party.records.ledger import read_ledger
 from party.records.releases import released
 from party.settings.job import read_job
@@ -38,7 +38,7 @@ from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreement, agree_on_training, propose, settle
 from protocols.two_party.alignment import are_to_align
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.memory import NO_HEAD, compare_memories, exchange_heads, head_statement
+from protocols.two_party.memory import NO_HEAD, NOTHING_SIGNED, compare_memories, exchange_heads
 from protocols.two_party.training import Outcome, run
 from tests.support.parties import agree_to_all, training_terms
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
@@ -69,17 +69,17 @@ class Bob:
     def play(self, role: Callable[[PartyInputs, Agreement], Role[Outcome]], **changes: object) -> Outcome:
         """Agree on a run, and play this role of it."""
         job = read_job(self.pair.write_job(**{"method": "randomized", **changes}), BITS)
-        local = load_inputs(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
+        config = read_party_config(self.pair.bob / "party.toml", BITS)
+        local, hand = load_inputs(config, BITS), _head_signing(config, "alice")
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
-            play(compare_memories(NO_HEAD, NO_HEAD, lambda _: True, "alice"), channel)
+            play(compare_memories(NO_HEAD, NOTHING_SIGNED, lambda _: True, "alice", hand), channel)
             play(are_to_align(local, "alice", opening.nonces, aligns=False), channel)
             agreed = play(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
-            signature = signatures(identity, peer).sign(head_statement("bob", "alice", opening.nonces, NO_HEAD))
-            play(exchange_heads(NO_HEAD, signature), channel)
+            play(exchange_heads(NO_HEAD, NOTHING_SIGNED, "alice", hand), channel)
             outcome = play(role(local, agreed), channel)
-            play(exchange_heads(NO_HEAD, signature), channel)
+            play(exchange_heads(NO_HEAD, NOTHING_SIGNED, "alice", hand), channel)
             channel.close()
             return outcome
 

@@ -336,7 +336,7 @@ def test_plan_refuses_a_second_disguise_of_what_has_left(pair: Pair) -> None:
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(theta="11/20"))
     assert ended.code == 2
     assert f"has been released with theta 9/20 before ({pair.bob / LEDGER_FILE}), not with 11/20; a second" in ended.err
-    assert "to release it anyway, name a new [data] dataset, knowing" in ended.err
+    assert "would undo the first: return to it" in ended.err
 
 
 def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_another(pair: Pair) -> None:

@@ -30,7 +30,6 @@ from protocols.messages import SentNode, SentTree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Message
 from protocols.terms import TO_THE_END
-from protocols.two_party.memory import LedgerHead
 from protocols.two_party.mined import MinedLimits, receive_mined
 from tests.support.duel import replay
 from tests.support.plain import schema_of
@@ -71,7 +70,7 @@ def frame_readers(certificate: x509.Certificate) -> Iterator[Reader]:
     frames = (m.ExactCounts((3, 4)), m.DisguisedPage(b"\0\1"), m.Verdict("theta"))
     yield "frame", _frame, tuple(map(encode, frames))
     pages = (
-        Page(b"a", last=True, ledger=LedgerHead(3, bytes(32))),
+        Page(b"a", last=True, ledger=m.SignedHead(3, bytes(32), b"signed")),
         Page(end=Reason.DEVIATION),
         Page(bytes(SMALLEST_PAGE)),
     )

@@ -10,14 +10,21 @@ from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 
-END = wire.LedgerEnd(entries=1, digest=bytes(32))
+END = wire.LedgerEnd(entries=1, digest=bytes(32), signature=bytes(70))
+SHORT_END = wire.LedgerEnd(entries=1, digest=bytes(16), signature=bytes(70))
+UNSIGNED_END = wire.LedgerEnd(entries=1, digest=bytes(32))
 BAD_PAGES = {
     "empty": wire.Page(last=True),
     "nothing": wire.Page(),
     "short but not the last": wire.Page(body=b"a"),
     "the end of a ledger before the last": wire.Page(body=bytes(SMALLEST_PAGE), ledger=END),
     "the end of an empty ledger": wire.Page(body=b"a", last=True, ledger=wire.LedgerEnd(digest=bytes(32))),
-    "half a ledger's end": wire.Page(body=b"a", last=True, ledger=wire.LedgerEnd(entries=1, digest=bytes(16))),
+    "half a ledger's end": wire.Page(
+        body=b"a", last=True, ledger=wire.LedgerEnd(entries=1, digest=bytes(16), signature=b"s")
+    ),
+    "an end that nobody has signed": wire.Page(
+        body=b"a", last=True, ledger=wire.LedgerEnd(entries=1, digest=bytes(32))
+    ),
     "an end of both": wire.Page(end=wire.END_FINISHED, ledger=END),
     "too long": wire.Page(body=bytes(PAGE_BYTES + 1), last=True),
     "an end with a body": wire.Page(body=b"a", end=wire.END_FINISHED),

@@ -7,9 +7,10 @@ from typing import Final
 
 from party.errors import ConfigError
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
+from party.wire.codec import is_signed_head
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
-from protocols.two_party.memory import HEAD_BYTES, LedgerHead
+from protocols.messages import SignedHead
 
 WIRE_VERSION: Final = "3"
 """Of the messages: who changes them after a release takes the next number, here and in what a greeting says."""
@@ -85,7 +86,7 @@ def check_free(host: str, port: int) -> None:
 def page_to_wire(page: Page, sequence: int) -> wire.Page:
     """Number a page and put it on the wire."""
     end = wire.END_UNSPECIFIED if page.end is None else _ENDS[page.end]
-    ledger = None if page.ledger is None else wire.LedgerEnd(entries=page.ledger.entries, digest=page.ledger.digest)
+    ledger = None if page.ledger is None else wire.LedgerEnd(**vars(page.ledger))
     return wire.Page(sequence=sequence, body=page.body, last=page.last, end=end, ledger=ledger)
 
 
@@ -101,12 +102,13 @@ def page_from_wire(page: wire.Page) -> Page:
     else:
         least = 1 if page.last else SMALLEST_PAGE
         legal = not page.end and least <= len(page.body) <= PAGE_BYTES
-    ledger = LedgerHead(page.ledger.entries, page.ledger.digest) if page.HasField("ledger") else None
+    end_of = page.ledger
+    ledger = SignedHead(end_of.entries, end_of.digest, end_of.signature) if page.HasField("ledger") else None
     if not legal or (ledger is not None and not _shows(page, ledger)):
         raise PeerError("the peer sent a page that no frame has")
     return Page(page.body, last=page.last, end=end, ledger=ledger)
 
 
-def _shows(page: wire.Page, ledger: LedgerHead) -> bool:
+def _shows(page: wire.Page, ledger: SignedHead) -> bool:
     """Tell whether a page may show that a ledger leads so far: it ends a message, and the ledger is not empty."""
-    return page.last and ledger.entries > 0 and len(ledger.digest) == HEAD_BYTES
+    return page.last and ledger.entries > 0 and is_signed_head(ledger)

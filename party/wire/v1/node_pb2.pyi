@@ -234,23 +234,26 @@ Global___Page: _TypeAlias = Page  # noqa: Y015
 
 @_typing.final
 class LedgerEnd(_message.Message):
-    """The number of entries, and the digest of the last one: 32 bytes."""
+    """The number of entries, the digest of the last one (32 bytes), and the sender's signature over both."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ENTRIES_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
     entries: _builtins.int
     digest: _builtins.bytes
+    signature: _builtins.bytes
     def __init__(
         self,
         *,
         entries: _builtins.int = ...,
         digest: _builtins.bytes = ...,
+        signature: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1071,12 +1074,17 @@ class MemoryHeads(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     KNOWN_ENTRIES_FIELD_NUMBER: _builtins.int
     KNOWN_DIGEST_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    KNOWN_SIGNATURE_FIELD_NUMBER: _builtins.int
     RUN_FIELD_NUMBER: _builtins.int
     FRESH_FIELD_NUMBER: _builtins.int
     entries: _builtins.int
     digest: _builtins.bytes
     known_entries: _builtins.int
     known_digest: _builtins.bytes
+    signature: _builtins.bytes
+    """Of the sender over its end, and of the receiver over its own, as it was shown; nothing where there are no entries."""
+    known_signature: _builtins.bytes
     run: _builtins.bytes
     """8 bytes that name a run of this job that has not ended, or nothing; and whether to begin anew all the same."""
     fresh: _builtins.bool
@@ -1087,12 +1095,14 @@ class MemoryHeads(_message.Message):
         digest: _builtins.bytes = ...,
         known_entries: _builtins.int = ...,
         known_digest: _builtins.bytes = ...,
+        signature: _builtins.bytes = ...,
+        known_signature: _builtins.bytes = ...,
         run: _builtins.bytes = ...,
         fresh: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "fresh", b"fresh", "known_digest", b"known_digest", "known_entries", b"known_entries", "run", b"run"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "fresh", b"fresh", "known_digest", b"known_digest", "known_entries", b"known_entries", "known_signature", b"known_signature", "run", b"run", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -80,7 +80,7 @@ def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_p
     with locked_folder(tmp_path) as held, open_ledger(held, BOB.secrets.coins) as ledger:
         record_release(PeerPages(ledger, PeerName("alice", "")), release_of(BOB, Train(CASE.terms), None))
     check_job(BOB, ours, Train(CASE.terms))
-    with pytest.raises(ConfigError, match="keep the split"):
+    with pytest.raises(ConfigError, match="show single records: return to the first"):
         check_job(BOB, ours, Train(other))
 
 

@@ -77,7 +77,14 @@ def test_the_driver_returns_what_the_player_of_the_job_ends_with(folder: Path) -
     assert first.traffic.bytes_sent == second.traffic.bytes_received > 0
 
 
-def test_the_end_of_a_ledger_that_another_key_has_signed_is_refused_and_not_kept(folder: Path) -> None:
+def test_the_end_of_a_ledger_that_another_key_has_signed_is_refused_and_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recording(opening: Opening, stage: Stage) -> tuple[Job, bytes]:
+        stage.memory.note_peer(opening.job)  # of an empty ledger nothing is signed
+        return strange_player(opening, stage)
+
+    monkeypatch.setattr(session, "play_job", recording)
     another = make_identity("bob", ["localhost"])
     (folder / "bob" / KEY_FILE).write_bytes(another.key_pem)
     (folder / "bob" / CERTIFICATE_FILE).write_bytes(another.pem)

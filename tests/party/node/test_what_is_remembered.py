@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from party.records.entries import last_head
+from party.records.entries import PeerPages, last_head
+from party.records.journal import JOURNAL_FILE
 from party.records.ledger import LEDGER_FILE, PeerName
 from party.records.tally import Dealings, dealings
 from party.show.ledger import dealings_lines
-from protocols.errors import DisagreementError
+from protocols.errors import DisagreementError, PeerError
+from protocols.messages import SignedHead
 from protocols.terms import Method
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.memory import bare_head
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 
@@ -70,7 +73,7 @@ def test_both_end_with_the_others_signed_head_and_the_model(hybrid: Sessions) ->
         assert entries[-1]["signature"]
         with hybrid.ledger(other) as theirs, hybrid.ledger(name) as ours:
             shown = last_head(ours.entries(), PeerName(other, ""))
-            assert theirs.holds(PeerName(name, ""), shown)
+            assert theirs.holds(PeerName(name, ""), bare_head(shown))
             assert shown.entries == len(theirs) - 1  # all but the head that it was given
     models = [of_kind(contents(hybrid, name), "model")[0]["digest"] for name in NAMES]
     assert models[0] == models[1]
@@ -133,9 +136,11 @@ def test_a_party_that_has_forgotten_is_refused_by_both_before_anything_leaves(
     sessions.run()
     backup = copied(sessions, party, "backup")
     sessions.run()
-    (sessions.folder / party / LEDGER_FILE).unlink()
     if back_to == "an older backup":
         shutil.copy(backup, sessions.folder / party / LEDGER_FILE)
+    else:
+        for file in (LEDGER_FILE, JOURNAL_FILE):
+            (sessions.folder / party / file).unlink()
     other = NAMES[party == NAMES[0]]
     runs = len(of_kind(contents(sessions, other), "run"))
     errors = dict(zip(NAMES, sessions.both_errors(), strict=True))
@@ -143,6 +148,30 @@ def test_a_party_that_has_forgotten_is_refused_by_both_before_anything_leaves(
     assert "our ledger is not the one that" in str(errors[party])
     assert f"{party} shows a ledger of" in str(errors[other])
     assert len(of_kind(contents(sessions, other), "run")) == runs == 2
+
+
+@pytest.mark.parametrize("party", NAMES)
+def test_a_peer_that_lies_about_our_ledger_is_told_apart_from_a_ledger_that_was_restored(
+    tmp_path: Path, party: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that our ledger has led further than it did, with a signature: of its own, for it has none of ours."""
+    sessions, other = Sessions(tmp_path, with_terms(CASE, method=Method.RANDOMIZED), ANY_ODDS), NAMES[party == NAMES[0]]
+    sessions.run()
+    before = len(contents(sessions, party))
+    known = PeerPages.known
+
+    def lying(pages: PeerPages) -> SignedHead:
+        shown = known(pages)
+        return shown if pages.peer.name == other else replace(shown, entries=shown.entries + 1)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PeerPages, "known", lying)
+        errors = dict(zip(NAMES, sessions.both_errors(), strict=True))
+    assert type(errors[party]) is PeerError
+    assert str(errors[party]).startswith(f"{other} claims that our ledger had another end, and shows nothing that we")
+    assert "put nothing back" in str(errors[party])
+    assert len(contents(sessions, party)) == before
+    sessions.run()  # nothing was lost
 
 
 def test_the_latest_backup_put_back_is_no_loss(tmp_path: Path) -> None:
@@ -160,7 +189,7 @@ def test_the_latest_backup_put_back_is_no_loss(tmp_path: Path) -> None:
         assert len(of_kind(entries, "release")) == len({str(each["fields"]) for each in of_kind(entries, "release")})
         assert len({each["digest"] for each in of_kind(entries, "copy") if each["way"] == "told"}) <= 1
         with sessions.ledger(name) as ours, sessions.ledger(other) as theirs:
-            assert theirs.holds(PeerName(name, ""), last_head(ours.entries(), PeerName(other, "")))
+            assert theirs.holds(PeerName(name, ""), bare_head(last_head(ours.entries(), PeerName(other, ""))))
 
 
 def test_a_run_that_ended_early_is_remembered_up_to_its_end(tmp_path: Path) -> None:

@@ -48,12 +48,12 @@ METHODS = {
 CURES = {
     "party": "two peers together would learn more",
     "class": "return to the first",
-    "records": "bring the earlier table again; to release it anyway, name a new [data] dataset, knowing",
-    "columns": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
-    "theta": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
-    "groups": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
-    "seed": "keep the split",
-    "test": "keep the split",
+    "records": "bring the earlier table again (records of which nothing was ever released",
+    "columns": "would undo the first: return to it",
+    "theta": "would undo the first: return to it",
+    "groups": "would undo the first: return to it",
+    "seed": "show single records: return to the first",
+    "test": "show single records: return to the first",
 }
 
 

@@ -13,9 +13,8 @@ from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Page, Reaso
 from party.transport.timer import Waits
 from party.wire.codec import decode, encode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
-from protocols.messages import DisguisedPage, Greeting, ModelDigest, Share, Verdict
+from protocols.messages import DisguisedPage, Greeting, ModelDigest, Share, SignedHead, Verdict
 from protocols.role import Message, Phase, Progress, Role, Send, exchange, receive
-from protocols.two_party.memory import NO_HEAD, LedgerHead
 from tests.support.channels import memory_channels
 from tests.support.timer import SkippingTimer
 
@@ -58,18 +57,30 @@ def test_messages_arrive_in_order_and_of_any_size(start: Start) -> None:
 
 def test_a_message_shows_how_far_the_senders_ledger_leads_where_it_has_grown() -> None:
     a, b = memory_channels()
-    ends = iter([NO_HEAD, LedgerHead(1, bytes(32)), LedgerHead(1, bytes(32)), LedgerHead(3, bytes(range(32)))])
-    a.ledger_end = lambda: next(ends)
+    first, last = SignedHead(1, bytes(32), b"a"), SignedHead(3, bytes(range(32)), b"b")
+    a.ends, b.ends = Ends([None, first, None, last]), Ends([])
     seen = []
     for size in (1, 1, 3 * PAGE_BYTES, 3 * PAGE_BYTES):
         a.send(DisguisedPage(bytes(size)))
         pages = [*b._incoming._pages]
         assert not any(page.ledger for page in pages[:-1])
         b.receive(DisguisedPage)
-        seen.append((pages[-1].ledger, b.shown_end))
-    first, last = LedgerHead(1, bytes(32)), LedgerHead(3, bytes(range(32)))
-    assert seen == [(None, None), (first, first), (None, first), (last, last)]
-    assert a.shown_end is None
+        seen.append((pages[-1].ledger, [*b.ends.seen]))
+    assert seen == [(None, []), (first, [first]), (None, [first]), (last, [first, last])]
+    assert not a.ends.seen
+
+
+class Ends:
+    """Shows these ends of our ledger, one for each message, and notes those of the peer's."""
+
+    def __init__(self, own: list[SignedHead | None]) -> None:
+        self._own, self.seen = own, list[SignedHead]()
+
+    def grown(self) -> SignedHead | None:
+        return self._own.pop(0)
+
+    def see(self, end: SignedHead) -> None:
+        self.seen.append(end)
 
 
 def test_a_slow_receiver_holds_its_sender_back(start: Start) -> None:

@@ -37,6 +37,10 @@ LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 DIGESTS = st.binary(min_size=32, max_size=32)
 POINTS = st.binary(min_size=33, max_size=33)
 COUNTS = st.integers(0, 2**64 - 1)
+Head = tuple[int, bytes, bytes]
+HEADS = st.tuples(COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)).map(
+    lambda head: head if head[0] else (0, head[1], b"")
+)
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple)
 DOMAINS = st.lists(LABELS, max_size=5).map(tuple)
 CHANCES = st.fractions(0, 1, max_denominator=10**17).filter(lambda theta: theta not in (0, 1, HALF))
@@ -103,6 +107,11 @@ NODES = st.builds(
     st.lists(SMALL_COUNTS, max_size=4).map(tuple),
 )
 
+
+def memory_heads(own: Head, known: Head, run: bytes, fresh: bool) -> m.MemoryHeads:
+    return m.MemoryHeads(*own, *known, run, fresh)
+
+
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, JOBS),
     m.HiddenContents: st.builds(m.HiddenContents, st.lists(POINTS, max_size=9).map(b"".join)),
@@ -121,9 +130,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
-    m.MemoryHeads: st.builds(
-        m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()
-    ),
+    m.MemoryHeads: st.builds(memory_heads, HEADS, HEADS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()),
     m.RowsShare: st.builds(m.RowsShare, COUNTS),
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
     m.SealedAnswers: st.builds(m.SealedAnswers, st.binary()),
@@ -144,7 +151,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.SeedHints: st.builds(m.SeedHints, st.binary(), st.binary(), DIGESTS),
     m.ChoicePage: st.builds(m.ChoicePage, st.binary(), st.lists(st.binary(min_size=16, max_size=16)).map(b"".join)),
     m.CorrectionPage: st.builds(m.CorrectionPage, st.lists(st.binary(min_size=8, max_size=8)).map(b"".join)),
-    m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
+    m.SignedHead: HEADS.map(lambda head: m.SignedHead(*head)),
 }
 
 A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072)

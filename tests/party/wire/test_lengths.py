@@ -13,7 +13,8 @@ from protocols.role import Message
 WHOLE, SHORT = bytes(32), bytes(31)
 WELL_FORMED: tuple[Message, ...] = (
     m.TableCommitment(WHOLE),
-    m.MemoryHeads(1, WHOLE, 2, WHOLE, bytes(8), False),
+    m.MemoryHeads(1, WHOLE, bytes(72), 2, WHOLE, bytes(72), bytes(8), False),
+    m.MemoryHeads(0, WHOLE, b"", 0, WHOLE, b""),
     m.KeptParts(1, WHOLE, True, 2, WHOLE),
     m.SignedHead(1, WHOLE, bytes(72)),
     m.KnownDigests(2 * WHOLE),
@@ -32,9 +33,12 @@ WELL_FORMED: tuple[Message, ...] = (
 )
 OF_OTHER_LENGTHS: dict[str, Message] = {
     "a commitment to a table": m.TableCommitment(SHORT),
-    "the end of a ledger": m.MemoryHeads(1, SHORT, 2, WHOLE, bytes(8), False),
-    "the end that is known": m.MemoryHeads(1, WHOLE, 2, SHORT, bytes(8), False),
-    "the name of a run": m.MemoryHeads(1, WHOLE, 2, WHOLE, bytes(7), False),
+    "the end of a ledger": m.MemoryHeads(1, SHORT, bytes(9), 2, WHOLE, bytes(9), bytes(8), False),
+    "the end that is known": m.MemoryHeads(1, WHOLE, bytes(9), 2, SHORT, bytes(9), bytes(8), False),
+    "an end without a signature": m.MemoryHeads(1, WHOLE, b"", 2, WHOLE, bytes(9)),
+    "a known end with a long one": m.MemoryHeads(1, WHOLE, bytes(9), 2, WHOLE, bytes(73)),
+    "a signature over nothing": m.MemoryHeads(1, WHOLE, bytes(9), 0, WHOLE, bytes(9)),
+    "the name of a run": m.MemoryHeads(1, WHOLE, bytes(9), 2, WHOLE, bytes(9), bytes(7), False),
     "kept answers": m.KeptParts(1, SHORT, True, 2, WHOLE),
     "the key of kept coins": m.KeptParts(1, WHOLE, True, 2, SHORT),
     "a signed end": m.SignedHead(1, SHORT, bytes(72)),

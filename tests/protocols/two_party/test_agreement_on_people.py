@@ -81,8 +81,8 @@ def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_lea
     assert "canary" in str(ours)
     assert str(theirs) == (
         f"the parties differ on {field!r}: "
-        "the peer has met another table of ours in this data set: bring that one again, or both name a new [data] "
-        "dataset, knowing that answers to both can be subtracted"
+        "the peer has met another table of ours in this data set, and answers to both can be subtracted: bring that "
+        "one again"
     )
     (agreed,) = asked
     peer = ends.bob if who == "alice" else ends.alice

@@ -11,7 +11,7 @@ LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)
     ("accepted", "refused", "way_out"),
     [
         (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "merge values"),
-        (LIMITS.refuse_counts([10, 50]), LIMITS.refuse_counts([9, 0, 51]), "hold out fewer records"),
+        (LIMITS.refuse_counts([10, 50]), LIMITS.refuse_counts([9, 0, 51]), "merge them ([columns] max_values)"),
         (LIMITS.refuse_test(30), LIMITS.refuse_test(29), "test = 0"),
         (LIMITS.refuse_test(0), LIMITS.refuse_test(1), "test = 0"),
     ],

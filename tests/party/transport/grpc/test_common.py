@@ -9,7 +9,7 @@ from party.errors import ConfigError
 from party.transport.grpc.common import check_free, page_from_wire, page_to_wire, split_address
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
 from protocols.errors import PeerError
-from protocols.two_party.memory import LedgerHead
+from protocols.messages import SignedHead
 from tests.support.responder import BAD_PAGES
 
 
@@ -42,7 +42,7 @@ def test_a_port_that_is_taken_is_not_free_under_any_name_of_its_host() -> None:
 def test_every_page_of_a_frame_and_every_end_crosses() -> None:
     pages = [Page(bytes(size)) for size in (SMALLEST_PAGE, PAGE_BYTES)]
     pages += [Page(bytes(size), last=True) for size in (1, PAGE_BYTES)]
-    pages += [Page(b"a", last=True, ledger=LedgerHead(1, bytes(range(32))))]
+    pages += [Page(b"a", last=True, ledger=SignedHead(1, bytes(range(32)), bytes(72)))]
     pages += [Page(end=reason) for reason in Reason]
     for page, sequence in product(pages, (0, 2**32)):
         crossed = page_to_wire(page, sequence)
