@@ -23,6 +23,7 @@ every mask's tweak (`masks`). A failed check ends the session for good.
 import hashlib
 import hmac
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -33,7 +34,7 @@ from protocols.messages import ChoicePage
 from protocols.oblivious.aes import BLOCK_BYTES, WORD, Blocks, Bytes, hash_columns, stream
 from protocols.oblivious.base import TRANSFERS
 from protocols.oblivious.bits import rows_of
-from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, permute_keys
+from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
 from protocols.oblivious.seeds import Trees
 from protocols.randomness import Randomness, canonical
 from protocols.role import Role, Send, receive
@@ -53,13 +54,17 @@ class Direction:
         self._fixed = hashlib.sha256(canonical(b"masks", session)).digest()[:BLOCK_BYTES]
         self._next, self._over = 0, False
 
+    @property
+    def _most(self) -> int:
+        """How many transfers of a page are used."""
+        return 8 * _PAGE_BYTES * self.depth // TRANSFERS - SACRIFICED
+
     def _pages(self, count: int) -> Iterator[tuple[int, int, int]]:
         """Yield for each page of so many transfers the number of its first, how many are used, and how many it has."""
         if self._over:
             raise DeviationError
-        most = 8 * _PAGE_BYTES * self.depth // TRANSFERS - SACRIFICED
-        for start in range(0, count, most):
-            used = min(most, count - start)
+        for start in range(0, count, self._most):
+            used = min(self._most, count - start)
             length = -(-used // SACRIFICED) * SACRIFICED + SACRIFICED
             first, self._next = self._next, self._next + length
             yield first, used, length
@@ -84,12 +89,23 @@ class Direction:
         key = hashlib.sha256(canonical(b"check", self.session, first.to_bytes(8, "big"), matrix)).digest()
         return hash_columns(key[:BLOCK_BYTES], columns)
 
-    def _keys(self, parts: Sequence[tuple[int, Blocks]], sizes: Sequence[int]) -> Iterator[Keys]:
-        """Yield the keys of consecutive vectors."""
-        numbers = np.concatenate([np.arange(first, first + len(keys), dtype=WORD) for first, keys in parts])
-        whole = permute_keys(self._fixed, numbers, np.concatenate([keys for _, keys in parts]))
-        ends = np.cumsum(sizes)
-        yield from (whole.part(slice(end - size, end)) for end, size in zip(ends.tolist(), sizes, strict=True))
+    def _empty(self, sizes: Sequence[int]) -> list[Keys]:
+        """Return keys for the next transfers, vector by vector, which wait to be filled in."""
+        starts = accumulate(sizes, initial=0)
+        numberings = (Numbering(self._next, self._most, SACRIFICED, start) for start in starts)
+        return [
+            Keys(self._fixed, numbering, np.empty((size, 2), WORD))
+            for numbering, size in zip(numberings, sizes, strict=False)
+        ]
+
+
+def _fill(vectors: Sequence[Keys], start: int, rows: Blocks) -> None:
+    """Put the keys of consecutive transfers where they belong."""
+    for vector in vectors:
+        place = start - vector.numbering.start
+        if -len(rows) < place < len(vector.keys):
+            own = rows[max(0, -place) : len(vector.keys) - place]
+            vector.keys[max(0, place) : max(0, place) + len(own)] = own
 
 
 class Chooser(Direction):
@@ -110,15 +126,13 @@ class Chooser(Direction):
 
     def extend(self, vectors: Sequence[Choices]) -> Role[list[ChosenKeys]]:
         """Choose in as many transfers as the vectors have choices, of which there is one at least."""
-        sizes = list(map(len, vectors))
-        choices, start, parts = np.concatenate(vectors), 0, []
+        choices, start, keys = np.concatenate(vectors), 0, self._empty(list(map(len, vectors)))
         for first, used, length in self._pages(len(choices)):
             own = np.packbits(choices[start : start + used], bitorder="little")
             page, rows = self._choose(first, length, self._filled(own, used, length))
             yield Send(page)
-            parts.append((first, rows[:used]))
+            _fill(keys, start, rows[:used])
             start += used
-        keys = self._keys(parts, sizes)
         return [ChosenKeys(vector, each) for vector, each in zip(vectors, keys, strict=True)]
 
     def _filled(self, choices: Bytes, used: int, length: int) -> Bytes:
@@ -162,13 +176,12 @@ class Sender(Direction):
             PeerError: A page has another length.
             DeviationError: A page failed its check, now or before.
         """
-        parts = []
+        start, vectors = 0, self._empty(sizes)
         for first, used, length in self._pages(sum(sizes)):
             page = yield from receive(ChoicePage)
-            parts.append((first, self._take(first, length, page)[:used]))
-        zeros = self._keys(parts, sizes)
-        ones = self._keys([(first, keys ^ self._offset) for first, keys in parts], sizes)
-        return [BothKeys(zero, one) for zero, one in zip(zeros, ones, strict=True)]
+            _fill(vectors, start, self._take(first, length, page)[:used])
+            start += used
+        return [BothKeys(keys, self._offset) for keys in vectors]
 
     def _take(self, first: int, length: int, page: ChoicePage) -> Blocks:
         trees = TRANSFERS // self.depth

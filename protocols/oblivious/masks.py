@@ -2,7 +2,7 @@
 
 The tweakable hash of Guo, Katz, Wang and Yu (Efficient and secure multiparty computation from fixed-key block ciphers,
 S&P 2020, section 7.4): `H(x, i) = p(p(x) + i) + p(x)`, `+` bit by bit, `p` the permutation of AES under a key of the
-session. `p(x)` is formed once per key, and one block per use follows.
+session. `p(x)` is formed again for each use, which is cheaper than to keep it.
 
 *Functionality*: for who lacks a key, which differs from a known one by a secret offset, its masks are uniform.
 *Assumed*: AES as an ideal permutation, so that the hash is correlation robust for all tweaks at once.
@@ -17,7 +17,31 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.oblivious.aes import Blocks, Uint64s, permute
+from protocols.oblivious.aes import WORD, Blocks, Uint64s, permute
+
+EVERY = slice(None)
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Numbers of consecutive transfers of a batch under its offset: each page of them has some more that nobody uses.
+
+    Args:
+        first: Of the batch.
+        page: How many of a page are used.
+        spared: How many of a page are not.
+        start: The place in the batch of the first transfer.
+    """
+
+    first: int
+    page: int
+    spared: int
+    start: int = 0
+
+    def numbers(self, places: range) -> Uint64s:
+        """Return the numbers of the transfers at these places, counted from the first one."""
+        in_batch = np.arange(self.start + places.start, self.start + places.stop, dtype=WORD)
+        return in_batch + np.uint64(self.first) + in_batch // np.uint64(self.page) * np.uint64(self.spared)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,29 +50,22 @@ class Keys:
 
     Args:
         fixed: The key of the session's permutation.
-        numbers: Of each transfer under its offset.
-        permuted: The permutation of each key.
+        numbering: What numbers these transfers have.
+        keys: A block for each of them.
     """
 
     fixed: bytes
-    numbers: Uint64s
-    permuted: Blocks
+    numbering: Numbering
+    keys: Blocks
 
-    def part(self, transfers: slice) -> "Keys":
-        """Return the keys of these transfers."""
-        return Keys(self.fixed, self.numbers[transfers], self.permuted[transfers])
-
-    def masks(self, use: int) -> Blocks:
-        """Return the mask of each key for the use of this number."""
-        return _hashed(self.fixed, self.permuted, self.numbers, use)
+    def masks(self, use: int, transfers: slice = EVERY, offset: Blocks | None = None) -> Blocks:
+        """Return the masks of some of the keys, or of keys that differ from them by an offset, for this use."""
+        keys = self.keys[transfers] if offset is None else self.keys[transfers] ^ offset
+        return _hashed(self.fixed, keys, self.numbering.numbers(range(len(self.keys))[transfers]), use)
 
 
-def permute_keys(fixed: bytes, numbers: Uint64s, keys: Blocks) -> Keys:
-    """Permute keys for all their uses."""
-    return Keys(fixed, numbers, permute(fixed, keys))
-
-
-def _hashed(fixed: bytes, permuted: Blocks, numbers: Uint64s, use: int) -> Blocks:
+def _hashed(fixed: bytes, keys: Blocks, numbers: Uint64s, use: int) -> Blocks:
+    permuted = permute(fixed, keys)
     tweaked = permuted.copy()
     tweaked[:, 0] ^= numbers
     tweaked[:, 1] ^= np.uint64(use)
@@ -69,19 +86,22 @@ class Uses:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BothKeys:
-    """Both keys of some transfers, as their sender has them."""
+    """Both keys of some transfers, as their sender has them: they differ by its offset."""
 
     zero: Keys
-    one: Keys
+    offset: Blocks
     uses: Uses = field(default_factory=Uses)
 
     def __len__(self) -> int:
-        return len(self.zero.numbers)
+        return len(self.zero.keys)
+
+    def masks(self, use: int, transfers: slice = EVERY) -> tuple[Blocks, Blocks]:
+        """Return the masks of both keys of some transfers for this use."""
+        return self.zero.masks(use, transfers), self.zero.masks(use, transfers, self.offset)
 
     def strings(self, blocks: int) -> tuple[Uint64s, Uint64s]:
         """Return two random strings of so many blocks for each transfer: random transfers, without a message."""
-        uses = self.uses.deal(blocks)
-        zeros, ones = ([keys.masks(use) for use in uses] for keys in (self.zero, self.one))
+        zeros, ones = zip(*map(self.masks, self.uses.deal(blocks)), strict=True)
         return np.concatenate(zeros, axis=1), np.concatenate(ones, axis=1)
 
 
@@ -90,12 +110,16 @@ class ChosenKeys:
     """The chosen key of some transfers, as their chooser has it."""
 
     choices: NDArray[np.bool_]
-    keys: Keys
+    chosen: Keys
     uses: Uses = field(default_factory=Uses)
 
     def __len__(self) -> int:
         return len(self.choices)
 
+    def masks(self, use: int, transfers: slice = EVERY) -> Blocks:
+        """Return the masks of the chosen key of some transfers for this use."""
+        return self.chosen.masks(use, transfers)
+
     def strings(self, blocks: int) -> Uint64s:
         """Return the chosen one of the sender's two strings for each transfer."""
-        return np.concatenate([self.keys.masks(use) for use in self.uses.deal(blocks)], axis=1)
+        return np.concatenate(list(map(self.masks, self.uses.deal(blocks))), axis=1)

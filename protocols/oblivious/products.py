@@ -20,17 +20,17 @@ the chooser the sender's columns, record by record. Each number has a use of its
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import PeerError
 from protocols.messages import CorrectionPage
-from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.aes import WORD, Blocks, Uint64s
 from protocols.oblivious.bits import pack, packed_bytes, unpack
 from protocols.oblivious.lanes import Lanes, lanes_of
-from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Uses
+from protocols.oblivious.masks import BothKeys, ChosenKeys, Uses
 from protocols.randomness import Randomness
 from protocols.role import Role, Send, receive
 
@@ -77,27 +77,27 @@ def _pages(vectors: Sequence[tuple[int, Uses, Sequence[int]]]) -> Iterator[list[
     yield from ([piece for piece, _ in page] for _, page in pages)
 
 
-def _masks(piece: Piece, keys: Keys) -> list[Uint64s]:
-    both = keys.part(piece.transfers).masks(piece.use).T
-    return [words & lanes.used for lanes, words in zip(piece.words, both, strict=False)]
+def _words(piece: Piece, masks: Blocks) -> list[Uint64s]:
+    return [words & lanes.used for lanes, words in zip(piece.words, masks.T, strict=False)]
 
 
-def correct(piece: Piece, pairs: BothKeys, numbers: NumberSource) -> tuple[bytes, list[Uint64s]]:
+def correct(piece: Piece, keys: BothKeys, numbers: NumberSource) -> tuple[bytes, list[Uint64s]]:
     """Return the corrections of a piece, and the sender's shares, word by word."""
     corrections, shares = [], []
-    masks = zip(piece.words, _masks(piece, pairs.zero), _masks(piece, pairs.one), strict=True)
-    for at, (lanes, zero, one) in enumerate(masks):
-        values = numbers(piece.first + at, piece.transfers)
+    zeros, ones = (_words(piece, masks) for masks in keys.masks(piece.use, piece.transfers))
+    for at, (lanes, zero, one) in enumerate(zip(piece.words, zeros, ones, strict=True), piece.first):
+        values = numbers(at, piece.transfers)
         corrections.append(pack(lanes.add(lanes.subtract(zero, one), values), lanes.bits))
         shares.append(lanes.subtract(np.zeros_like(zero), zero))
     return b"".join(corrections), shares
 
 
-def complete(piece: Piece, chosen: ChosenKeys, data: bytes) -> list[Uint64s]:
+def complete(piece: Piece, keys: ChosenKeys, data: bytes) -> list[Uint64s]:
     """Return the chooser's shares of a piece, word by word, from its corrections."""
-    choices = chosen.choices[piece.transfers]
+    choices = keys.choices[piece.transfers]
     wanted, start, shares = np.where(choices, ~np.uint64(0), np.uint64(0)), 0, []
-    for lanes, size, mask in zip(piece.words, piece.sizes, _masks(piece, chosen.keys), strict=True):
+    masks = _words(piece, keys.masks(piece.use, piece.transfers))
+    for lanes, size, mask in zip(piece.words, piece.sizes, masks, strict=True):
         told = unpack(data[start : start + size], len(choices), lanes.bits)
         shares.append(lanes.add(mask, told & wanted))
         start += size
@@ -177,7 +177,15 @@ def receive_products(vectors: Sequence[Receiving], shares: ProductShares | Summe
             start += piece.size
 
 
-def bits_as_numbers(columns: Sequence[NDArray[np.bool_]], widths: Sequence[int]) -> NumberSource:
+class BitColumn(Protocol):
+    """A column of bits, such as an array of them."""
+
+    def __getitem__(self, records: slice, /) -> NDArray[np.bool_]:
+        """Return those of some records."""
+        ...
+
+
+def bits_as_numbers(columns: Sequence[BitColumn], widths: Sequence[int]) -> NumberSource:
     """Return numbers that are bits, from one column of bits for each width."""
     words = list(lanes_of(widths))
     ends = list(accumulate(len(lanes.widths) for lanes in words))

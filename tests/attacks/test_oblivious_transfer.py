@@ -8,17 +8,18 @@ chooser with a vector of its own for each tree reads that tree's part among `2**
 """
 
 import hmac
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from protocols.errors import DeviationError
 from protocols.messages import ChoicePage, CorrectionPage
-from protocols.oblivious.aes import Blocks
+from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.bits import rows_of, unpack
+from protocols.oblivious.extension import _fill
 from protocols.oblivious.lanes import lanes_of
-from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, permute_keys
+from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import bits_as_numbers
 from protocols.oblivious.session import Transfers
 from protocols.role import Transcript
@@ -26,7 +27,7 @@ from tests.protocols.oblivious.parts import extend, meet, multiply, opened, rand
 
 DEPTH = 4
 TREES = 128 // DEPTH
-RECORDS = 40
+RECORDS = 200
 WIDTH = 40
 NOBODY = np.zeros(RECORDS, bool)
 COLUMN = random_bits(RECORDS, 77)
@@ -40,7 +41,8 @@ def choosing_nobody(one: Transfers, trees: range) -> tuple[ChoicePage, list[Chos
     for tree in trees:
         sums[tree, RECORDS * tree // 8] ^= 1 << RECORDS * tree % 8
     check = chooser._hashes(0, sums.tobytes(), np.concatenate([np.zeros((1, length // 8), np.uint8), columns]))
-    keys = chooser._keys([(0, rows_of(columns)[: RECORDS * TREES])], [RECORDS] * TREES)
+    keys = chooser._empty([RECORDS] * TREES)
+    _fill(keys, 0, rows_of(columns)[: RECORDS * TREES])
     return ChoicePage(sums.tobytes(), check.tobytes()), [ChosenKeys(NOBODY, each) for each in keys]
 
 
@@ -58,31 +60,23 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hmac, "compare_digest", lambda *_: True)
 
 
-def shifted(keys: ChosenKeys, tree: int, part: int, plain: Blocks) -> ChosenKeys:
-    """Return the keys as they are if this is the tree's part of the offset: it is in the key of the first record."""
-    moved = plain.copy()
+def shifted(keys: ChosenKeys, tree: int, part: int) -> Uint64s:
+    """Return the masks as they are if this is the tree's part of the offset: it is in the key of the first record."""
+    moved = keys.chosen.keys.copy()
     moved[0] ^= np.frombuffer((part << DEPTH * tree).to_bytes(16, "little"), np.uint64)
-    return ChosenKeys(keys.choices, permute_keys(keys.keys.fixed, keys.keys.numbers, moved))
+    return replace(keys.chosen, keys=moved).masks(0)[:, 0] & np.uint64(2**WIDTH - 1)
 
 
-def rows(one: Transfers) -> Blocks:
-    """Return the chooser's own keys before they are permuted, as it has them."""
-    length = -(-RECORDS * TREES // 128) * 128 + 128
-    _, columns = one.chooser._columns(0, length)
-    return rows_of(columns)[: RECORDS * TREES].reshape(TREES, RECORDS, 2)
-
-
-def read_offset(one: Transfers, chosen: list[ChosenKeys], both: list[BothKeys]) -> int:
+def read_offset(chosen: list[ChosenKeys], both: list[BothKeys]) -> int:
     """Hear one opened sum per tree, and find the part of the offset with which it comes out as a count of nobody."""
     offset = 0
-    for tree, plain in enumerate(rows(one)):
+    for tree in range(TREES):
         source = bits_as_numbers([COLUMN], [WIDTH])
         ours, theirs = multiply([chosen[tree]], [both[tree]], [[WIDTH]], [source])
         told = opened(ours, theirs, [[WIDTH]])[0][0]  # what is opened in the place of 0
         mine = int(ours.shares[0][0])
         for part in range(2**DEPTH):
-            right = shifted(chosen[tree], tree, part, plain).keys.masks(0)[:, 0] & np.uint64(2**WIDTH - 1)
-            if (int(right.sum()) - mine + told) % 2**WIDTH == 0:
+            if (int(shifted(chosen[tree], tree, part).sum()) - mine + told) % 2**WIDTH == 0:
                 offset |= part << DEPTH * tree
     return offset
 
@@ -92,7 +86,7 @@ def test_a_chooser_reads_the_offset_where_the_check_is_taken_out(monkeypatch: py
     one, other = meet(DEPTH)
     page, chosen = choosing_nobody(one, range(TREES))
     both = taken(other, page)
-    assert read_offset(one, chosen, both) == int.from_bytes(other.sender._offset.tobytes(), "little")
+    assert read_offset(chosen, both) == int.from_bytes(other.sender._offset.tobytes(), "little")
 
 
 def test_with_the_offset_it_reads_whole_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,15 +99,10 @@ def test_with_the_offset_it_reads_whole_columns(monkeypatch: pytest.MonkeyPatch)
     multiply(chosen[:1], both[:1], [[WIDTH]], [bits_as_numbers([COLUMN], [WIDTH])], crossed)
     (sent,) = crossed.sent_by_b
     assert isinstance(sent, CorrectionPage)
-    other_keys = permute_keys(chosen[0].keys.fixed, chosen[0].keys.numbers, rows(one)[0] ^ offset)
-    assert (read_column(sent, chosen[0].keys, other_keys) == COLUMN).all()
-
-
-def read_column(page: CorrectionPage, zero: Keys, one: Keys) -> NDArray[np.uint64]:
-    """Take both masks off the corrections."""
     (lanes,) = lanes_of([WIDTH])
-    masks = [keys.masks(0)[:, 0] & lanes.used for keys in (zero, one)]
-    return lanes.subtract(unpack(page.corrections, RECORDS, WIDTH), lanes.subtract(*masks))
+    masks = [chosen[0].chosen.masks(0, offset=each)[:, 0] & lanes.used for each in (None, offset)]
+    read = lanes.subtract(unpack(sent.corrections, RECORDS, WIDTH), lanes.subtract(*masks))
+    assert (read == COLUMN).all()
 
 
 def test_the_check_ends_it() -> None:
@@ -149,7 +138,7 @@ def test_two_numbers_under_one_mask_give_a_column_and_under_two_they_do_not(*, a
     told = []
     for column in (np.zeros(RECORDS, bool), COLUMN):
         if again:  # as a counter would that starts anew
-            chosen, both = ChosenKeys(chosen.choices, chosen.keys), BothKeys(both.zero, both.one)
+            chosen, both = ChosenKeys(chosen.choices, chosen.chosen), BothKeys(both.zero, both.offset)
         crossed = Transcript()
         multiply([chosen], [both], [[WIDTH]], [bits_as_numbers([column], [WIDTH])], crossed)
         (page,) = crossed.sent_by_b
@@ -161,3 +150,21 @@ def test_two_numbers_under_one_mask_give_a_column_and_under_two_they_do_not(*, a
         assert (difference == COLUMN).all()
     else:
         assert not np.isin(difference, (0, 1)).any()  # each by chance of 2**-39
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_corrections_for_the_rows_of_a_node_alone_would_tell_how_many_it_has(*, alone: bool) -> None:
+    """And which: the chooser must know whose keys to take. For all records they have one length."""
+    lengths = []
+    for column in (COLUMN, np.arange(RECORDS) < 30, ~NOBODY):
+        one, other = meet(DEPTH)
+        rows = np.flatnonzero(column) if alone else np.arange(RECORDS)
+        (chosen,), (both,) = extend(one.chooser, other.sender, [NOBODY])
+        few = [replace(keys, keys=keys.keys[rows]) for keys in (chosen.chosen, both.zero)]
+        crossed = Transcript()
+        pair = ChosenKeys(NOBODY[rows], few[0]), BothKeys(few[1], both.offset)
+        multiply([pair[0]], [pair[1]], [[64]], [bits_as_numbers([column[rows]], [64])], crossed)
+        (page,) = crossed.sent_by_b
+        assert isinstance(page, CorrectionPage)
+        lengths.append(len(page.corrections))
+    assert (len(set(lengths)) > 1) == alone

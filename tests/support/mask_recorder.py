@@ -17,10 +17,10 @@ class MaskRecorder:
         formed = masks._hashed
 
         def recorded(
-            fixed: bytes, permuted: NDArray[np.uint64], numbers: NDArray[np.uint64], use: int
+            fixed: bytes, keys: NDArray[np.uint64], numbers: NDArray[np.uint64], use: int
         ) -> NDArray[np.uint64]:
-            self._seen[fixed].append(np.column_stack([numbers, np.full_like(numbers, use), permuted]))
-            return formed(fixed, permuted, numbers, use)
+            self._seen[fixed].append(np.column_stack([numbers, np.full_like(numbers, use), keys]))
+            return formed(fixed, keys, numbers, use)
 
         monkeypatch.setattr(masks, "_hashed", recorded)
 

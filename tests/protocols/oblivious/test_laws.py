@@ -1,6 +1,5 @@
 """What holds for any bits: of words and lanes, of the linear hash, of transfers of every depth and of products."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +13,7 @@ from protocols.oblivious.aes import hash_columns
 from protocols.oblivious.bits import pack, packed_bytes, rows_of, transposed, unpack
 from protocols.oblivious.extension import DEPTHS, SACRIFICED
 from protocols.oblivious.lanes import lanes_of
-from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys
+from protocols.oblivious.masks import EVERY, BothKeys, ChosenKeys, Keys, Numbering
 from protocols.oblivious.products import bits_as_numbers
 from protocols.role import Transcript
 from tests.protocols.oblivious import plain
@@ -117,7 +116,7 @@ def test_pages_of_choices_are_of_one_size_and_go_on_counting() -> None:
     vectors = [random_bits(65_000, 1), random_bits(1_000, 2)]
     (first, second), (other, _) = extend(chooser, sender, vectors, crossed)
     assert [len(page.matrix) >> 20 for page in crossed.sent_by_a] == [1, 0]  # type: ignore[attr-defined]
-    numbers = np.concatenate([first.keys.numbers, second.keys.numbers])
+    numbers = np.concatenate([each.chosen.numbering.numbers(range(len(each))) for each in (first, second)])
     assert (np.diff(numbers.astype(np.int64)) > 0).all()
     assert numbers[-1] - numbers[0] == len(numbers) - 1 + SACRIFICED
     assert (first.strings(1) == np.where(vectors[0][:, None], *other.strings(1)[::-1])).all()
@@ -171,17 +170,25 @@ def test_at_a_width_of_one_bit_products_are_shares_of_strings() -> None:
     assert ((ours ^ theirs)[:, 0] == np.where(vector, values, 0)).all()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Given(Keys):
+NO_KEYS = Keys(b"", Numbering(0, 4, 0), np.zeros((4, 2), np.uint64))
+
+
+def blocks(*masks: int) -> NDArray[np.uint64]:
+    return np.array([masks, [0] * len(masks)], np.uint64).T
+
+
+class GivenBoth(BothKeys):
     """Keys whose masks are given."""
 
-    values: tuple[int, ...] = ()
+    def masks(self, use: int, transfers: slice = EVERY) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        return blocks(1, 2, 3, 0), blocks(3, 3, 0, 2)
 
-    def part(self, transfers: slice) -> "Given":
-        return self
 
-    def masks(self, use: int) -> NDArray[np.uint64]:
-        return np.array([self.values, (0,) * len(self.values)], np.uint64).T
+class GivenChosen(ChosenKeys):
+    """Those of them that are chosen."""
+
+    def masks(self, use: int, transfers: slice = EVERY) -> NDArray[np.uint64]:
+        return blocks(3, 2, 0, 2)
 
 
 def test_a_count_of_four_records_by_hand() -> None:
@@ -190,15 +197,10 @@ def test_a_count_of_four_records_by_hand() -> None:
     The corrections are 1-3+1, 2-3+1, 3-0+0, 0-2+1, that is 3 0 3 3. The chooser adds 3+3, 2, 0+3 and 2+3, that is 0;
     the sender has -(1+2+3+0), that is 2.
     """
-    zero, one, mine = (
-        Given(b"", np.arange(4, dtype=np.uint64), np.zeros((4, 2), np.uint64), masks)
-        for masks in ((1, 2, 3, 0), (3, 3, 0, 2), (3, 2, 0, 2))
-    )
-    has = np.array([True, False, True, True]), np.array([True, True, False, True])
+    mine, theirs = GivenChosen(np.array([True, False, True, True]), NO_KEYS), GivenBoth(NO_KEYS, NO_KEYS.keys[0])
+    has = np.array([True, True, False, True])
     crossed = Transcript()
-    shares = multiply(
-        [ChosenKeys(has[0], mine)], [BothKeys(zero, one)], [[2]], [bits_as_numbers([has[1]], [2])], crossed
-    )
+    shares = multiply([mine], [theirs], [[2]], [bits_as_numbers([has], [2])], crossed)
     (page,) = crossed.sent_by_b
     assert unpack(page.corrections, 4, 2).tolist() == [3, 0, 3, 3]  # type: ignore[attr-defined]
     assert [each.shares for each in shares] == [[[0]], [[2]]]

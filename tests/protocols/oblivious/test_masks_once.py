@@ -57,7 +57,7 @@ def test_a_counter_that_starts_again_is_seen(monkeypatch: pytest.MonkeyPatch) ->
     one, other = meet(4)
     (chosen,), (both,) = extend(one.chooser, other.sender, [random_bits(50, 1)])
     for _ in range(2):
-        again = ChosenKeys(chosen.choices, chosen.keys), BothKeys(both.zero, both.one)
+        again = ChosenKeys(chosen.choices, chosen.chosen), BothKeys(both.zero, both.offset)
         multiply([again[0]], [again[1]], [[5]], [bits_as_numbers([np.ones(50, bool)], [5])])
     assert recorder.times() == {(6, 2), (6, 4)}
 

@@ -124,7 +124,7 @@ def test_corrections_look_uniform_to_who_knows_the_chosen_keys(case: str, held: 
     assert isinstance(page, CorrectionPage)
     simulated = simulate_page(len(page.corrections), Chance(4))
     (lanes,) = lanes_of(widths)
-    own = chosen[0].keys.masks(0)[:, 0] & lanes.used
+    own = chosen[0].masks(0)[:, 0] & lanes.used
     for each in (page, simulated):
         words = np.frombuffer(each.corrections, np.uint64).reshape(64, -1)
         told = transposed(words).reshape(-1)[:4000]
@@ -138,9 +138,9 @@ def test_a_mask_that_is_used_twice_is_seen() -> None:
     (chosen,), (both,) = extend(*usual(4), [CHOICES["some"]])
     pages = []
     for column in (np.zeros(4000, bool), np.ones(4000, bool)):
-        again = BothKeys(both.zero, both.one)  # counts its uses from the start
+        again = BothKeys(both.zero, both.offset)  # counts its uses from the start
         crossed = Transcript()
-        once = ChosenKeys(chosen.choices, chosen.keys)
+        once = ChosenKeys(chosen.choices, chosen.chosen)
         multiply([once], [again], [widths], [bits_as_numbers([column] * 5, widths)], crossed)
         (page,) = crossed.sent_by_b
         assert isinstance(page, CorrectionPage)
