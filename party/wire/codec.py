@@ -368,6 +368,7 @@ ENTRIES: Final = (
     _flat("seed_hints", m.SeedHints, wire.SeedHints, lambda message: _is_digest(message.digest), _FEW),
     _flat("choice_page", m.ChoicePage, wire.ChoicePage, lambda message: len(message.check) % 16 == 0, _NUMBERS),
     _one_field("correction_page", m.CorrectionPage, wire.CorrectionPage, lambda data: len(data) % 8 == 0, _NUMBERS),
+    _one_field("count_shares", m.CountShares, wire.CountShares, most=_COUNTS),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

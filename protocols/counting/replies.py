@@ -16,7 +16,7 @@ from protocols.facts import CorrectFact, CountsFact, SetsFact, Way
 from protocols.messages import ExactCounts, PackedCounts
 from protocols.noise.both import EXACT, Noises
 from protocols.randomness import Randomness
-from protocols.role import Note, Role, Send, receive
+from protocols.role import Message, Note, Role, Send, receive
 from protocols.tables.expression import Expression
 
 REPLY_PAGE_BYTES = 1 << 20
@@ -35,7 +35,58 @@ def page_length(cipher: AnyCiphertexts) -> int:
     return max(1, REPLY_PAGE_BYTES // cipher.ciphertext_bytes)
 
 
-class KeyHolderReplies(Generic[Values]):
+class Telling:
+    """Adds our noise to numbers that we alone know, if there is any, checks them, and tells them.
+
+    `sizes` are the numbers of training and test records.
+
+    Discloses: to the peer, the counts that it asked for, exact or with our noise, once they have passed the checks.
+    """
+
+    def __init__(self, checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
+        self._checks, self._noises = checks, noises
+        self._records, self._tests = sizes
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether counts have no noise."""
+        return not self._noises.cells.both
+
+    @property
+    def largest(self) -> int:
+        """The largest number that a count may be that is not told yet."""
+        return self._records + 2 * self._noises.cells.theirs
+
+    @property
+    def most_correct(self) -> int:
+        """The largest that the number of correctly classified test records may be before it is told."""
+        return self._tests + 2 * self._noises.accuracy.theirs
+
+    def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
+        """Check numbers, in the order of the queries, with our noise; tell them, and return the answers."""
+        noise, lift = self._noises.of_cells(queries, self._checks.schema), self._noises.cells
+        told = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
+        answers = self._checks.answers(queries, told)
+        yield Note(CountsFact(Way.BOTH, tuple(queries), tuple(told)))
+        yield Send(ExactCounts(tuple(number + lift.both for number in told)))
+        return answers
+
+    def tell_correct(self, model: Learned, number: int) -> Role[Correct]:
+        """Tell the number of correctly classified test records.
+
+        Raises:
+            DeviationError: There are not that many; nothing is told.
+        """
+        if number > self.most_correct:
+            raise DeviationError
+        lift = self._noises.accuracy
+        told = number - lift.theirs + self._noises.of_accuracy(model.parts())
+        yield Note(CorrectFact(Way.BOTH, told, self._tests))
+        yield Send(ExactCounts((told + lift.both,)))
+        return self._noises.correct(told, self._tests)
+
+
+class KeyHolderReplies(Telling, Generic[Values]):
     """The key holder's half: decrypt, add its own noise if there is any, check, tell.
 
     A raw decryption never leaves (FAULTS A12). `sizes` are the numbers of training and test records.
@@ -44,13 +95,8 @@ class KeyHolderReplies(Generic[Values]):
     """
 
     def __init__(self, key: KeyHolder[Values], checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
-        self.key, self._checks, self._noises = key, checks, noises
-        self._records, self._tests = sizes
-
-    @property
-    def largest(self) -> int:
-        """The largest number that a slot of a sealed count may hold."""
-        return self._records + 2 * self._noises.cells.theirs
+        super().__init__(checks, sizes, noises)
+        self.key = key
 
     def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Receive the encrypted counts of a batch, one per item, check them and only then tell them.
@@ -60,15 +106,6 @@ class KeyHolderReplies(Generic[Values]):
         """
         return (yield from self.tell(queries, (yield from self.decrypt([Shape(self._checks.size(queries), 1)]))))
 
-    def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
-        """Check decrypted numbers, in the order of the queries, with our noise; tell them, and return the answers."""
-        noise, lift = self._noises.of_cells(queries, self._checks.schema), self._noises.cells
-        told = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
-        answers = self._checks.answers(queries, told)
-        yield Note(CountsFact(Way.BOTH, tuple(queries), tuple(told)))
-        yield Send(ExactCounts(tuple(number + lift.both for number in told)))
-        return answers
-
     def decrypt(self, shapes: Sequence[Shape]) -> Role[list[int]]:
         """Receive one message with all items of these shapes and return their numbers in order, lifted if noisy."""
         return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, self.largest)
@@ -77,13 +114,9 @@ class KeyHolderReplies(Generic[Values]):
         """Receive, decrypt and tell the number of correctly classified test records."""
         if not self._tests:
             return Correct(0.0)
-        lift = self._noises.accuracy
         sealed = (yield from receive(PackedCounts)).ciphertexts
-        (number,) = self.key.counts(sealed, [Shape(1, 1)], self._tests + 2 * lift.theirs)
-        told = number - lift.theirs + self._noises.of_accuracy(model.parts())
-        yield Note(CorrectFact(Way.BOTH, told, self._tests))
-        yield Send(ExactCounts((told + lift.both,)))
-        return self._noises.correct(told, self._tests)
+        (number,) = self.key.counts(sealed, [Shape(1, 1)], self.most_correct)
+        return (yield from self.tell_correct(model, number))
 
     def sets(self, asked: Sequence[Expression]) -> Role[list[int]]:
         """Receive, decrypt and tell of how many training records each of these is true.
@@ -99,7 +132,72 @@ class KeyHolderReplies(Generic[Values]):
         return list(told)
 
 
-class EvaluatorReplies(Generic[Values]):
+class Hearing:
+    """Sends what counts are made from, with our noise in it if there is any, and checks what is told of them.
+
+    `sizes` are the numbers of training and test records.
+
+    Discloses: to the peer, what the message holds that it is given: the counts that both ask for, exact or with our
+        noise.
+    """
+
+    def __init__(self, checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
+        self._checks, self._noises = checks, noises
+        self._records, self._tests = sizes
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether counts have no noise."""
+        return not self._noises.cells.both
+
+    @property
+    def largest(self) -> int:
+        """The largest number that a count may be that is not told yet."""
+        return self._records + 2 * self._noises.cells.own
+
+    @property
+    def most_correct(self) -> int:
+        """The largest that the number of correctly classified test records may be before it is told."""
+        return self._tests + 2 * self._noises.accuracy.own
+
+    def lifted(self, queries: Sequence[Query]) -> list[int]:
+        """Return our noise for each count of a batch, lifted so that it is not negative; zeros without noise."""
+        return [each + self._noises.cells.own for each in self._noises.of_cells(queries, self._checks.schema)]
+
+    def lifted_of(self, model: Learned) -> int:
+        """Return our noise for the number of correctly classified test records, lifted."""
+        return self._noises.of_accuracy(model.parts()) + self._noises.accuracy.own
+
+    def hear(self, queries: Sequence[Query], sent: Message) -> Role[list[Answer]]:
+        """Send what the counts of a batch are made from, and return what is told, checked.
+
+        Raises:
+            DeviationError: The counts cannot be true.
+        """
+        yield Note(CountsFact(Way.TOLD, tuple(queries), None))
+        yield Send(sent)
+        told = tuple(number - self._noises.cells.both for number in (yield from receive(ExactCounts)).values)
+        answers = self._checks.answers(queries, told)
+        yield Note(CountsFact(Way.LEARNED, tuple(queries), told))
+        return answers
+
+    def hear_correct(self, sent: Message) -> Role[Correct]:
+        """Send what the number of correctly classified test records is made from, and return what is told of it.
+
+        Raises:
+            DeviationError: It cannot be true.
+        """
+        lift = self._noises.accuracy
+        yield Note(CorrectFact(Way.TOLD, None, self._tests))
+        yield Send(sent)
+        told = [number - lift.both for number in (yield from receive(ExactCounts)).values]
+        if len(told) != 1 or not -lift.both <= told[0] <= self._tests + lift.both:
+            raise DeviationError
+        yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
+        return self._noises.correct(told[0], self._tests)
+
+
+class EvaluatorReplies(Hearing, Generic[Values]):
     """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder tells.
 
     `sizes` are the numbers of training and test records.
@@ -116,13 +214,8 @@ class EvaluatorReplies(Generic[Values]):
         randomness: Randomness,
         noises: Noises = EXACT,
     ) -> None:
-        self.cipher, self._checks, self._noises = cipher, checks, noises
-        (self._records, self._tests), self._randomness = sizes, randomness
-
-    @property
-    def largest(self) -> int:
-        """The largest number that a slot of a sealed count may hold."""
-        return self._records + 2 * self._noises.cells.own
+        super().__init__(checks, sizes, noises)
+        self.cipher, self._randomness = cipher, randomness
 
     def answers(self, queries: Sequence[Query], replies: Sequence[PlacedReply[Values]]) -> Role[list[Answer]]:
         """Send the encrypted counts of a batch and return what the key holder tells, checked.
@@ -130,21 +223,16 @@ class EvaluatorReplies(Generic[Values]):
         Raises:
             DeviationError: The counts cannot be true.
         """
-        lift = self._noises.cells
-        noise = self._noises.of_cells(queries, self._checks.schema)
-        yield Note(CountsFact(Way.TOLD, tuple(queries), None))
-        yield Send(self._sealed([self._noised(reply, noise) for reply in replies], self.largest))
-        told = tuple(number - lift.both for number in (yield from receive(ExactCounts)).values)
-        answers = self._checks.answers(queries, told)
-        yield Note(CountsFact(Way.LEARNED, tuple(queries), told))
-        return answers
+        noise = self.lifted(queries)
+        return (
+            yield from self.hear(queries, self._sealed([self._noised(each, noise) for each in replies], self.largest))
+        )
 
     def _noised(self, reply: PlacedReply[Values], noise: Sequence[int]) -> Reply[Values]:
         """Add our noise, lifted, to the numbers of a reply; without noise it stays as it is."""
-        lift = self._noises.cells.own
-        if not lift:
+        if not self._noises.cells.own:
             return reply.reply
-        numbers = [[noise[cell] + lift for cell in cells] for cells in reply.cells]
+        numbers = [[noise[cell] for cell in cells] for cells in reply.cells]
         return Reply(self.cipher.add_to_slots(reply.reply.items, numbers, self.largest), reply.reply.slots)
 
     def _sealed(self, replies: Sequence[Reply[Values]], largest: int) -> PackedCounts:
@@ -154,16 +242,8 @@ class EvaluatorReplies(Generic[Values]):
         """Send the encrypted number of correctly classified test records and return what the key holder tells."""
         if not self._tests:
             return Correct(0.0)
-        lift = self._noises.accuracy
-        largest = self._tests + 2 * lift.own
-        noisy = self.cipher.add_to_slots(total, [[self._noises.of_accuracy(model.parts()) + lift.own]], largest)
-        yield Note(CorrectFact(Way.TOLD, None, self._tests))
-        yield Send(self._sealed([Reply(noisy, slots=1)], largest))
-        told = [number - lift.both for number in (yield from receive(ExactCounts)).values]
-        if len(told) != 1 or not -lift.both <= told[0] <= self._tests + lift.both:
-            raise DeviationError
-        yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
-        return self._noises.correct(told[0], self._tests)
+        noisy = self.cipher.add_to_slots(total, [[self.lifted_of(model)]], self.most_correct)
+        return (yield from self.hear_correct(self._sealed([Reply(noisy, slots=1)], self.most_correct)))
 
     def sets(self, asked: Sequence[Expression], totals: Values) -> Role[list[int]]:
         """Send of how many training records each of these is true, encrypted, and return what the key holder tells.

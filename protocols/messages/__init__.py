@@ -18,6 +18,7 @@ this was last shown. The receiver, who knows which facts were told, learns nothi
 from protocols.messages.counting import (
     CiphertextPage,
     ClassCounts,
+    CountShares,
     DisguisedPage,
     ExactCounts,
     HolderKey,
@@ -55,6 +56,7 @@ __all__ = [
     "CiphertextPage",
     "ClassCounts",
     "CorrectionPage",
+    "CountShares",
     "CountedPage",
     "DisguisedPage",
     "EstimatedCorrect",

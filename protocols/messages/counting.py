@@ -54,8 +54,19 @@ class PackedCounts(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class CountShares(Message):
+    """The sender's shares of the counts of one batch that do not follow from others, each below a power of two.
+
+    With its own shares, which are uniform, the receiver learns these counts; in a run with noise the sender's is in
+    them, lifted by the largest that it can be.
+    """
+
+    shares: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class ExactCounts(Message):
-    """The counts of one batch, as the key holder decrypted them.
+    """The counts of one batch, as the key holder decrypted them or the chooser opened them.
 
     In a run with noise both sides' is in them, lifted by the largest that it can be: the receiver, who knows its own,
     learns the counts with the key holder's.

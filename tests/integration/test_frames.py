@@ -29,6 +29,7 @@ from protocols.messages import (
     ClassCounts,
     CorrectionPage,
     CountedPage,
+    CountShares,
     DisguisedPage,
     EstimatedCorrect,
     EstimatedCounts,
@@ -84,7 +85,7 @@ KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     "randomized": ({DisguisedPage, SentTree}, {DisguisedPage}),
 }
 OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
-OF_NO_RUN_YET: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, ChoicePage, CorrectionPage}
+OF_NO_RUN_YET: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, ChoicePage, CorrectionPage, CountShares}
 
 
 @dataclass

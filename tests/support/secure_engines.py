@@ -1,7 +1,7 @@
 """Both secure protocols over one small table: their engines, and batches of queries to play."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -21,8 +21,9 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsEvaluator,
     EncryptedCoinsKeyHolder,
 )
+from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
+from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
 from protocols.counts import Answer, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.coins import keyed_draw
@@ -30,6 +31,7 @@ from protocols.randomized_response.related_question import Coins
 from protocols.role import Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
 from protocols.terms import Cipher
 from protocols.work import InlineWorkers
 from tests.support.cases import correlated
@@ -89,12 +91,32 @@ def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDE
     return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), telling)
 
 
-ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {
+def by_transfers(tests: int = 10) -> tuple[Engine, Engine]:
+    """Return corrector and chooser, each with zeros in the other's columns; the chooser tells."""
+    sides, checks, sizes = sides_of(SCHEMA, "alice"), Checks(SCHEMA, 30, None), (30, tests)
+    theirs, own = (
+        (columns_of(TRAIN, columns), columns_of(TEST[:tests], columns)) for columns in (sides.corrector, sides.chooser)
+    )
+    return (
+        ObliviousCorrector(sides, *theirs, Hearing(checks, sizes), secrets),
+        ObliviousChooser(sides, *own, Telling(checks, sizes), secrets),
+    )
+
+
+def columns_of(codes: Codes, columns: Iterable[int]) -> Codes:
+    """Return zeros in all other columns."""
+    kept = np.zeros_like(codes)
+    kept[:, sorted(columns)] = codes[:, sorted(columns)]
+    return kept
+
+
+ENCRYPTED: dict[str, Callable[..., tuple[Engine, Engine]]] = {
     "encrypted coins": by_coins,
     "dot products": by_dots,
     "encrypted coins on the curve": partial(by_coins, key=CURVE),
     "dot products on the curve": partial(by_dots, key=CURVE),
 }
+ENGINES = ENCRYPTED | {"oblivious transfer": by_transfers}
 
 
 def count(engine: Engine, *batches: Sequence[Query], tree: Tree | None = None) -> Role[list[list[Answer]]]:

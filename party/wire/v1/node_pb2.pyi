@@ -390,6 +390,7 @@ class Frame(_message.Message):
     SEED_HINTS_FIELD_NUMBER: _builtins.int
     CHOICE_PAGE_FIELD_NUMBER: _builtins.int
     CORRECTION_PAGE_FIELD_NUMBER: _builtins.int
+    COUNT_SHARES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -468,6 +469,8 @@ class Frame(_message.Message):
     def choice_page(self) -> Global___ChoicePage: ...
     @_builtins.property
     def correction_page(self) -> Global___CorrectionPage: ...
+    @_builtins.property
+    def count_shares(self) -> Global___CountShares: ...
     def __init__(
         self,
         *,
@@ -510,12 +513,13 @@ class Frame(_message.Message):
         seed_hints: Global___SeedHints | None = ...,
         choice_page: Global___ChoicePage | None = ...,
         correction_page: Global___CorrectionPage | None = ...,
+        count_shares: Global___CountShares | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "correction_page", b"correction_page", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "correction_page", b"correction_page", "count_shares", b"count_shares", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "correction_page", b"correction_page", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "correction_page", b"correction_page", "count_shares", b"count_shares", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_offer", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_offer", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -1643,6 +1647,28 @@ class CorrectionPage(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CorrectionPage: _TypeAlias = CorrectionPage  # noqa: Y015
+
+@_typing.final
+class CountShares(_message.Message):
+    """In the order of the counts of a batch that do not follow from others."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SHARES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def shares(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        shares: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["shares", b"shares"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CountShares: _TypeAlias = CountShares  # noqa: Y015
 
 @_typing.final
 class SetCounts(_message.Message):

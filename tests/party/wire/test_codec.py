@@ -146,6 +146,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
     m.PeopleOffer: st.builds(m.PeopleOffer, COUNTS, st.booleans()),
     m.SetCounts: SET_COUNTS,
+    m.CountShares: st.builds(m.CountShares, st.lists(COUNTS).map(tuple)),
     m.BaseOffer: st.builds(m.BaseOffer, DIGESTS, POINTS),
     m.BasePoints: st.builds(m.BasePoints, st.lists(POINTS).map(b"".join)),
     m.SeedHints: st.builds(m.SeedHints, st.binary(), st.binary(), DIGESTS),
@@ -385,7 +386,13 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
     raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedAnswers, m.SealedComparisons}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
-    wide = {m.EstimatedGains, m.ExactCounts, m.EstimatedCounts, m.SetCounts}  # of numbers as wide as when parsed
+    wide = {
+        m.EstimatedGains,
+        m.ExactCounts,
+        m.CountShares,
+        m.EstimatedCounts,
+        m.SetCounts,
+    }  # of numbers as wide as when parsed
     assert max(entry.most for entry in ENTRIES if entry.kind in wide) <= codec.MAX_FRAME // 4
     assert max(entry.most for entry in ENTRIES if entry.kind not in raw | wide) <= codec.MAX_FRAME // 16
     assert max(longest_frame(kind, encode(example(kind))) for kind in (m.Greeting, m.Verdict)) <= 1 << 14

@@ -11,18 +11,22 @@ from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.packing import slot_width
 from protocols.errors import DeviationError, PeerError
-from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
+from protocols.messages import ChoicePage, CiphertextPage, CountShares, ExactCounts, PackedCounts, Verdict
 from protocols.role import Message, Send
 from tests.support.duel import Tamper
 from tests.support.secure_engines import (
     CODES,
     CURVE,
+    ENCRYPTED,
     ENGINES,
     FIRST,
     HOLDER,
     KEY,
+    TEST,
     TREE,
     by_coins,
+    by_transfers,
+    known,
     play,
 )
 
@@ -57,7 +61,6 @@ HOLDER_DEVIATES: dict[str, tuple[type[Exception], type[Message], Callable[[Any],
     "a ciphertext too many": (PeerError, CiphertextPage, page(lambda data: data + data[-SIZE:])),
     "half a ciphertext": (PeerError, CiphertextPage, page(lambda data: data[:-1])),
     "a ciphertext of zero": (DeviationError, CiphertextPage, page(lambda data: data[:-SIZE] + bytes(SIZE))),
-    "another kind": (PeerError, CiphertextPage, lambda message: Verdict("")),
     "a count too few": (DeviationError, ExactCounts, lambda m: ExactCounts(m.values[:-1])),
     "a count too many": (DeviationError, ExactCounts, lambda m: ExactCounts((*m.values, 0))),
     "a count above all": (DeviationError, ExactCounts, lambda m: ExactCounts((31, *m.values[1:]))),
@@ -67,12 +70,25 @@ HOLDER_DEVIATES: dict[str, tuple[type[Exception], type[Message], Callable[[Any],
 }
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize("deviation", HOLDER_DEVIATES)
+DEVIATIONS = [
+    (name, deviation)
+    for deviation, (_, kind, _) in HOLDER_DEVIATES.items()
+    for name in (ENCRYPTED if kind is CiphertextPage else ENGINES)
+]
+
+
+@pytest.mark.parametrize(("name", "deviation"), DEVIATIONS)
 def test_a_key_holder_that_deviates_is_caught_by_the_evaluator(name: str, deviation: str) -> None:
     error, kind, change = HOLDER_DEVIATES[deviation]
     evaluator, _ = play(ENGINES[name](), FIRST, tamper=swap("b", kind, change))
     assert type(evaluator.error) is error
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_another_kind_of_message_is_not_taken(name: str) -> None:
+    first = ChoicePage if name == "oblivious transfer" else CiphertextPage
+    evaluator, _ = play(ENGINES[name](), FIRST, tamper=swap("b", first, lambda message: Verdict("")))
+    assert type(evaluator.error) is PeerError
 
 
 @pytest.mark.parametrize("values", [(), (1, 1), (11,), (-1,)])
@@ -135,7 +151,7 @@ EVALUATOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] 
 }
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", ENCRYPTED)
 @pytest.mark.parametrize("deviation", EVALUATOR_DEVIATES)
 def test_an_evaluator_that_deviates_is_told_nothing(name: str, deviation: str) -> None:
     """FAULTS A7 and A12: the key holder ends before it tells a count, and says the same whichever check it was."""
@@ -146,7 +162,7 @@ def test_an_evaluator_that_deviates_is_told_nothing(name: str, deviation: str) -
     assert evaluator.waits
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", ENCRYPTED)
 def test_a_key_holder_counts_right_predictions_of_a_deviating_evaluator_for_nobody(name: str) -> None:
     key = CURVE if name.endswith("curve") else HOLDER
     (eleven,) = key.encryption(secrets).encrypt_pages([[11]])
@@ -154,3 +170,29 @@ def test_a_key_holder_counts_right_predictions_of_a_deviating_evaluator_for_nobo
     _, holder = play(ENGINES[name](), tree=TREE, tamper=tamper)
     assert type(holder.error) is DeviationError
     assert not any(isinstance(message, ExactCounts) for message in holder.sent)
+
+
+CORRECTOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] = {
+    "no share": (PeerError, lambda message: CountShares(())),
+    "a share too few": (PeerError, lambda message: CountShares(message.shares[:-1])),
+    "a share too many": (PeerError, lambda message: CountShares((*message.shares, 0))),
+    "a share of more than there are": (DeviationError, lambda m: CountShares((m.shares[0] + 31, *m.shares[1:]))),
+    "counts instead of shares": (PeerError, lambda message: ExactCounts((1,))),
+}
+
+
+@pytest.mark.parametrize("deviation", CORRECTOR_DEVIATES)
+def test_a_corrector_that_deviates_is_told_nothing(deviation: str) -> None:
+    error, change = CORRECTOR_DEVIATES[deviation]
+    corrector, chooser = play(by_transfers(), known([FIRST])[0], tamper=swap("a", CountShares, change))
+    assert type(chooser.error) is error
+    assert not any(isinstance(message, ExactCounts) for message in chooser.sent)
+    assert corrector.waits
+
+
+def test_right_predictions_of_more_records_than_there_are_end_the_run() -> None:
+    right = int((TREE.predict(TEST) == TEST[:, -1]).sum())
+    more = swap("a", CountShares, lambda message: CountShares((message.shares[0] + 11 - right,)))
+    _, chooser = play(by_transfers(), tree=TREE, tamper=more)
+    assert type(chooser.error) is DeviationError
+    assert not any(isinstance(message, ExactCounts) for message in chooser.sent)

@@ -1,0 +1,336 @@
+"""Secure counting by oblivious transfer (DESIGN 15): shares of counts, of which the sums are opened.
+
+The *chooser*, the side without the class, uses as choices which records satisfy `E_a`, its part of a node: one vector
+of transfers over all records for each distinct `E_a`, for as long as a level or the next one needs it. The *corrector*
+multiplies them with which records satisfy its part and the class, for every count of this `E_a` at once; sums of shares
+are shares of counts. The corrector's share goes to the chooser, which checks the counts and tells them.
+
+Both sides make the same plan from the queries and from what was told. Of a candidate the last value is not asked, where
+the node's class counts are known, and of the branches of a split not the largest, where all others are asked: they
+follow. A share has as many bits as the node's count of the class, or with noise, which is in every count, as all
+records have with it. Corrections are for all records, always (`protocols.oblivious.products`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.counting.replies import Hearing, Telling
+from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, Predictor, Query
+from protocols.errors import InputError, PeerError
+from protocols.messages import CountShares
+from protocols.oblivious.masks import BothKeys, ChosenKeys
+from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
+from protocols.oblivious.session import set_up
+from protocols.randomness import Randomness
+from protocols.role import Role, receive
+from protocols.tables.expression import AnyOf, Expression, Term
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+TREE_DEPTH = 4
+"""Of the trees of seeds: four bytes a transfer, and little more work than any other."""
+
+
+@dataclass(frozen=True)
+class AskedCount:
+    """A count that is asked: its place in the batch, the bits of its share, and what its records satisfy.
+
+    `rows` is the corrector's part; the chooser's is the vector's.
+    """
+
+    place: int
+    width: int
+    rows: AnyOf
+
+
+Vectors = Mapping[Expression, Sequence[AskedCount]]
+"""Counts by the chooser's part of what their records satisfy."""
+QueryPart = tuple[int, int]
+"""A query of a batch, and one of its candidates."""
+
+
+@dataclass(frozen=True)
+class ColumnSides:
+    """Who holds which columns."""
+
+    schema: Schema
+    chooser: frozenset[int]
+
+    @property
+    def corrector(self) -> frozenset[int]:
+        """All columns that are not the chooser's."""
+        return frozenset(range(len(self.schema.columns))) - self.chooser
+
+    def vectors(self, cells: Sequence[tuple[int, int, AnyOf]]) -> dict[Expression, list[AskedCount]]:
+        """Sort counts, given by place, width and what their records satisfy, by the chooser's part."""
+        result: dict[Expression, list[AskedCount]] = {}
+        for place, width, what in cells:
+            (own,) = what.restricted(self.chooser).expressions
+            result.setdefault(own, []).append(AskedCount(place, width, what.restricted(self.corrector)))
+        return result
+
+
+def sides_of(schema: Schema, chooser: str) -> ColumnSides:
+    """Return who holds which columns; a class that both hold counts as the corrector's."""
+    return ColumnSides(schema, frozenset(schema.held_by(chooser)) - {schema.class_index})
+
+
+@dataclass
+class Planner:
+    """Decides which counts of a batch are asked, the same at both sides, and completes it by those that follow.
+
+    Args:
+        sides: Who holds which columns.
+        largest: The largest number that a count may be before it is told.
+        is_exact: Whether counts have no noise, so that some follow from others.
+    """
+
+    sides: ColumnSides
+    largest: int
+    is_exact: bool
+    _above: dict[Expression, tuple[Query, Mapping[int, CountTable]]] = field(default_factory=dict)
+
+    def plan(self, queries: Sequence[Query]) -> Vectors:
+        """Return the counts that are asked."""
+        spared = self._spared(queries)
+        cells = []
+        for block, query, start in self._blocks(queries):
+            if block not in spared:
+                cells += list(self._cells(query, block[1], start))
+        return self.sides.vectors(cells)
+
+    def complete(self, queries: Sequence[Query], asked: Mapping[int, int]) -> list[int]:
+        """Return all counts of a batch from those that were asked, by place."""
+        spared, tables = self._spared(queries), dict[QueryPart, NDArray[np.int64]]()
+        for block, query, start in self._blocks(queries):
+            columns = len(query.columns(self.sides.schema.classes))
+            size = self.sides.schema.attributes[block[1]].size
+            places = range(start, start + size * columns)
+            table = np.array([asked.get(place, 0) for place in places], np.int64).reshape(size, columns)
+            if self._is_known(query):
+                table[-1] = np.array(query.class_counts, np.int64) - table[:-1].sum(axis=0)
+            tables[block] = table
+        for (number, candidate), others in spared.items():
+            _, above = self._above[queries[number].expression.parent]
+            rest = sum(tables[other, candidate] for other in others)
+            tables[number, candidate] = np.asarray(above[candidate] - rest, np.int64)
+        return [int(count) for table in tables.values() for count in table.ravel()]
+
+    def remember(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
+        """Keep what was told of a level, for the next one."""
+        told = (
+            dict(zip(query.candidates, answer.tables, strict=True))
+            for query, answer in zip(queries, answers, strict=True)
+        )
+        self._above = {query.expression: (query, tables) for query, tables in zip(queries, told, strict=True)}
+
+    def _is_known(self, query: Query) -> bool:
+        return self.is_exact and query.class_counts is not None
+
+    def _blocks(self, queries: Sequence[Query]) -> Iterator[tuple[QueryPart, Query, int]]:
+        """Yield each candidate of a batch with its query and the place of its first count."""
+        start = 0
+        for number, query in enumerate(queries):
+            for candidate, cells in zip(query.candidates, query.cells(self.sides.schema), strict=True):
+                yield (number, candidate), query, start
+                start += cells
+
+    def _cells(self, query: Query, candidate: int, start: int) -> Iterator[tuple[int, int, AnyOf]]:
+        schema = self.sides.schema
+        columns = query.columns(schema.classes)
+        known = query.class_counts if self._is_known(query) else None
+        for value in range(schema.attributes[candidate].size - (known is not None)):
+            for column, labels in enumerate(columns):
+                largest = self.largest if known is None else int(known[column])
+                if largest:
+                    place = start + value * len(columns) + column
+                    yield place, largest.bit_length(), _what(query.expression.child(candidate, value), labels, schema)
+
+    def _spared(self, queries: Sequence[Query]) -> dict[QueryPart, list[int]]:
+        """Return for each candidate that is not asked, at the largest branch of a split, all other branches."""
+        splits: dict[tuple[Expression, int], list[int]] = {}
+        for number, query in enumerate(queries):
+            if query.expression.terms and self._is_known(query):
+                splits.setdefault((query.expression.parent, query.expression.terms[-1].column), []).append(number)
+        result = {}
+        for (parent, attribute), numbers in splits.items():
+            for candidate in self._following(parent, attribute, [queries[number] for number in numbers]):
+                largest = max(numbers, key=lambda number: sum(queries[number].class_counts or ()))
+                result[largest, candidate] = [number for number in numbers if number != largest]
+        return result
+
+    def _following(self, parent: Expression, attribute: int, branches: Sequence[Query]) -> Iterator[int]:
+        """Yield the candidates of which the counts of all branches add up to known ones."""
+        above, tables = self._above.get(parent, (None, {}))
+        if above is None or attribute not in tables or any(each.together != above.together for each in branches):
+            return
+        with_records = set(np.flatnonzero(tables[attribute].sum(axis=1)).tolist())
+        if {each.expression.terms[-1].value for each in branches} == with_records:
+            yield from (
+                c for c in branches[0].candidates if c in tables and all(c in each.candidates for each in branches)
+            )
+
+
+def _what(expression: Expression, labels: ClassGroup, schema: Schema) -> AnyOf:
+    return AnyOf(tuple(expression & Term(schema.class_index, label) for label in labels))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SatisfiedRows:
+    """Which records satisfy what the corrector's part of a count says, looked at when it is needed."""
+
+    what: AnyOf
+    codes: Codes
+
+    def __getitem__(self, records: slice) -> NDArray[np.bool_]:
+        return self.what.satisfied_by(self.codes[records])
+
+
+class ObliviousChooser:
+    """The side that chooses by its part of each node, and tells the counts.
+
+    Args:
+        sides: Who holds which columns.
+        train, test: Joint codes with our own columns filled in.
+        telling: Adds our noise, checks and tells.
+        randomness: Secret chance.
+
+    Discloses: to the peer, the counts of every batch, exact or with our noise.
+    """
+
+    def __init__(self, sides: ColumnSides, train: Codes, test: Codes, telling: Telling, randomness: Randomness) -> None:
+        self._train, self._test, self._telling, self._randomness = train, test, telling, randomness
+        self._planner = Planner(sides, telling.largest, telling.is_exact)
+        self._keys: dict[Expression, ChosenKeys] = {}
+
+    def set_up(self) -> Role[None]:
+        """Make a session of transfers."""
+        self._chooser = (yield from set_up(TREE_DEPTH, self._randomness)).chooser
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Choose in the vectors that are new, open our shares of every count with the peer's, and tell the counts."""
+        vectors = self._planner.plan(queries)
+        self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
+        self._keys |= yield from self._choose([own for own in vectors if own not in self._keys], self._train)
+        numbers = yield from self._open(vectors, self._keys)
+        answers = yield from self._telling.tell(queries, self._planner.complete(queries, numbers))
+        self._planner.remember(queries, answers)
+        return answers
+
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Open the number of correctly classified test records of all leaves, and tell it."""
+        if not len(self._test):
+            return Correct(0.0)
+        vectors = _leaves(model, self._planner.sides, self._telling.most_correct)
+        keys = yield from self._choose(list(vectors), self._test)
+        (number,) = (yield from self._open(vectors, keys)).values()
+        return (yield from self._telling.tell_correct(model, number))
+
+    def _choose(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, ChosenKeys]]:
+        if not vectors:
+            return {}
+        keys = yield from self._chooser.extend([own.satisfied_by(codes) for own in vectors])
+        return dict(zip(vectors, keys, strict=True))
+
+    def _open(self, vectors: Vectors, keys: Mapping[Expression, ChosenKeys]) -> Role[dict[int, int]]:
+        """Return each count by its place, with the peer's noise if there is any."""
+        receiving = [(keys[own], [cell.width for cell in cells]) for own, cells in vectors.items()]
+        shares = SummedShares([(len(chosen), widths) for chosen, widths in receiving])
+        yield from receive_products(receiving, shares)
+        ours, theirs = _totals(vectors, shares), (yield from receive(CountShares)).shares
+        if len(theirs) != len(ours):
+            raise PeerError("the peer sent other shares of counts than were asked for")
+        return {place: own + share & most for share, (place, (own, most)) in zip(theirs, ours.items(), strict=True)}
+
+
+class ObliviousCorrector:
+    """The side that holds the class, and multiplies what the other chooses by its part of each count.
+
+    Args:
+        sides: Who holds which columns.
+        train, test: Joint codes with our own columns filled in.
+        hearing: Adds our noise, sends and checks.
+        randomness: Secret chance.
+
+    Discloses: to the peer, the counts of every batch, exact or with our noise; other sums, if it chooses no part of a
+        node.
+    """
+
+    def __init__(self, sides: ColumnSides, train: Codes, test: Codes, hearing: Hearing, randomness: Randomness) -> None:
+        self._train, self._test = np.asfortranarray(train), np.asfortranarray(test)
+        self._hearing, self._randomness = hearing, randomness
+        self._planner = Planner(sides, hearing.largest, hearing.is_exact)
+        self._keys: dict[Expression, BothKeys] = {}
+
+    def set_up(self) -> Role[None]:
+        """Make a session of transfers."""
+        self._sender = (yield from set_up(TREE_DEPTH, self._randomness)).sender
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Take the choices that are new, send corrections and our share of every count, and hear the counts."""
+        vectors = self._planner.plan(queries)
+        self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
+        self._keys |= yield from self._take([own for own in vectors if own not in self._keys], self._train)
+        noise = self._hearing.lifted(queries)
+        shares = yield from self._correct(vectors, self._keys, self._train, noise)
+        answers = yield from self._hearing.hear(queries, shares)
+        self._planner.remember(queries, answers)
+        return answers
+
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Send corrections and our share of the number of correctly classified test records, and hear it."""
+        if not len(self._test):
+            return Correct(0.0)
+        vectors = _leaves(model, self._planner.sides, self._hearing.most_correct)
+        keys = yield from self._take(list(vectors), self._test)
+        shares = yield from self._correct(vectors, keys, self._test, [self._hearing.lifted_of(model)])
+        return (yield from self._hearing.hear_correct(shares))
+
+    def _take(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, BothKeys]]:
+        if not vectors:
+            return {}
+        keys = yield from self._sender.extend([len(codes)] * len(vectors))
+        return dict(zip(vectors, keys, strict=True))
+
+    def _correct(
+        self, vectors: Vectors, keys: Mapping[Expression, BothKeys], codes: Codes, noise: Sequence[int]
+    ) -> Role[CountShares]:
+        """Send corrections for all records, and return our shares, with our noise in them."""
+        sending = []
+        for own, cells in vectors.items():
+            widths = [cell.width for cell in cells]
+            sending.append(
+                (keys[own], widths, bits_as_numbers([SatisfiedRows(cell.rows, codes) for cell in cells], widths))
+            )
+        shares = SummedShares([(len(both), widths) for both, widths, _ in sending])
+        yield from send_products(sending, shares)
+        totals = _totals(vectors, shares).items()
+        return CountShares(tuple(share + noise[place] & most for place, (share, most) in totals))
+
+
+def _totals(vectors: Vectors, shares: SummedShares) -> dict[int, tuple[int, int]]:
+    """Add up the shares of each count, and return them by its place with the largest that each can be."""
+    totals: dict[int, tuple[int, int]] = {}
+    for cells, own in zip(vectors.values(), shares.shares, strict=True):
+        for cell, share in zip(cells, own, strict=True):
+            before, most = totals.get(cell.place, (0, (1 << cell.width) - 1))
+            totals[cell.place] = (before + share & most, most)
+    return totals
+
+
+def _leaves(model: Learned, sides: ColumnSides, largest: int) -> dict[Expression, list[AskedCount]]:
+    """Return what a tree says as parts of one count: for each distinct part of the chooser, what the corrector's is.
+
+    Raises:
+        InputError: The model has no leaves; the terms do not allow to test it.
+    """
+    if not isinstance(model, Predictor):
+        raise InputError("counts by oblivious transfer test trees alone")
+    rows: dict[Expression, list[Expression]] = {}
+    for leaf, label in model.leaves():
+        hit = leaf & Term(sides.schema.class_index, label)
+        rows.setdefault(hit.restricted(sides.chooser), []).append(hit.restricted(sides.corrector))
+    return {own: [AskedCount(0, largest.bit_length(), AnyOf(tuple(each)))] for own, each in rows.items()}

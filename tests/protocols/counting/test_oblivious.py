@@ -1,0 +1,278 @@
+"""Counts by oblivious transfer: a tree of them is plain ID3's, count for count, and no other count is opened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.counting.checks import Checks
+from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.replies import Hearing, Telling
+from protocols.counting.told_sums import ToldSums
+from protocols.counts import Answer, Correct, ModelParts, Query
+from protocols.learning.bounds import bounds_of
+from protocols.learning.id3 import HybridId3, Result
+from protocols.messages import ChoicePage, CorrectionPage, CountShares, ExactCounts
+from protocols.noise.both import EXACT, Lift, Noises
+from protocols.role import Role, Transcript, run_alone, run_pair
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+from protocols.terms import ALL, TO_THE_END, Growth, Impurity
+from tests.protocols.ciphers.paillier.chance import Chance
+from tests.support.cases import correlated
+from tests.support.mask_recorder import MaskRecorder
+from tests.support.plain import schema_of
+from tests.support.secure_engines import columns_of
+
+
+@dataclass(frozen=True)
+class Game:
+    """A joint table, of which the first columns are the chooser's."""
+
+    schema: Schema
+    train: Codes
+    test: Codes
+
+    def engines(self, *noises: Noises) -> tuple[ObliviousChooser, ObliviousCorrector]:
+        """Return both sides; of their noises the chooser's is first."""
+        sides, sizes = sides_of(self.schema, "alice"), (len(self.train), len(self.test))
+        theirs, own = (
+            [columns_of(codes, columns) for codes in (self.train, self.test)]
+            for columns in (sides.corrector, sides.chooser)
+        )
+        ours, other = noises or (EXACT, EXACT)
+        lift = ours.cells.both
+        told = Anything(lift) if lift else None
+        telling, hearing = (Checks(self.schema, len(self.train), None, told) for _ in range(2))
+        return (
+            ObliviousChooser(sides, own[0], own[1], Telling(telling, sizes, ours), Chance(1)),
+            ObliviousCorrector(sides, theirs[0], theirs[1], Hearing(hearing, sizes, other), Chance(2)),
+        )
+
+    @property
+    def plain(self) -> PlaintextEngine:
+        return PlaintextEngine(self.schema, self.train, self.test)
+
+    def learner(self, engine: Any, growth: Growth) -> HybridId3:
+        bounds = bounds_of(self.schema, ALL, growth)
+        return HybridId3(self.schema, self.plain.class_counts, ALL, engine, growth=growth, bounds=bounds)
+
+
+def game(sizes: Sequence[int], chooser: int, classes: int, rows: int, seed: int, tests: int = 12) -> Game:
+    codes = correlated((*sizes, classes), rows + tests, seed, flips=0.5)
+    return Game(schema_of(sizes, classes, alice=chooser), codes[:rows], codes[rows:])
+
+
+def grown(game: Game, engine: Any, growth: Growth) -> Role[tuple[Result, float]]:
+    yield from engine.set_up()
+    result = yield from game.learner(engine, growth).build()
+    return result, (yield from engine.count_correct(result.tree)).count
+
+
+def play(game: Game, growth: Growth = TO_THE_END) -> tuple[Result, float, Transcript]:
+    crossed = Transcript()
+    chooser, corrector = game.engines()
+    one, other = run_pair(grown(game, chooser, growth), grown(game, corrector, growth), crossed)
+    assert one == other
+    return *one, crossed
+
+
+def plain(game: Game, growth: Growth = TO_THE_END) -> tuple[Result, float]:
+    result = run_alone(game.learner(game.plain, growth).build())
+    return result, run_alone(game.plain.count_correct(result.tree)).count
+
+
+@st.composite
+def games(draw: st.DrawFn) -> Game:
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    classes, rows = draw(st.integers(1, 4)), draw(st.integers(1, 80))
+    chooser = draw(st.integers(0, len(sizes)))
+    return game(sizes, chooser, classes, rows, draw(st.integers(0, 2**32)), draw(st.integers(0, 12)))
+
+
+GROWTHS = st.builds(
+    Growth,
+    max_depth=st.none() | st.integers(1, 3),
+    min_leaf=st.integers(1, 5),
+    impurity=st.sampled_from(Impurity),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(), GROWTHS)
+def test_a_tree_and_its_accuracy_are_plain_id3s(game: Game, growth: Growth) -> None:
+    result, correct, _ = play(game, growth)
+    assert (result, correct) == plain(game, growth)
+
+
+def batches(game: Game, data: st.DataObject) -> list[list[Query]]:
+    """Draw the nodes and windows of a few levels, as a learner might ask for them."""
+    every, levels = tuple(range(len(game.schema.attributes))), []
+    nodes = [ROOT]
+    for _ in range(data.draw(st.integers(1, 3))):
+        level, below = [], []
+        for node in nodes:
+            left = [candidate for candidate in every if candidate not in node.columns]
+            if not left or not node.satisfied_by(game.train).any():
+                continue
+            window = tuple(sorted(data.draw(st.sets(st.sampled_from(left), min_size=1))))
+            level.append(Query(node, window, None if data.draw(st.booleans()) and node == ROOT else counts(game, node)))
+            split = data.draw(st.sampled_from(window))
+            values = range(game.schema.attributes[split].size)
+            below += [node.child(split, value) for value in data.draw(st.permutations(values))]
+        if level:
+            levels.append(level)
+        nodes = below[: data.draw(st.integers(1, 12))]
+    return levels
+
+
+def counts(game: Game, node: Expression) -> tuple[float, ...]:
+    labels = game.train[node.satisfied_by(game.train), -1]
+    return tuple(map(float, np.bincount(labels, minlength=game.schema.classes)))
+
+
+def asked(engine: Any, levels: Sequence[Sequence[Query]]) -> Role[list[list[list[int]]]]:
+    yield from engine.set_up()
+    answers = []
+    for level in levels:
+        told = yield from engine.count(level)
+        answers.append([table.astype(int).ravel().tolist() for answer in told for table in answer.tables])
+    return answers
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(), st.data())
+def test_any_windows_at_any_nodes_have_plain_counts(game: Game, data: st.DataObject) -> None:
+    levels = batches(game, data)
+    chooser, corrector = game.engines()
+    ours, theirs = run_pair(asked(chooser, levels), asked(corrector, levels))
+    assert ours == theirs == run_alone(asked(Ready(game.plain), levels))
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A plain engine that needs no setting up."""
+
+    engine: PlaintextEngine
+
+    def set_up(self) -> Role[None]:
+        yield from ()
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        return (yield from self.engine.count(queries))
+
+
+def shares(crossed: Transcript) -> list[int]:
+    return [len(message.shares) for message in crossed.sent_by_b if isinstance(message, CountShares)]
+
+
+def test_only_counts_that_do_not_follow_are_asked() -> None:
+    """Of 3, 2 and 2 values and two classes: 2 x 2 + 2 + 2 at the root, and of one branch of a split, 2 x 2 + 2."""
+    table = game((3, 2, 2), 2, 2, 60, seed=3)
+    split = [Query(ROOT & Term(2, value), (0, 1), counts(table, ROOT & Term(2, value))) for value in (0, 1)]
+    levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], split]
+    crossed = Transcript()
+    chooser, corrector = table.engines()
+    run_pair(asked(chooser, levels), asked(corrector, levels), crossed)
+    assert shares(crossed) == [4 + 2 + 2, 4 + 2]
+    told = [len(message.values) for message in crossed.sent_by_a if isinstance(message, ExactCounts)]
+    assert told == [6 + 4 + 4, 2 * (6 + 4)]
+
+
+def test_a_vector_is_chosen_once_for_all_nodes_that_share_it() -> None:
+    """Both branches of a split on the corrector's column have the chooser's part of the root."""
+    table = game((2, 2, 2), 1, 2, 60, seed=4)
+    node = ROOT & Term(1, 0)
+    levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], [Query(node, (0, 2), counts(table, node))]]
+    crossed = Transcript()
+    chooser, corrector = table.engines()
+    run_pair(asked(chooser, levels), asked(corrector, levels), crossed)
+    kinds = [type(message) for message in crossed.sent_by_a[3:]]
+    assert kinds == [ChoicePage, ExactCounts, ExactCounts]
+
+
+def test_what_crosses_is_as_long_whatever_records_the_corrector_means() -> None:
+    """Corrections are for all records: columns with the same counts have messages of the same lengths."""
+    table, lengths = game((2, 3, 2), 1, 2, 70, seed=5), []
+    for seed in range(3):
+        codes, chance = table.train.copy(), np.random.default_rng(seed)
+        for label in (0, 1):
+            rows = np.flatnonzero(codes[:, -1] == label)
+            codes[rows, 1] = chance.permutation(codes[rows, 1])
+        node = ROOT & Term(1, 0)
+        levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], [Query(node, (0, 2), counts(table, node))]]
+        chooser, corrector = Game(table.schema, codes, table.test).engines()
+        crossed = Transcript()
+        run_pair(asked(chooser, levels), asked(corrector, levels), crossed)
+        matrices = [len(message.matrix) for message in crossed.sent_by_a if isinstance(message, ChoicePage)]
+        pages = [len(message.corrections) for message in crossed.sent_by_b if isinstance(message, CorrectionPage)]
+        lengths.append((matrices, pages, shares(crossed)))
+    assert lengths[0] == lengths[1] == lengths[2]
+
+
+def test_no_mask_is_formed_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = MaskRecorder(monkeypatch)
+    play(game((3, 2, 2, 3), 2, 3, 120, seed=1))
+    assert recorder.times() == {(3, 1), (3, 2)}
+
+
+@dataclass(frozen=True)
+class Anything(ToldSums):
+    """Takes any told numbers."""
+
+    most: int
+
+    @property
+    def largest_noise(self) -> int:
+        return self.most
+
+    def check(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Shifting:
+    """Noise that is the same number everywhere."""
+
+    cells: Lift
+    noise: int
+
+    @property
+    def accuracy(self) -> Lift:
+        return self.cells
+
+    def of_cells(self, queries: Sequence[Query], schema: Schema) -> list[int]:
+        return [self.noise] * sum(sum(query.cells(schema)) for query in queries)
+
+    def of_accuracy(self, model: ModelParts) -> int:
+        return self.noise
+
+    def correct(self, told: int, tests: int) -> Correct:
+        return Correct(float(told))
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(3, -4), (-5, 4), (5, 4), (-5, -4)])
+def test_each_side_adds_its_noise_before_the_other_sees_a_number(ours: int, theirs: int) -> None:
+    table = game((3, 2, 2), 2, 2, 60, seed=3)
+    levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))]]
+    noises = Shifting(Lift(5, 4), ours), Shifting(Lift(4, 5), theirs)
+    tree = plain(table)[0].tree
+
+    def both(engine: Any) -> Role[tuple[list[list[list[int]]], float]]:
+        told = yield from asked(engine, levels)
+        return told, (yield from engine.count_correct(tree)).count
+
+    chooser, corrector = table.engines(*noises)
+    crossed = Transcript()
+    one, other = run_pair(both(chooser), both(corrector), crossed)
+    exact = run_alone(asked(Ready(table.plain), levels))
+    assert one == other
+    assert one[0] == [[[count + ours + theirs for count in cells] for cells in level] for level in exact]
+    assert one[1] == run_alone(table.plain.count_correct(tree)).count + ours + theirs
+    assert shares(crossed) == [6 + 4 + 4, 1]  # each has noise of its own, so none follows from others
