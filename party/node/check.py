@@ -213,11 +213,14 @@ def released_copy(
 
 
 def _weakest(local: PartyInputs, odds: Fraction | None) -> Fraction:
-    """Return the largest theta at which no column has stronger odds than these: of `d` values, `c <= (o-1)/(o+d-1)`."""
-    sizes = [local.table.attributes[column].size for group in local.groups for column in group]
+    """Return the largest theta at which no column has stronger odds than these: `1 + (o - 1) d/L` of `d` values."""
     if odds is None:
         return _LARGEST
-    theta = (1 + (odds - 1) / (odds + max(sizes, default=2) - 1)) / 2
+    design = local.design(Fraction(1), class_is_shared=False)
+    groups = zip(design.groups, design.orders, strict=True)
+    share = max((Fraction(design.sizes[column], order) for group, order in groups for column in group), default=1)
+    of_coin = 1 + (odds - 1) / share
+    theta = of_coin / (1 + of_coin)
     return min(Fraction(floor(theta * MAX_DENOMINATOR), MAX_DENOMINATOR), _LARGEST)
 
 

@@ -1,6 +1,5 @@
 """What a party agrees to: by its settings, by its data, and by what it has released before."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from party.errors import ConfigError
@@ -14,11 +13,10 @@ from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
-from protocols.privacy.odds import column_odds, disguised_odds
+from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.schema import Attribute
-from protocols.terms import ALL, HALF, Terms
+from protocols.terms import ALL, Terms
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -78,8 +76,7 @@ def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None)
 
     Raises:
         InputError: Theta is 1/2, or so close to it that the standard error of a count of all records passes half of
-            them; or so far from it that a group would never tell the truth, or a column with stronger odds than
-            these.
+            them; or so far from it that a column has stronger odds than these.
     """
     check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
 
@@ -109,23 +106,11 @@ def check_design(local: PartyInputs, design: RelatedDesign, most_odds: Fraction 
 def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction) -> None:
     for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
         if odds.strength is None or odds.strength > most:
-            fit = _values_that_fit(design.theta, local.table.attributes, name, most)
-            low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
             told = odds_words(odds.truth, odds.other)
             raise InputError(
                 f"theta = {design.theta} gives the values of column {name!r} odds of {told}, our [agree] "
-                f"odds allow {most} to 1 either way: take theta nearer 1/2{fit}{low}"
+                f"odds allow {most} to 1 either way: take theta nearer 1/2"
             )
-
-
-def _values_that_fit(theta: Fraction, attributes: Sequence[Attribute], name: str, most: Fraction) -> str:
-    """Say how many values the column may have at this theta; nothing where even two are too many."""
-    size = next(attribute.size for attribute in attributes if attribute.name == name)
-    for fewer in range(size - 1, 1, -1):
-        strength = column_odds(RelatedDesign.of_contrast((fewer,), ((0,),), theta), 0).strength
-        if strength is not None and strength <= most:
-            return f", or max_values = {fewer} (the column has {size} values) under [columns] {name}"
-    return ""
 
 
 def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, initiates: bool = False) -> Policy:

@@ -1,6 +1,6 @@
 """The journal: how far each run has come, so that it can go on after it has ended early (DESIGN 12).
 
-`cotally-journal/2` is one SQLite file beside the ledger. The ledger says what was disclosed, and is kept; the journal
+`cotally-journal/3` is one SQLite file beside the ledger. The ledger says what was disclosed, and is kept; the journal
 has what spares work: the peer's disguised copy, its encrypted coins, the answers so far. That goes when both sides hold
 the model, or the run is given up. To lose a journal costs time and discloses nothing: what is asked again is told again
 alike. Rows bear a digest keyed by the owner's secret, so that a damaged one is found.
@@ -28,7 +28,7 @@ from protocols.randomness import keyed_digest
 from protocols.role import Part
 
 JOURNAL_FILE: Final = "journal.sqlite"
-JOURNAL_VERSION: Final = 2
+JOURNAL_VERSION: Final = 3
 _TABLES = """
     CREATE TABLE runs (run TEXT PRIMARY KEY, content TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
     CREATE TABLE kept (run TEXT NOT NULL, part TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL,

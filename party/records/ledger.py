@@ -1,6 +1,6 @@
 """The ledger: what each peer has learned of us, and we of it, kept for the life of our data (DESIGN 12).
 
-`cotally-ledger/2` is one SQLite file in the party's folder. Its entries are JSON texts, numbered from 1; each has a
+`cotally-ledger/3` is one SQLite file in the party's folder. Its entries are JSON texts, numbered from 1; each has a
 digest, keyed by the owner's secret, over its number, its content and the digest of the entry before. How many there are
 stands apart under that key, in an empty ledger too. So an entry that was altered, dropped or put elsewhere, be it the
 last one or all of them, is found by whoever holds the secret. What that cannot show, a whole file put back from a
@@ -26,7 +26,7 @@ from protocols.randomness import keyed_digest
 from protocols.two_party.memory import NO_HEAD, LedgerHead
 
 LEDGER_FILE: Final = "ledger.sqlite"
-LEDGER_VERSION: Final = 2
+LEDGER_VERSION: Final = 3
 _START: Final = bytes(32)
 _TABLES = """
     CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL) STRICT;

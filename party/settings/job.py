@@ -27,7 +27,7 @@ from protocols.terms import (
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]
 _GONE = {"prune": "max_depth and min_leaf keep a tree small, and name nobody"}
-USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
+USUAL_THETA = "2/3"  # every column has odds of 2 to 1, which `[agree] odds` allows unless told otherwise
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:

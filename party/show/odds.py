@@ -20,9 +20,9 @@ def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     >>> from fractions import Fraction
     >>> from protocols.privacy.odds import disguised_odds
     >>> from protocols.randomized_response.related_question import RelatedDesign
-    >>> design = RelatedDesign.of_contrast((2, 4, 2), ((0, 1), (2,)), Fraction(9, 20))
+    >>> design = RelatedDesign.of_odds((2, 4, 2), ((0, 1), (2,)), Fraction(2, 3))
     >>> odds_text(disguised_odds(design, ["smoker", "age", "married"]))
-    '9 to 11 (smoker and married), 7 to 11 (age)'
+    '3 to 2 (smoker), 2 to 1 (age and married)'
     """
     alike: dict[str, list[str]] = {}
     for name, odds in found:

@@ -5,7 +5,7 @@ guess every column of the group has one value.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod, sqrt
 
 import numpy as np
@@ -106,8 +106,8 @@ class Estimator(GuessingEstimator):
     def _listed_factors(self, model: Classifier) -> Floats:
         """List every pattern of the coins of the groups that the model or the class touches."""
         read = model.columns | {self._schema.class_index}
-        touched = tuple(group for k, group in enumerate(self._design.groups) if self._columns[k] & read)
-        design = replace(self._design, groups=touched)
+        touched = [k for k in range(len(self._design.groups)) if self._columns[k] & read]
+        design = self._design.of_groups(touched)
         if design.patterns > MAX_PATTERNS or design.patterns * len(self._codes) > MAX_LISTED:
             raise InputError(
                 f"to test on disguised records a model that reads {len(touched)} groups at once, {design.patterns} "

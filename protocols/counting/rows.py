@@ -76,15 +76,19 @@ def view_of_copies(view: View, party: str, copy: Codes, design: RelatedDesign) -
         view: The party's view, with the peer's copy.
         party: Whose view it is.
         copy: The party's own copy, by its columns in the joint schema; a class that both hold is in neither.
-        design: The party's own disguise, of contrast as the peer's.
+        design: The party's own disguise, of theta as the peer's.
     """
     schema, own = view.schema, view.schema.held_by(party)[: copy.shape[1]]
     codes = view.codes.copy()
     codes[:, list(own)] = copy
-    joint = [[own[c] for c in group] for group in design.groups]
-    joint += [[view.peer_columns[c] for c in group] for group in view.design.groups]
+    joint = [
+        (tuple(sorted(columns[c] for c in group)), toss)
+        for each, columns in ((design, own), (view.design, view.peer_columns))
+        for group, toss in zip(each.groups, each.tossed or each.orders, strict=True)
+    ]
     sizes = tuple(column.size for column in schema.columns)
-    both = RelatedDesign.of_contrast(sizes, tuple(sorted(tuple(sorted(group)) for group in joint)), design.theta)
+    groups, tossed = zip(*sorted(joint), strict=True) if joint else ((), ())
+    both = RelatedDesign(sizes, groups, design.theta, tossed)
     return View(schema, codes, both, tuple(range(len(sizes))))
 
 

@@ -6,10 +6,9 @@ sizes, 0 (the truth) with chance `t` and every other offset with chance `q = (1 
 attribute in it is Warner.
 
 What `t` is can be declared in two ways. A respondent tosses one coin, so a survey's groups all have `t = theta`. Two
-parties want a column disguised in the same way whatever its group: `of_contrast` gives each group the `t` whose
-contrast `t - q` is that of two offsets at theta, `c = 2 theta - 1`: `t = (1 + c (L - 1))/L` (DESIGN 14). A column of
-`d` values is then sent as it is with chance `(1 + c (d - 1))/d`, odds `1 + c d/(1 - c)` to 1 against any one other
-value, whatever `L` is; a column of two values, with chance theta.
+parties hide every column alike, however many values it has: `of_odds` gives each group the `t` that has the odds of
+theta against any one lie, `t : q = theta : 1 - theta` (DESIGN 14). A column with a coin of its own is then sent with
+these odds; one of fewer values than its group's offsets, with weaker odds.
 
 Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
 """
@@ -19,6 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm, prod
+from operator import mod
 from typing import ClassVar
 
 import numpy as np
@@ -41,32 +41,44 @@ class RelatedDesign(OneKind):
     """The related question: each group tells the truth or one of its `L - 1` lies.
 
     Args:
-        by_contrast: Whether theta is the chance of the truth for two offsets, and every group has the same contrast;
-            else every group has theta.
+        tossed: Of each group whose odds are those of theta, the offsets among which its coin is tossed: `L`, or more
+            where columns of the group are not sent; None where every group has theta.
 
     Raises:
-        InputError: As for any design; or a group's chance of the truth equals `1/L`, or by contrast would not be above
-            0, or there are too many offsets.
+        InputError: As for any design; or a group's chance of the truth equals `1/L`, or there are too many offsets.
     """
 
     kind: ClassVar[Kind] = Kind.RELATED
     asks_personally: ClassVar[bool] = False
 
-    by_contrast: bool = False
+    tossed: tuple[int, ...] | None = None
 
     @classmethod
-    def of_contrast(
-        cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction
-    ) -> "RelatedDesign":
-        """Return the design whose groups all have the contrast of two offsets at theta.
+    def of_odds(cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> "RelatedDesign":
+        """Return the design in which the truth has the odds of theta against any one lie, in every group.
 
         Raises:
             InputError: As for the class.
         """
-        return cls(sizes, groups, theta, by_contrast=True)
+        orders = cls(sizes, groups, Fraction(1)).orders  # theta is looked at next
+        return cls(sizes, groups, theta, orders)
+
+    def of_groups(self, kept: Sequence[int]) -> "RelatedDesign":
+        """Return the same disguise with these groups alone; other columns are sent as they are."""
+        tossed = None if self.tossed is None else tuple(self.tossed[k] for k in kept)
+        return replace(self, groups=tuple(self.groups[k] for k in kept), tossed=tossed)
+
+    def of_first(self, columns: int) -> "RelatedDesign":
+        """Return the same disguise of the first columns alone: by the same coins, among as many offsets."""
+        kept = [tuple(column for column in group if column < columns) for group in self.groups]
+        own = self.of_groups([k for k, group in enumerate(kept) if group])
+        return replace(own, sizes=self.sizes[:columns], groups=tuple(group for group in kept if group))
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        tossed = self.orders if self.tossed is None else self.tossed
+        if len(tossed) != len(self.orders) or any(map(mod, tossed, self.orders)):
+            raise InputError("a group's coin is tossed among all offsets that its columns can show, or a multiple")
         for group, order in enumerate(self.orders):
             if order > MAX_ORDER:
                 raise InputError(
@@ -76,12 +88,6 @@ class RelatedDesign(OneKind):
             if order > 1 and self.truth(group) * order == 1:
                 raise InputError(
                     f"= {self.theta} makes a group of {order} offsets carry nothing: choose another", field="theta"
-                )
-            if self.by_contrast and order > 2 and self.truth(group) <= 0:
-                raise InputError(
-                    f"= {self.theta} leaves a group of {order} offsets no chance of the truth: "
-                    f"theta = {1 - self.theta} has the same strength",
-                    field="theta",
                 )
 
     @cached_property
@@ -95,14 +101,16 @@ class RelatedDesign(OneKind):
         return prod(self.orders)
 
     def truth(self, group: int) -> Fraction:
-        """Chance `t` of the truth: theta, or by contrast `(1 + c (L - 1))/L`, `c = 2 theta - 1`."""
+        """Chance `t` of the truth: theta, or by odds what has `theta : 1 - theta` against each lie of the coin."""
         return self._truths[group]
 
     @cached_property
     def _truths(self) -> tuple[Fraction, ...]:
-        """Of every group; asked for at every node."""
-        contrast = 2 * self.theta - 1
-        return tuple((1 + contrast * (order - 1)) / order if self.by_contrast else self.theta for order in self.orders)
+        """Of every group; asked for at every node. By odds the coin's lead over a lie, `t - q`, is that of any part."""
+        if self.tossed is None:
+            return (self.theta,) * len(self.groups)
+        leads = [(2 * self.theta - 1) / (self.theta + (max(toss, 2) - 1) * (1 - self.theta)) for toss in self.tossed]
+        return tuple((1 + lead * (order - 1)) / order for lead, order in zip(leads, self.orders, strict=True))
 
     def lie(self, group: int) -> Fraction:
         """Chance `q` of each single lie in this group; 0 where no lie exists."""
@@ -178,9 +186,11 @@ class RelatedDesign(OneKind):
     def alone(self, column: int) -> OneKind:
         """Return the design of this column with the contrast of its group: what it is sent as does not change."""
         group = self.group_of(column)
+        if group is not None and self.tossed is not None:
+            return replace(self, groups=((column,),), tossed=(self.tossed[group],))
         size = self.sizes[column]
         contrast = Fraction(1) if group is None else self.contrast(group)
-        return replace(self, groups=((column,),), theta=(1 + contrast * (size - 1)) / size, by_contrast=False)
+        return replace(self, groups=((column,),), theta=(1 + contrast * (size - 1)) / size, tossed=None)
 
     def coin_chances(self, group: int) -> tuple[Fraction, ...]:
         """Return the chance of each offset."""

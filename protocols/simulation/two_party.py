@@ -93,7 +93,7 @@ def compare_methods(
 
     Args:
         split: The table.
-        theta: Chance of the truth of a two-valued column; others have its contrast.
+        theta: Chance of the truth of a two-valued column; others have its odds.
         groups: Groups of each party, drawn at random.
         windows: Values of omega.
         generator: Draws groups and coins.
@@ -115,7 +115,7 @@ def at_random(theta: Fraction, groups: int, generator: np.random.Generator) -> D
 
     def disguise(sizes: tuple[int, ...]) -> RelatedDesign:
         drawn = random_groups(range(len(sizes)), min(groups, len(sizes)), generator)
-        return RelatedDesign.of_contrast(sizes, drawn, theta)
+        return RelatedDesign.of_odds(sizes, drawn, theta)
 
     return disguise
 

@@ -14,6 +14,7 @@ earlier run. How many records each class has is told after the split is on recor
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
@@ -27,7 +28,7 @@ from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
 from protocols.two_party.equality import compare
-from protocols.two_party.inputs import PartyInputs, share_design
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
 
@@ -387,15 +388,15 @@ def _records_objection(own: Share, share: Share, are_same: bool, alike: bool) ->
 
 def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreement:
     if not terms.disguises:
-        nothing = RelatedDesign((), (), terms.theta)
+        nothing = RelatedDesign((), (), Fraction(1))
         return Agreement(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
-    sizes = [len(values) for _, values in share.attributes]
-    if share.class_values is not None and not shared:
-        sizes.append(len(share.class_values))
+    held = [len(values) for _, values in share.attributes]
+    held += [] if share.class_values is None else [len(share.class_values)]
     try:
         own_design = local.design(terms.theta, shared)
-        peer_design = share_design(tuple(sizes), share.groups, terms.theta)
+        peer_design = RelatedDesign.of_odds(tuple(held), share.groups, terms.theta)
+        peer_design = peer_design.of_first(len(held) - (shared and share.class_values is not None))
         if terms.encrypts_coins:
             ciphertexts_per_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:

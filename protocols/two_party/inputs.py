@@ -116,8 +116,8 @@ class PartyInputs:
         Raises:
             InputError: Theta and the groups do not go together.
         """
-        sent = self.sent_columns(class_is_shared)
-        return share_design(tuple(self.table.attributes[c].size for c in sent), self.groups, theta)
+        whole = RelatedDesign.of_odds(tuple(attribute.size for attribute in self.table.attributes), self.groups, theta)
+        return whole.of_first(len(self.sent_columns(class_is_shared)))
 
     def ciphertexts_per_record(self) -> int:
         """Return how many encrypted coins hide one of our records: what a run may need, made ahead.
@@ -132,8 +132,7 @@ class PartyInputs:
 
         A group's coin comes from the names of its columns, the class among them even if it is not sent, and from its
         full number of offsets; the order of groups and columns does not matter. Only that part of the offset counts
-        that the columns sent can show: at equal contrast it is the coin of a group of these alone. So each column of a
-        data set has one disguised copy.
+        that the columns sent can show. So each column of a data set has one disguised copy.
         """
         whole = self.design(design.theta, class_is_shared=False)
         names = [self._group_name(group) for group in whole.groups]
@@ -179,15 +178,3 @@ class PartyInputs:
     def class_column(self) -> bytes:
         """The codes of the class of all records."""
         return self.table.codes[:, -1].tobytes()
-
-
-def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> RelatedDesign:
-    """Return the disguise of the first columns of a share, leaving out of the groups what is not sent.
-
-    Theta is the chance of the truth for two values; columns of any group have that contrast (DESIGN 14).
-
-    Raises:
-        InputError: Theta and the groups do not go together.
-    """
-    kept = (tuple(column for column in group if column < len(sizes)) for group in groups)
-    return RelatedDesign.of_contrast(sizes, tuple(group for group in kept if group), theta)

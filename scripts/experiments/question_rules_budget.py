@@ -54,7 +54,7 @@ def designs(joint: JointTable, theta: Fraction, generator: np.random.Generator) 
     """Return the disguise of each party, in groups at random."""
     sizes = {party: sum(each.party == party for each in joint.schema.attributes) for party in SIDES}
     return {
-        party: RelatedDesign.of_contrast((2,) * size, random_groups(range(size), GROUPS, generator), theta)
+        party: RelatedDesign.of_odds((2,) * size, random_groups(range(size), GROUPS, generator), theta)
         for party, size in sizes.items()
     }
 

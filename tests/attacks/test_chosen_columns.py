@@ -250,7 +250,7 @@ def read_from_gains(theta: Fraction, number: int, exact: bool = False) -> tuple[
 
     The mean of eight draws. `exact` is the control: the full gains, each with its way.
     """
-    step = 2.0**-40 if exact else gain_step([RelatedDesign.of_contrast((2,), ((0,),), theta)])(RECORDS)
+    step = 2.0**-40 if exact else gain_step([RelatedDesign.of_odds((2,), ((0,),), theta)])(RECORDS)
     by_copy, by_both = [], []
     for seed in range(8):
         rng = np.random.default_rng(seed)

@@ -96,7 +96,7 @@ def test_tables_that_list_other_people_are_refused_with_counts_only_where_nothin
 
 def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair) -> None:
     cases: list[tuple[dict[str, object], str]] = [
-        ({"theta": "1/3"}, "1/3"),
+        ({"theta": "1/4"}, "1/4"),
         ({"theta": "1/2", "method": "nonsense"}, "method"),
         ({"omega": 0}, "omega"),
         ({"key_bits": 1024}, "2048"),
@@ -194,10 +194,10 @@ def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
     with serving(pair):
         assert pair.train_here(pair.write_job(omega=1)).code == 0
         original = data.read_text()
-        other_theta = pair.train_here(pair.write_job(omega=1, theta="11/20"))
+        other_theta = pair.train_here(pair.write_job(omega=1, theta="3/5"))
         assert_one_error(other_theta, 2, "theta", "would undo the first: return to it")
         with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
-            assert {entry["theta"] for entry in releases.released(ledger.entries()).values()} == {"9/20"}
+            assert {entry["theta"] for entry in releases.released(ledger.entries()).values()} == {"2/3"}
         data.write_text(with_another_class(original))
         assert_one_error(pair.train_here(pair.write_job(omega=1)), 2, "records", "bring the earlier table again")
         data.write_text(original)

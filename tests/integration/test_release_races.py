@@ -43,7 +43,7 @@ def attempt(folder: Path, theta: Fraction) -> str:
 
 
 def test_of_two_disguises_in_a_race_exactly_one_is_ever_let_out(tmp_path: Path) -> None:
-    thetas = [Fraction(9, 20), Fraction(11, 20)]
+    thetas = [Fraction(2, 3), Fraction(3, 5)]
     commands = [[sys.executable, "-c", ATTEMPT, str(tmp_path), str(thetas[i % 2])] for i in range(PROCESSES)]
     running = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for command in commands

@@ -28,8 +28,8 @@ from tests.support.sessions import trained
 RECORDS = 150
 ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
 BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
-ODDS = "Odds of a true value in our copy against any one other: 7 to 11 (c), 9 to 11 (d)"
-"""Bob's columns have 4 and 2 values, theta is 9/20."""
+ODDS = "Odds of a true value in our copy against any one other: 2 to 1"
+"""Bob's columns have 4 and 2 values, theta is 2/3."""
 FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips"
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
@@ -333,15 +333,15 @@ def test_plan_refuses_a_job_that_could_not_run(pair: Pair, party: str, terms: di
 
 def test_plan_refuses_a_second_disguise_of_what_has_left(pair: Pair) -> None:
     run_train(pair, "--progress", "none", method="randomized")
-    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(theta="11/20"))
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(theta="3/5"))
     assert ended.code == 2
-    assert f"has been released with theta 9/20 before ({pair.bob / LEDGER_FILE}), not with 11/20; a second" in ended.err
+    assert f"has been released with theta 2/3 before ({pair.bob / LEDGER_FILE}), not with 3/5; a second" in ended.err
     assert "would undo the first: return to it" in ended.err
 
 
 def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_another(pair: Pair) -> None:
     run_train(pair, "--progress", "none", method="randomized")
-    job = pair.write_job(theta="11/20")
+    job = pair.write_job(theta="3/5")
     pair.edit("bob", '# dataset = "visits-2026"', 'dataset = "again"')
     ended = cotally_here("plan", pair.bob / "party.toml", job)
     assert ended.code == 0

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -35,25 +34,28 @@ DESIGNS: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]] = {
 }
 THETAS = tuple(map(Fraction, ("0", "1/7", "9/20", "9/10", "1")))
 """None is 1/L of a design above."""
-BY_CONTRAST = tuple(map(Fraction, ("9/20", "4/5")))
-"""Chances of the truth for two offsets, whose contrast every group of a design above can have."""
+BY_ODDS = tuple(map(Fraction, ("9/20", "4/5")))
+"""Chances of the truth for two offsets, whose odds every group of a design above can have."""
 
 
 def designs() -> list[RelatedDesign]:
-    """Return every design with every theta, each group's own, and by contrast where that is another thing."""
-    each = [RelatedDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
-    others = [RelatedDesign.of_contrast(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_CONTRAST)]
-    return each + [design for design in others if max(design.orders, default=1) > 2]
+    """Return every design with every theta: each group's own, and by odds where that is another thing.
 
-
-def own_truth(design: RelatedDesign, order: int) -> Fraction:
-    """Return a group's chance of the truth, by the definition: theta, or what has two offsets' lead over a lie.
-
-    From `t - (1 - t)/(L - 1) = theta - (1 - theta)`.
+    Of those by odds, also what is left without the last column, whose coins are tossed among more offsets than show.
     """
-    if not design.by_contrast or order == 1:
+    each = [RelatedDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
+    whole = [RelatedDesign.of_odds(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_ODDS)]
+    part = [RelatedDesign.of_odds((2, 2, 3), ((0, 2), (1,)), theta).of_first(2) for theta in BY_ODDS]
+    return each + [design for design in whole if max(design.orders, default=1) > 2] + part
+
+
+def own_truth(design: RelatedDesign, group: int) -> Fraction:
+    """Return a group's chance of the truth, by the definition: theta, or all offsets of its coin that show none."""
+    order = design.orders[group]
+    if design.tossed is None or order == 1:
         return design.theta
-    return (2 * design.theta - 1 + Fraction(1, order - 1)) * Fraction(order - 1, order)
+    tossed, lie = design.tossed[group], 1 - design.theta
+    return (design.theta + (tossed // order - 1) * lie) / (design.theta + (tossed - 1) * lie)
 
 
 def name(design: Design) -> str:
@@ -63,17 +65,17 @@ def name(design: Design) -> str:
     if isinstance(design, UnrelatedDesign):
         unrelated = {value: key for key, value in UNRELATED.items()}
         return f"unrelated, {unrelated[design.sizes, design.groups, design.personal]}, theta {design.theta}"
-    known = {value: key for key, value in DESIGNS.items()}
+    known = {value: key for key, value in DESIGNS.items()} | {((2, 2), ((0,), (1,))): "two columns, one tossed finer"}
     assert isinstance(design, RelatedDesign)
-    contrast = ", by contrast" if design.by_contrast else ""
-    return f"{known[design.sizes, design.groups]}, theta {design.theta}{contrast}"
+    odds = "" if design.tossed is None else ", by odds"
+    return f"{known[design.sizes, design.groups]}, theta {design.theta}{odds}"
 
 
 def chance(coins: Sequence[int], design: RelatedDesign) -> Fraction:
     """Return the chance of one record's coins, by the definition: the truth's for 0, an equal share for each lie."""
     shares = (
-        own_truth(design, order) if coin == 0 else (1 - own_truth(design, order)) / (order - 1)
-        for coin, order in zip(coins, design.orders, strict=True)
+        own_truth(design, group) if coin == 0 else (1 - own_truth(design, group)) / (order - 1)
+        for group, (coin, order) in enumerate(zip(coins, design.orders, strict=True))
         if order > 1
     )
     return prod(shares, start=Fraction(1))
@@ -149,7 +151,7 @@ def _said(truth: Sequence[int], group: tuple[int, ...], part: Design) -> Answers
     if isinstance(part, UnrelatedDesign):
         return _group_answers(truth, group, part)
     assert isinstance(part, RelatedDesign)
-    own = replace(part, groups=(group,))
+    own = part.of_groups([part.groups.index(group)])
     moved = [(_shifted(truth, coins, own), share) for coins, share in coin_outcomes(own)]
     return [(tuple(response[column] for column in group), share) for response, share in moved]
 

@@ -62,7 +62,7 @@ patience = 30
 """
 JOB = b"""method = "hybrid"
 class = "outcome"
-theta = "11/20"
+theta = "2/3"
 omega = 3
 engine = "encrypted_coins"
 test = "1/5"

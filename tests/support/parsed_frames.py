@@ -47,7 +47,7 @@ PAIRS: dict[str, tuple[AnyKeyHolder, AnyKeyHolder]] = {
     "curve": (CurveKeyHolder(CurvePrivateKey(1001)), CurveKeyHolder(CurvePrivateKey(1002))),
 }
 LARGEST = 40
-DESIGN = RelatedDesign.of_contrast((2, 2, 2), ((0,), (1,), (2,)), Fraction(9, 10))
+DESIGN = RelatedDesign.of_odds((2, 2, 2), ((0,), (1,), (2,)), Fraction(9, 10))
 LIMITS = MinedLimits(schema_of((2, 2, 2), 2, alice=1), (500, 500), (DESIGN, DESIGN), TO_THE_END)
 TREES = (
     (SentNode(None, 0, ()),),

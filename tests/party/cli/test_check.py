@@ -63,9 +63,9 @@ def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair
     ]
     names = [attribute.name for attribute in table.attributes]
     measured = measure_design(
-        local.design(Fraction(9, 20), class_is_shared=False), names, [a.values for a in table.attributes], priors
+        local.design(Fraction(2, 3), class_is_shared=False), names, [a.values for a in table.attributes], priors
     )
-    assert found["theta"] == "9/20"
+    assert found["theta"] == "2/3"
     told = [(each["breach_level"], each["epsilon"]) for each in found["attributes"]]
     assert told == [(str(each.own.breach.level), each.loss) for each in measured.attributes]
     assert [each["relations"] != [] for each in found["groups"]] == [bool(each.relations) for each in measured.groups]
@@ -123,7 +123,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     assert after["told"]["epsilon"] is None
     assert after["released"]["party"][0] == "bob"
     told = check(pair, job).out
-    assert "Last release to bob: class class, theta 9/20, seed 1, test 1/5" in told
+    assert "Last release to bob: class class, theta 2/3, seed 1, test 1/5" in told
     report = json.loads((pair.bob / "report.json").read_text())
     assert set(report["seen"]) == set(before["run"]["seen"]) == {"one_group", "two_groups", "together"}
     least = before["run"]["seen"]["one_group"]
@@ -131,12 +131,12 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     assert words in " ".join(told.split())
     left = 1000 - after["told"]["counts"]
     assert f"{left:,} of 1,000 are left" in told
-    assert check(pair, pair.write_job(theta="11/20")).code == 2
+    assert check(pair, pair.write_job(theta="3/5")).code == 2
 
 
 def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
-    (line,) = told_lines(Past({"party": ["bob"], "class": EVERYONE, "theta": "9/20"}, 1, 20, None))
-    assert "Last release to bob: class none (association rules), theta 9/20." in line
+    (line,) = told_lines(Past({"party": ["bob"], "class": EVERYONE, "theta": "2/3"}, 1, 20, None))
+    assert "Last release to bob: class none (association rules), theta 2/3." in line
 
 
 def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:

@@ -102,7 +102,7 @@ def test_show_in_full_names_node_column_and_numbers(config: Path, capsys: pytest
 def test_export_holds_every_entry_in_order(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(config, "export") == 0
     exported = json.loads(capsys.readouterr().out)
-    assert exported["format"] == "cotally-ledger/2"
+    assert exported["format"] == "cotally-ledger/3"
     assert [entry["number"] for entry in exported["entries"]] == list(range(1, len(exported["entries"]) + 1))
     assert [entry["kind"] for entry in exported["entries"][:2]] == ["columns", "run"]
     assert {entry["peer"] for entry in exported["entries"]} == {"alice"}

@@ -68,7 +68,7 @@ JOB = """method = "hybrid"
 class = "outcome"
 cipher = "curve"
 key_bits = 2048
-theta = "11/20"
+theta = "2/3"
 """
 
 

@@ -135,7 +135,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda path: path.write_bytes(b""),
     "zeros": lambda path: path.write_bytes(bytes(8192)),
     "no database": lambda path: path.write_bytes(b"a journal" * 999),
-    "a newer version": altered("PRAGMA user_version = 3"),
+    "a newer version": altered("PRAGMA user_version = 4"),
     "another table": altered("CREATE TABLE more (x TEXT) STRICT"),
 }
 

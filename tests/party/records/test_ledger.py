@@ -185,7 +185,7 @@ def empty(path: Path) -> None:
 
 
 def from_the_future(path: Path) -> None:
-    edit(path.parent, "PRAGMA user_version = 3")
+    edit(path.parent, "PRAGMA user_version = 4")
 
 
 def of_another_program(path: Path) -> None:

@@ -73,7 +73,7 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
 
 
 def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
-    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(11, 20), omega=3)
+    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(2, 3), omega=3)
 
 
 def test_the_window_may_be_all_candidates(tmp_path: Path) -> None:

@@ -83,10 +83,10 @@ def test_of_columns_that_share_a_coin_no_figure_of_one_alone_is_in_the_short_rep
 
 
 def test_the_chance_of_the_truth_is_each_groups_own_whatever_theta_is_called() -> None:
-    """By contrast a group of four offsets tells the truth less often than theta, which is that of two."""
-    text = short(RelatedDesign.of_contrast((2, 2, 4), ((0,), (1,), (2,)), Fraction(11, 20)))
+    """By odds a group of four offsets tells the truth less often than theta, which is that of two."""
+    text = short(RelatedDesign.of_odds((2, 2, 4), ((0,), (1,), (2,)), Fraction(11, 20)))
     assert "of column0 and column1, all attributes of a group tell the truth with a chance of 55.0%" in text
-    assert "of column2, all attributes of a group tell the truth with a chance of 32.5%" in text
+    assert "of column2, all attributes of a group tell the truth with a chance of 28.9%" in text
 
 
 def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_another() -> None:

@@ -65,14 +65,14 @@ def test_a_theta_that_is_off_by_a_hundredth_is_caught(design: OneKind, shift: Fr
     assert not run(design, wrong.randomize).passed
 
 
-BY_CONTRAST = RelatedDesign.of_contrast((2, 4, 5), ((0, 1), (2,)), Fraction(9, 20))
+BY_ODDS = RelatedDesign.of_odds((2, 4, 5), ((0, 1), (2,)), Fraction(2, 3))
 
 
-def test_a_design_by_contrast_is_held_against_the_chance_of_each_group() -> None:
-    """The chances of the truth are 7/40 and 3/25; theta itself in every group is what two parties once sampled."""
-    assert run(BY_CONTRAST).passed
-    for wrong in (replace(BY_CONTRAST, by_contrast=False), replace(BY_CONTRAST, theta=Fraction(9, 20) + CENT)):
-        assert not run(BY_CONTRAST, wrong.randomize).passed
+def test_a_design_by_odds_is_held_against_the_chance_of_each_group() -> None:
+    """The chances of the truth are 2/5 and 1/3, and not theta itself in every group."""
+    assert run(BY_ODDS).passed
+    for wrong in (replace(BY_ODDS, tossed=None), replace(BY_ODDS, theta=Fraction(2, 3) + CENT)):
+        assert not run(BY_ODDS, wrong.randomize).passed
 
 
 @pytest.mark.parametrize("theta", ["1", "0", "1/200", "199/200"])

@@ -54,14 +54,15 @@ def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
     assert [found for found, _ in disguised_odds(design, "abc")] == ["b"]
 
 
-@pytest.mark.parametrize(("theta", "words"), [("9/20", ("9 to 11", "7 to 11")), ("11/20", ("11 to 9", "13 to 9"))])
-def test_by_contrast_a_column_has_the_same_odds_in_any_group(theta: str, words: tuple[str, str]) -> None:
-    apart, together = (
-        RelatedDesign.of_contrast((2, 4), groups, Fraction(theta)) for groups in (((0,), (1,)), ((0, 1),))
-    )
-    assert [worded(apart, column) for column in (0, 1)] == list(words)
-    assert [worded(together, column) for column in (0, 1)] == list(words)
-    assert odds_text(disguised_odds(together, ["smoker", "age"])) == f"{words[0]} (smoker), {words[1]} (age)"
+@pytest.mark.parametrize(("theta", "words"), [("9/20", "9 to 11"), ("2/3", "2 to 1")])
+def test_by_odds_every_column_with_a_coin_of_its_own_has_the_odds_of_theta(theta: str, words: str) -> None:
+    apart = RelatedDesign.of_odds((2, 4, 16), ((0,), (1,), (2,)), Fraction(theta))
+    assert {worded(apart, column) for column in (0, 1, 2)} == {words}
+
+
+def test_by_odds_a_column_of_fewer_values_than_its_groups_offsets_has_weaker_odds() -> None:
+    together = RelatedDesign.of_odds((2, 4), ((0, 1),), Fraction(2, 3))
+    assert odds_text(disguised_odds(together, ["smoker", "age"])) == "3 to 2 (smoker), 2 to 1 (age)"
 
 
 def test_the_report_of_a_survey_tells_the_odds_of_each_column() -> None:

@@ -37,10 +37,8 @@ def test_over_all_uniform_integers_every_offset_has_exactly_its_share(order: int
 
 @pytest.mark.parametrize("order", [2, 3, 4, 6, 10])
 @pytest.mark.parametrize("theta", ["9/20", "11/20", "0.7", "99/100"])
-def test_by_contrast_every_lie_has_exactly_its_share_and_the_truth_twice_theta_less_one_more(
-    order: int, theta: str
-) -> None:
-    design = RelatedDesign.of_contrast((order,), ((0,),), Fraction(theta))
+def test_by_odds_every_lie_has_exactly_its_share_and_the_truth_thetas_odds_against_it(order: int, theta: str) -> None:
+    design = RelatedDesign.of_odds((order,), ((0,),), Fraction(theta))
     bound = design.coin_bound(0)
 
     def draw(purpose: bytes, below: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -49,7 +47,7 @@ def test_by_contrast_every_lie_has_exactly_its_share_and_the_truth_twice_theta_l
     offsets = Counter(design.coins(draw)[:, 0].tolist())
     lies = {Fraction(offsets[offset], bound) for offset in range(1, order)}
     assert len(lies) == 1
-    assert Fraction(offsets[0], bound) - lies.pop() == 2 * design.theta - 1
+    assert Fraction(offsets[0], bound) / lies.pop() == design.theta / (1 - design.theta)
 
 
 def test_a_group_of_one_offset_always_tells_the_truth() -> None:

@@ -12,7 +12,7 @@ from protocols.randomized_response.related_question import RelatedDesign, disgui
 from protocols.tables.expression import Expression, Term
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (
-    BY_CONTRAST,
+    BY_ODDS,
     DESIGNS,
     coin_outcomes,
     designs,
@@ -76,7 +76,7 @@ def test_the_chances_of_a_groups_offsets_add_up_to_one(design: RelatedDesign) ->
     for group, order in enumerate(design.orders):
         assert order == lcm(*(design.sizes[c] for c in design.groups[group]))
         if order > 1:
-            assert design.truth(group) == own_truth(design, order)
+            assert design.truth(group) == own_truth(design, group)
             assert design.truth(group) + (order - 1) * design.lie(group) == 1
         assert design.contrast(group) == (design.truth(group) - design.lie(group) if order > 1 else 1)
     assert sum(p for _, p in coin_outcomes(design)) == 1
@@ -88,54 +88,45 @@ SHAPES: list[tuple[tuple[int, ...], Groups]] = [
 
 
 @pytest.mark.parametrize(("sizes", "groups"), SHAPES)
-@pytest.mark.parametrize("theta", ["9/20", "11/20", "7/10"])
-def test_by_contrast_every_column_is_disguised_alike_whatever_group_it_is_in(
+@pytest.mark.parametrize("theta", ["9/20", "11/20", "2/3"])
+def test_by_odds_the_truth_has_thetas_odds_against_any_one_lie_of_a_groups_coin(
     sizes: tuple[int, ...], groups: Groups, theta: str
 ) -> None:
-    """By all outcomes: a column of `d` values is sent truly with chance `(1 + c (d - 1))/d`, of two values theta."""
+    """By all outcomes: a column of all offsets has these odds, one of fewer values weaker ones, `1 + (o - 1) d/L`."""
     chance = Fraction(theta)
-    design = RelatedDesign.of_contrast(sizes, groups, chance)
-    assert {design.contrast(group) for group in range(len(groups))} == {2 * chance - 1}
-    truth = (0,) * len(sizes)
-    told = responses(truth, design)
-    for column, size in enumerate(sizes):
-        shares = [sum(p for sent, p in told.items() if sent[column] == value) for value in range(size)]
-        assert shares[0] == (1 + (2 * chance - 1) * (size - 1)) / size
-        assert shares[1:] == [(1 - shares[0]) / (size - 1)] * (size - 1)
-        if size == 2:
-            assert shares == [chance, 1 - chance]
+    design = RelatedDesign.of_odds(sizes, groups, chance)
+    told = responses((0,) * len(sizes), design)
+    for group, order in enumerate(design.orders):
+        assert design.truth(group) * (1 - chance) == design.lie(group) * chance
+        for column in groups[group]:
+            shares = [sum(p for sent, p in told.items() if sent[column] == v) for v in range(sizes[column])]
+            assert shares[0] / shares[1] == 1 + (chance / (1 - chance) - 1) * Fraction(sizes[column], order)
+            assert len(set(shares[1:])) == 1
 
 
-def test_nine_twentieths_are_told_with_nine_to_eleven_in_a_group_of_four_offsets() -> None:
-    """DESIGN 14: with theta itself as the group's chance, the same column was sent truly with 19/30."""
-    by_contrast = RelatedDesign.of_contrast((2, 4), ((0, 1),), THETA)
-    assert (by_contrast.truth(0), by_contrast.lie(0)) == (Fraction(7, 40), Fraction(11, 40))
-    assert by_contrast.transition(0, (0,))[0] == (Fraction(9, 20), Fraction(11, 20))
-    assert by_contrast.transition(0, (1,))[0] == (Fraction(7, 40), *[Fraction(11, 40)] * 3)
-    assert RelatedDesign((2, 4), ((0, 1),), THETA).transition(0, (0,))[0][0] == Fraction(19, 30)
-
-
-def test_by_contrast_two_offsets_have_theta_itself() -> None:
-    by_contrast, own = (make((2, 2), ((0, 1),), THETA) for make in (RelatedDesign.of_contrast, RelatedDesign))
-    assert by_contrast.truth(0) == own.truth(0) == THETA
+def test_by_odds_two_offsets_have_theta_itself_and_any_theta_leaves_the_truth_a_chance() -> None:
+    by_odds, own = (make((2, 2), ((0, 1),), THETA) for make in (RelatedDesign.of_odds, RelatedDesign))
+    assert by_odds.truth(0) == own.truth(0) == THETA
     part = Expression((Term(0, 1),))
-    assert by_contrast.moments(0, part) == own.moments(0, part)
+    assert by_odds.moments(0, part) == own.moments(0, part)
+    assert RelatedDesign.of_odds((64,), ((0,),), Fraction(1, 100)).truth(0) == Fraction(1, 1 + 63 * 99)
+    assert RelatedDesign.of_odds((1, 2), ((0,), (1,)), Fraction(0)).orders == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("order", "theta", "text"),
-    [
-        (11, "9/20", "theta = 9/20 leaves a group of 11 offsets no chance of the truth: theta = 11/20 has the same"),
-        (3, "1/4", "theta = 1/4 leaves a group of 3 offsets no chance of the truth: theta = 3/4 has the same strength"),
-        (4, "1/2", "theta = 1/2 makes a group of 4 offsets carry nothing: choose another"),
-    ],
-)
-def test_a_theta_that_no_group_can_follow_is_refused_with_its_mirror_image(order: int, theta: str, text: str) -> None:
-    with pytest.raises(InputError, match=text):
-        RelatedDesign.of_contrast((order,), ((0,),), Fraction(theta))
-    mirrored = RelatedDesign.of_contrast((order,), ((0,),), 1 - Fraction(theta)) if theta != "1/2" else None
-    assert mirrored is None or mirrored.contrast(0) == 1 - 2 * Fraction(theta)
-    assert RelatedDesign.of_contrast((order - 1,), ((0,),), Fraction("9/20")).truth(0) > 0
+def test_a_half_leaves_the_truth_no_more_than_any_lie_and_is_refused() -> None:
+    with pytest.raises(InputError, match="theta = 1/2 makes a group of 4 offsets carry nothing: choose another"):
+        RelatedDesign.of_odds((4,), ((0,),), Fraction(1, 2))
+
+
+def test_the_first_columns_are_disguised_as_in_the_whole() -> None:
+    """The class goes from a group of six offsets: the column left in it is sent by these six, seen modulo two."""
+    whole = RelatedDesign.of_odds((2, 2, 3), ((0, 2), (1,)), Fraction(2, 3))
+    part = whole.of_first(2)
+    assert (part.sizes, part.groups, part.orders, part.tossed) == ((2, 2), ((0,), (1,)), (2, 2), (6, 2))
+    for column in (0, 1):
+        assert part.transition(column, (column,)) == whole.transition(column, (column,))
+    assert whole.of_first(1).groups == ((0,),)
+    assert RelatedDesign((2, 3), ((0, 1),), THETA).of_first(1) == RelatedDesign((2,), ((0,),), THETA)
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
@@ -170,10 +161,10 @@ def test_each_record_is_shifted_by_its_own_coins() -> None:
     assert disguise(records, coins, design).tolist() == [[1, 58], [1, 29], [0, 1]]
 
 
-@pytest.mark.parametrize("theta", BY_CONTRAST)
-def test_where_no_group_has_more_than_two_offsets_contrast_changes_no_chance(theta: Fraction) -> None:
-    """So what is enumerated for such designs holds by contrast as well."""
-    pairs = [(RelatedDesign(*each, theta), RelatedDesign.of_contrast(*each, theta)) for each in DESIGNS.values()]
+@pytest.mark.parametrize("theta", BY_ODDS)
+def test_where_no_group_has_more_than_two_offsets_by_odds_changes_no_chance(theta: Fraction) -> None:
+    """So what is enumerated for such designs holds by odds as well."""
+    pairs = [(RelatedDesign(*each, theta), RelatedDesign.of_odds(*each, theta)) for each in DESIGNS.values()]
     alike = [pair for pair in pairs if max(pair[0].orders, default=1) <= 2]
     assert len(alike) >= 5
     for own, other in alike:

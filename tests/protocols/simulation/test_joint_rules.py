@@ -42,7 +42,7 @@ def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> Non
     every = joint(case).find(rules, 1, None).counted
     counted = []
     for theta in ("1", "9/10", "3/5"):
-        design = RelatedDesign.of_contrast((2, 2, 2), ((0,), (1, 2)), Fraction(theta))
+        design = RelatedDesign.of_odds((2, 2, 2), ((0,), (1, 2)), Fraction(theta))
         copies = joint(case).copies(dict.fromkeys(SIDES, design), np.random.default_rng(1))
         found = joint(case).find(rules, 1, copies)
         assert {terms for terms, _ in counts_of(found.itemsets).items()} == plain_apriori(
@@ -66,7 +66,7 @@ def test_no_estimate_is_taken_for_frequent_whose_error_is_as_large_as_the_thresh
     attributes = [Attribute("", f"i{number}", ("0", "1")) for number in range(16)]
     codes = (generator.random((600, 32)) < 0.3).astype(np.uint8)
     made = JointTable.of(attributes, attributes, codes)
-    design = RelatedDesign.of_contrast((2,) * 16, (tuple(range(8)), tuple(range(8, 16))), Fraction(2, 3))
+    design = RelatedDesign.of_odds((2,) * 16, (tuple(range(8)), tuple(range(8, 16))), Fraction(2, 3))
     copies = made.copies(dict.fromkeys(SIDES, design), generator)
     found = made.find(RuleTerms(Fraction(1, 20), 4, 0, ("0",)), 1, copies, 5000).itemsets
     assert found.undecided > 0

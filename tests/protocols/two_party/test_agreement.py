@@ -165,7 +165,6 @@ AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
     ),
     ("columns: none", Meeting(without_attributes("alice"), without_attributes("bob"))),
     ("theta: too fine to compute with", meet(terms=make_terms(theta=Fraction(10**17, 10**18 - 1)))),
-    ("theta: too low for the peer's group alone", meet(terms=make_terms(theta=Fraction(1, 4)))),
     ("groups: a column twice", meet(tamper=on("b", Share, lambda m: replace(m, groups=((0,), (0,)))))),
     ("groups: a column below zero", meet(tamper=on("b", Share, lambda m: replace(m, groups=((-1,),))))),
     (

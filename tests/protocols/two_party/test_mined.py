@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import gcd
+from math import gcd, prod
 from typing import Any
 
 import pytest
@@ -143,11 +143,11 @@ def test_what_is_sent_as_it_is_gives_plain_id3_with_the_same_limits(limits: dict
 
 @pytest.mark.parametrize("orders", [(2, 3), (6,)])
 def test_the_number_of_right_records_is_bounded_by_the_disguise_of_the_receivers_copy(orders: tuple[int, ...]) -> None:
-    """The miner estimates from our copy: one record adds at most `1/|2 theta - 1|` per group of ours."""
+    """The miner estimates from our copy: one record adds at most the inverse of each group's contrast."""
     case = replace(CASE, groups={"alice": 2, "bob": len(orders)}, terms=replace(CASE.terms, theta=Fraction(9, 10)))
     assert sorted(make_local(case, "bob").design(case.terms.theta, class_is_shared=False).orders) == list(orders)
     held_out = len(split_records(case.terms.seed, 400, case.terms.test)[1])
-    limit = int(held_out / (Fraction(8, 10)) ** len(orders))
+    limit = int(held_out * prod(Fraction(8 + order, 8) for order in orders))
 
     def told(correct: int) -> type[BaseException] | None:
         def tamper(who: str, number: int, message: Message) -> Message:

@@ -28,7 +28,7 @@ from tests.support.plain import schema_of
 
 STEP = 32
 """The coarsest of a count, with these designs and 1,000 records."""
-DESIGN = RelatedDesign.of_contrast((2, 2, 2), ((0,), (1,), (2,)), Fraction(9, 10))
+DESIGN = RelatedDesign.of_odds((2, 2, 2), ((0,), (1,), (2,)), Fraction(9, 10))
 HALVES = (500, 500)
 
 

@@ -68,7 +68,7 @@ def test_many_coins_matter_only_where_they_are_encrypted(terms: dict[str, Any]) 
 
 
 IN_NO_DISGUISE: dict[str, tuple[Callable[[Terms], Meeting], Terms, str]] = {
-    "theta is too low": (lambda terms: meet(terms=terms), make_terms(theta=Fraction(1, 4)), "theta"),
+    "theta is too fine": (lambda terms: meet(terms=terms), make_terms(theta=Fraction(10**17, 10**18 - 1)), "theta"),
     "too many offsets": (
         lambda terms: Meeting(wide("alice", (67,)), wide("bob", (2,)), terms),
         make_terms(engine="dot_product"),

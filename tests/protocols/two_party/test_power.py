@@ -52,10 +52,10 @@ def test_half_of_what_is_told_would_often_pass() -> None:
 
 
 def test_where_nothing_can_be_seen_nothing_is_claimed() -> None:
-    near = RelatedDesign.of_contrast((2, 2), ((0,), (1,)), Fraction(9, 20))
+    near = RelatedDesign.of_odds((2, 2), ((0,), (1,)), Fraction(9, 20))
     assert least_seen(near, SCHEMA, 1000, 1) is None
     assert least_seen(near, SCHEMA, 10**6, 3) is None
-    assert least_seen(RelatedDesign.of_contrast((2, 2), (), Fraction(9, 20)), SCHEMA, 10**6, 1) is None
+    assert least_seen(RelatedDesign.of_odds((2, 2), (), Fraction(9, 20)), SCHEMA, 10**6, 1) is None
     one, two = (least_seen(near, SCHEMA, 10**6, groups) for groups in (1, 2))
     assert one is not None
     assert two is not None

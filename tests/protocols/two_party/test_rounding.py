@@ -22,9 +22,9 @@ from tests.support.parties import Case, make_terms, play
 
 RECORDS = 200
 THETA = Fraction(7, 10)
-WARNER = RelatedDesign.of_contrast((2,), ((0,),), THETA)
-TWO_GROUPS = RelatedDesign.of_contrast((2, 3), ((0,), (1,)), THETA)
-PLAIN = RelatedDesign.of_contrast((2,), (), THETA)
+WARNER = RelatedDesign.of_odds((2,), ((0,),), THETA)
+TWO_GROUPS = RelatedDesign.of_odds((2, 3), ((0,), (1,)), THETA)
+PLAIN = RelatedDesign.of_odds((2,), (), THETA)
 
 
 def copy_error(records: float) -> float:
@@ -45,7 +45,7 @@ def test_a_step_is_the_power_of_two_at_or_below_a_quarter_of_the_copys_error(rec
 
 def test_the_group_that_hides_least_decides_and_groups_that_hide_nothing_do_not() -> None:
     assert count_step([WARNER, TWO_GROUPS], 900) == min(count_step([each], 900) for each in (WARNER, TWO_GROUPS))
-    single = RelatedDesign.of_contrast((1, 2), ((0,), (1,)), THETA)
+    single = RelatedDesign.of_odds((1, 2), ((0,), (1,)), THETA)
     assert count_step([single], 900) == count_step([WARNER], 900)
     assert count_step([PLAIN, PLAIN], 900) == 0
     assert gain_step([PLAIN])(900) == FINEST_STEP

@@ -19,9 +19,9 @@ from tests.support.plain import schema_of
 
 SCHEMA = schema_of((2, 3), 2, alice=2)
 RECORDS, TESTS, STEP = 100, 10, 4
-DESIGN = RelatedDesign.of_contrast((2, 3), ((0,), (1,)), Fraction(3, 4))
-MOST = TESTS * 2 * 2
-"""Each of the two groups doubles what a record may add."""
+DESIGN = RelatedDesign.of_odds((2, 3), ((0,), (1,)), Fraction(3, 4))
+MOST = TESTS * 2 * 5 // 2
+"""What a record may add is doubled by the group of two offsets, and two and a half times as much by that of three."""
 QUERY = Query(ROOT, (0, 1), (60.0, 40.0))
 FIRST, SECOND = (30, 20, 30, 20), (20, 10, 20, 10, 20, 20)
 MODEL = NaiveBayes(SCHEMA, np.zeros(2), tuple(np.zeros((a.size, 2)) for a in SCHEMA.attributes))

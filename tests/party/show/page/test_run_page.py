@@ -166,7 +166,7 @@ def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> N
     assert copy is not None
     names = ["b0", "b1", "class"]
     groups = tuple(tuple(map(names.index, group)) for group in copy["groups"])
-    design = RelatedDesign.of_contrast((2, 2, 2), groups, CASE.terms.theta)
+    design = RelatedDesign.of_odds((2, 2, 2), groups, CASE.terms.theta)
     assert {name: str(odds.strength) for name, odds in disguised_odds(design, names)} == copy["odds"]
 
 
