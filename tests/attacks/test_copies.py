@@ -71,8 +71,8 @@ def test_columns_that_share_a_coin_let_a_receiver_read_records_that_coins_of_the
     name: str, records: int, most: float
 ) -> None:
     truth, sizes = half_of(name, records)
-    shared = RelatedDesign.of_contrast(sizes, default_groups(sizes, 2), Fraction(11, 20))
-    own = RelatedDesign.of_contrast(sizes, each_alone(sizes), Fraction(2, 3))
+    shared = RelatedDesign.of_odds(sizes, default_groups(sizes, 2), Fraction(11, 20))
+    own = RelatedDesign.of_odds(sizes, each_alone(sizes), Fraction(2, 3))
     together, apart = (read_copy(truth, copied(truth, design), design) for design in (shared, own))
     theta_gives = read_by_who_knows_all_records_but_not_whose(truth, own)
     assert together.whole > most * records
@@ -227,7 +227,7 @@ def counts_of_rules(groups: int, theta: Fraction, width: int) -> tuple[Copy, Kno
     alice = case.local("alice").bringing(terms)
     design = alice.design(theta, class_is_shared=False)
     sent = disguise(alice.table.codes, alice.coins(design), design)[:, :width]
-    own = RelatedDesign.of_contrast((2,) * width, design.groups, theta)
+    own = RelatedDesign.of_odds((2,) * width, design.groups, theta)
     known: Known = []
     for found in bob.itemsets.kept:
         items = tuple((term.column, term.value) for term in found.terms if term.column < width)

@@ -191,13 +191,13 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
 def test_plan_tells_the_odds_of_each_column(pair: Pair) -> None:
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
     assert ended.out.splitlines()[0] == ODDS
-    assert "read together" not in ended.out
+    assert "share a coin" not in ended.out
 
 
-def test_plan_says_that_columns_of_one_group_tell_more_together(pair: Pair) -> None:
+def test_plan_says_that_columns_that_share_a_coin_tell_more_together(pair: Pair) -> None:
     pair.edit("bob", "groups = 2", "groups = 1")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
-    assert ended.out.splitlines()[1].startswith("Columns of one group, read together, can make a value far surer")
+    assert ended.out.splitlines()[1].startswith("Columns that share a coin give each other away")
 
 
 def expected(
