@@ -1,17 +1,23 @@
 """The receiver's attack: its lists, its climb and what it reads, against enumeration over whole records."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
+from protocols.privacy import attack
 from protocols.privacy.attack import CopyReading, Likelihood, _surest, disclosure, likely_disclosure, read_copy
+from protocols.randomized_response.candidates import numbered
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.mixed import one_coin_each
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.table import NO_ANSWER
 from tests.protocols.privacy.designs import DESIGNS, related, unrelated
 from tests.support.declaration import joint_transition
@@ -88,6 +94,78 @@ def test_no_step_makes_the_copy_less_likely() -> None:
         after = model.log_likelihood(shares)
         assert after >= before - 1e-12
         before = after
+
+
+@pytest.mark.parametrize("name", ["two groups", "coprime", "more lies than truth", "unrelated, mixed"])
+def test_a_step_is_that_of_all_whole_records_in_fractions(name: str) -> None:
+    """From independent shares, over every cell of the domain: the next share of a truth is its expected share."""
+    design = DESIGNS[name]
+    records = cells(design.sizes)
+    shares = {r: Fraction(prod(2 + value for value in r)) for r in records}
+    total = sum(shares.values())
+    shares = {record: share / total for record, share in shares.items()}
+    seen = {record: Fraction(1 + place % 3) for place, record in enumerate(records)}
+    matrix = joint_transition(design, range(len(design.sizes)))
+    chances = [sum((shares[t] * matrix[r][c] for c, t in enumerate(records)), Fraction(0)) for r in range(len(records))]
+    expected = {
+        truth: sum(
+            (
+                seen[response] * shares[truth] * matrix[r][c] / chances[r]
+                for r, response in enumerate(records)
+                if matrix[r][c]
+            ),
+            Fraction(0),
+        )
+        / sum(seen.values())
+        for c, truth in enumerate(records)
+    }
+    sent = np.array([record for record, times in seen.items() for _ in range(int(times))], dtype=np.uint8)
+    lists = [design.candidates(sent, k, group) for k, group in enumerate(design.groups)]
+    _, classes = numbered(np.stack([own.lists for own in lists], axis=1))
+    model = Likelihood(lists, classes)
+    places = (classes, *[own.places for own in lists])
+    array = np.zeros(model.shape)
+    array[places] = [float(shares[tuple(map(int, record))]) for record in sent]
+    moved = model.step(array)
+    assert moved[places] == pytest.approx([float(expected[tuple(map(int, record))]) for record in sent], abs=1e-12)
+
+
+@given(st.data())
+def test_a_reading_does_not_depend_on_the_order_of_records_and_a_copy_of_truths_is_read_whole(
+    data: st.DataObject,
+) -> None:
+    design = data.draw(st.sampled_from([own for own in DESIGNS.values() if own.groups]))
+    row = st.tuples(*(st.integers(0, size - 1) for size in design.sizes))
+    truth = np.array(data.draw(st.lists(row, min_size=1, max_size=12)), dtype=np.uint8)
+    chance = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    sent = design.randomize(truth, lambda _, bound: chance.integers(0, bound, len(truth)))
+    order = chance.permutation(len(truth))
+    assert read_copy(truth, sent, design) == read_copy(truth[order], sent[order], design)
+    if isinstance(design, RelatedDesign):
+        told = replace(design, theta=Fraction(1))
+        found = read_copy(truth, truth, told)
+        assert found.whole == found.sure == found.records == len(truth)
+
+
+def test_the_work_is_bounded_by_blocks_of_groups_and_then_by_fewer_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(4)
+    truth = chance.integers(0, 3, (600, 6)).astype(np.uint8)
+    apart = related([3] * 6, [[c] for c in range(6)], "3/4")
+    shared = related([3] * 6, [range(6)], "3/4")
+    sent, joint = (
+        design.randomize(truth, lambda _, bound: chance.integers(0, bound, 600)) for design in (apart, shared)
+    )
+    whole = read_copy(truth, sent, apart)
+    monkeypatch.setattr(attack, "WORK", 100)
+    in_blocks, fewer = read_copy(truth, sent, apart), read_copy(truth, joint, shared)
+    assert whole.records == in_blocks.records == 600
+    assert abs(whole.whole - in_blocks.whole) < 60
+    assert 10 < fewer.records < 40  # lists of three: 33 classes fit
+    assert fewer.whole <= fewer.records
+    monkeypatch.setattr(attack, "MOST_RECORDS", 250)
+    assert read_copy(truth, sent, apart).records == 200
+    assert list(attack.read_rows(600)[:3]) == [0, 3, 6]
+    assert list(attack.read_rows(250)) == list(range(250))
 
 
 def test_two_columns_of_one_coin_are_read_and_two_of_their_own_coins_are_not() -> None:
