@@ -46,7 +46,7 @@ class TreatedColumn:
     Args:
         values: In domain order.
         codes: Of each record.
-        missing_label: The value that missing cells have, if any.
+        missing_label: The value that a missing cell of a new row has, as far as it may be told.
         remarks: What became of values that too few records hold, for the owner alone.
         absorbed: Whether a value that enough records hold had to take in some that too few hold.
     """
@@ -107,8 +107,20 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     code = {value: position for position, value in enumerate(values)}
     code |= dict.fromkeys(merged, len(values) - 1 - missing_is_last)
     codes = np.array([*map(code.__getitem__, labels.names), code.get(filler or "", 0)], dtype=np.uint8)[labels.of]
-    missing_label = OTHER if filler in merged else filler
-    return TreatedColumn(tuple(values), codes, missing_label, tuple(labels.remarks), labels.absorbed)
+    label = _missing_label(treatment, tuple(values), filler)
+    return TreatedColumn(tuple(values), codes, label, tuple(labels.remarks), labels.absorbed)
+
+
+def _missing_label(treatment: ColumnTreatment, values: tuple[str, ...], filler: str | None) -> str | None:
+    """Return the value of a missing cell in a new row: that of the records, but for what tells how few are missing.
+
+    Where too few are missing for a value of their own, that they are must not show.
+    """
+    if treatment.missing == "refuse":
+        return None
+    if treatment.missing == "value":
+        return next((label for label in (MISSING, OTHER) if label in values), None)
+    return label_of(values, filler if treatment.missing == "majority" else plain_text(treatment.missing))
 
 
 def label_of(values: tuple[str, ...], text: str | None, missing_label: str | None = None) -> str | None:
@@ -117,13 +129,13 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
     Args:
         values: The attribute's values.
         text: The cell; None for a missing one.
-        missing_label: What missing cells became, as `TreatedColumn` says; needed where they were filled in.
+        missing_label: What missing cells became, as `TreatedColumn` says, if not a value named "missing".
 
     >>> label_of(("<= 5", "> 5", "missing"), "7.5"), label_of(("x", "other"), "z"), label_of(("x", "y"), "z")
     ('> 5', 'other', None)
     """
     if text is None:
-        return next((label for label in (missing_label, MISSING, OTHER) if label in values), None)
+        return missing_label or (MISSING if MISSING in values else None)
     return value_of(values, text) or bin_label_of(values, text) or (OTHER if OTHER in values else None)
 
 

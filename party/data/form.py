@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from party.data.notices import GuessedEncoding
-from party.data.texts import COMMA, MISSING_MARKERS, POINT
+from party.data.texts import COMMA, POINT
 from party.errors import DataError
 from protocols.errors import InputError
 
@@ -52,7 +52,7 @@ class Form:
     Args:
         separator: Between columns.
         encoding: By a name that Python knows.
-        missing: Markers of a missing cell; an empty cell always is one.
+        missing: Markers of a missing cell, the usual ones unless declared; an empty cell always is one.
         decimal: The sign, a point or a comma, that begins a fraction; the other one, blanks and apostrophes then group
             thousands. Unless it is declared, a point does and nothing groups.
 
@@ -63,7 +63,7 @@ class Form:
 
     separator: str | None = None
     encoding: str | None = None
-    missing: tuple[str, ...] = MISSING_MARKERS
+    missing: tuple[str, ...] | None = None
     decimal: str | None = None
 
     def __post_init__(self) -> None:

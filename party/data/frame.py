@@ -74,7 +74,7 @@ class Frame:
         columns: Their names.
         cells: The cells of each column, as the file has them; an empty one is None.
         lines: Where each record begins.
-        missing: Markers of a missing cell.
+        missing: Markers of a missing cell, where these are declared.
         indexes: Names of columns that are not part of the table: indexes of the program that wrote it.
         notices: What the owner of the table should know.
         decimal: What begins a fraction, where that is declared.
@@ -87,7 +87,7 @@ class Frame:
     columns: tuple[str, ...]
     cells: tuple[Cells, ...]
     lines: Sequence[int]
-    missing: tuple[str, ...] = MISSING_MARKERS
+    missing: tuple[str, ...] | None = None
     indexes: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     decimal: str | None = None
@@ -106,12 +106,13 @@ class Frame:
         cells = tuple(column.only(np.asarray(rows, dtype=np.intp)) for column in self.cells)
         return replace(self, cells=cells, lines=[self.lines[row] for row in rows])
 
-    def column(self, name: str, keep: Collection[str] = ()) -> Column:
+    def column(self, name: str, keep: Collection[str] = (), marks: Collection[str] | None = None) -> Column:
         """Return the column of this name; its cells are the texts of `party.data.texts`.
 
         Args:
             name: The column's.
             keep: Texts that are values of it, though they mark a missing cell elsewhere.
+            marks: Markers of its missing cells, where the file's own are not declared; else the usual ones.
 
         Raises:
             DataError: There is none, or it has a cell that cannot be used.
@@ -119,15 +120,16 @@ class Frame:
         cells = self._usable(name)
         decimal = None if name in self.typed else self.decimal
         numbers = cells.numbers if decimal != COMMA else None
+        chosen = next(each for each in (self.missing, marks, MISSING_MARKERS) if each is not None)
         values = set(map(plain_text, keep))
-        markers = {marker: text for marker in self.missing if (text := plain_text(marker)) not in values}
+        markers = {marker: text for marker in chosen if (text := plain_text(marker)) not in values}
         numeric = {marker: float(text) for marker, text in markers.items() if _is_finite(text)}
         if numbers is not None and all(len(text) <= DIGITS_OF_A_DOUBLE for text in numeric):
             left = numbers.without([*numeric.values()])
             if left.missing < len(left):
                 taken = sorted(marker for marker, value in numeric.items() if value in numbers.held.distinct)
                 return Column(name, left, self.path, self.lines, tuple(taken))
-        return self._read(name, cells, read_texts(_counted(cells), self.missing, keep, decimal))
+        return self._read(name, cells, read_texts(_counted(cells), chosen, keep, decimal))
 
     def ids(self, name: str) -> Column:
         """Return a column of record ids as they are seen, except that whole numbers are written as such.
@@ -199,7 +201,7 @@ def _spelt(name: str, reading: Reading) -> Iterator[Spelt]:
 
 
 def frame_of(
-    path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]], missing: tuple[str, ...] = MISSING_MARKERS
+    path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]], missing: tuple[str, ...] | None = None
 ) -> Frame:
     """Return columns from memory as a frame, by the rules for files.
 
@@ -207,7 +209,7 @@ def frame_of(
         path: What to call them in errors.
         names: Of the columns.
         cells: Of each column, all of one length; None for a missing one.
-        missing: Markers of a missing cell.
+        missing: Markers of a missing cell; the usual ones unless given.
 
     Raises:
         DataError: There is no record, or a name cannot be used.

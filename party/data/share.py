@@ -18,9 +18,10 @@ from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, remark
 from party.data.notices import ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
+from party.data.texts import MISSING_MARKERS, plain_text
 from party.data.treatment import ColumnTreatment
 from party.errors import ConfigError, DataError
-from protocols.tables.schema import Attribute
+from protocols.tables.schema import Attribute, MissingCells
 from protocols.tables.table import Table
 
 
@@ -33,7 +34,6 @@ class DataShare:
         attributes: In file order, without the class.
         table: Codes of the attributes and, last, of the class if it is held.
         class_attribute: None if the class is not held.
-        missing_labels: The value that missing cells have, by column name; for `label_of`.
         notices: What the owner should know before anything leaves.
     """
 
@@ -41,7 +41,6 @@ class DataShare:
     attributes: tuple[Attribute, ...]
     table: Table
     class_attribute: Attribute | None
-    missing_labels: dict[str, str]
     notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
@@ -91,7 +90,18 @@ def read_share(
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
     notices = (*frame.notices, *apart, *_notices([looks.column for looks in looked.values()]), *_remarks(both))
-    return _share(party, people, class_name is not None, {name: column for name, (column, _) in both.items()}, notices)
+    treated = {name: column for name, (column, _) in both.items()}
+    marks = {name: _marks(form, plan) for name, plan in plans.items()}
+    return _share(party, people, class_name is not None, treated, marks, notices)
+
+
+def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
+    """Return the texts that mean a missing cell of a column, unless they are the usual ones."""
+    if form.missing is None and not plan.not_missing:
+        return None
+    kept = set(map(plain_text, plan.not_missing))
+    plain = map(plain_text, MISSING_MARKERS if form.missing is None else form.missing)
+    return tuple(dict.fromkeys(text for text in plain if text and text not in kept))
 
 
 def _notices(columns: Sequence[Column]) -> list[Notice]:
@@ -126,17 +136,20 @@ def _share(
     people: People,
     holds_class: bool,
     treated: Mapping[str, TreatedColumn],
+    marks: Mapping[str, tuple[str, ...] | None],
     notices: tuple[Notice, ...],
 ) -> DataShare:
     """Put the columns together, the records in the order of their people."""
-    columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
+    columns = tuple(
+        Attribute(party, name, column.values, MissingCells(column.missing_label, marks[name]))
+        for name, column in treated.items()
+    )
     order = np.argsort(np.argsort(people.rows))
     return DataShare(
         people.ids,
         columns[:-1] if holds_class else columns,
         Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
         columns[-1] if holds_class else None,
-        {name: column.missing_label for name, column in treated.items() if column.missing_label is not None},
         notices,
     )
 

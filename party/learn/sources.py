@@ -112,7 +112,7 @@ class _OfQuestionnaire(Source):
         return _with_classes(self.questionnaire.design, classes)
 
     def schema(self, classes: tuple[str, ...], _design: Design, _learner: BaseEstimator, /) -> Schema:
-        return survey_schema(self.questionnaire.names, [*self.questionnaire.values[:-1], classes])
+        return self.questionnaire.schema(classes)
 
     def check_answers(self, survey: Responses) -> None:
         """Pass: the file's reader tells an answer that is not given from one outside the domain."""

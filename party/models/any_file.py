@@ -30,8 +30,8 @@ _TREE = ModelFormat(tree_file.read_tree, tree_file.tree_from_json, tree_file.tre
 _BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_from_json, bayes_file.bayes_json)
 _ITEMSETS = ModelFormat(itemset_file.read_itemsets, itemset_file.itemsets_from_json, itemset_file.itemsets_json)
 _FORMATS: Mapping[object, ModelFormat] = {
-    tree_file.FORMAT: _TREE,
-    bayes_file.FORMAT: _BAYES,
+    **dict.fromkeys((tree_file.FORMAT, tree_file.OLDER_TREE), _TREE),
+    **dict.fromkeys((bayes_file.FORMAT, bayes_file.OLDER_BAYES), _BAYES),
     itemset_file.FORMAT: _ITEMSETS,
 }
 _KINDS: Mapping[type[KeptResult], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES, JointItemsets: _ITEMSETS}

@@ -1,9 +1,9 @@
 """A finished naive Bayes classifier as a file.
 
-`cotally-bayes/1` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "attributes": [{"party",
-"name", "values", "chances": [[P(v given c), ...], ...]}]}`, chances as one list per value with one number per class.
-Numbers have twelve digits, so that a file that was read is written again byte for byte. The reader trusts nothing: a
-file that breaks any rule is refused with the place.
+`cotally-bayes/2` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "attributes": [{"party",
+"name", "values", "missing", "marks", "chances": [[P(v given c), ...], ...]}]}`, chances as one list per value with one
+number per class. Numbers have twelve digits, so that a file that was read is written again byte for byte. The reader
+trusts nothing: a file that breaks any rule is refused with the place.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from party.models.strict_json import compact, head_of, list_of, opening, read_format, refuse
+from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, refuse
 from protocols.learning.naive_bayes import NaiveBayes, chances_of, logarithm
 from protocols.tables.arrays import Floats
 
-FORMAT = "cotally-bayes/1"
+FORMAT, OLDER_BAYES = "cotally-bayes/2", "cotally-bayes/1"
 
 _SLACK = 1e-9
 
@@ -23,7 +23,7 @@ _SLACK = 1e-9
 def bayes_json(model: NaiveBayes) -> str:
     """Write a model as text, one attribute per line."""
     attributes = ",\n  ".join(
-        compact({"party": a.party, "name": a.name, "values": a.values, "chances": chances_of(table).tolist()})
+        attribute_json(a, chances=chances_of(table).tolist())
         for a, table in zip(model.schema.attributes, model.conditional, strict=True)
     )
     begin = opening(FORMAT, model.schema.class_attribute)
@@ -34,7 +34,7 @@ def read_bayes(path: Path) -> NaiveBayes:
     """Read a model's file.
 
     Raises:
-        ModelError: It cannot be read, or is not a `cotally-bayes/1` in every detail.
+        ModelError: It cannot be read, or is not a `cotally-bayes/2` in every detail, nor one before.
     """
     return read_format(path, FORMAT, bayes_from_json)
 
@@ -43,9 +43,9 @@ def bayes_from_json(data: bytes | str) -> NaiveBayes:
     """Read a model from its JSON.
 
     Raises:
-        ModelError: It is not a `cotally-bayes/1` in every detail.
+        ModelError: It is not a `cotally-bayes/2` in every detail, nor one before.
     """
-    head = head_of(data, FORMAT, own=["prior"], of_each=["chances"])
+    head = head_of(data, FORMAT, OLDER_BAYES, own=["prior"], of_each=["chances"])
     classes = head.target.size
     prior = _distribution(head.fields["prior"], "prior", classes)
     tables = [

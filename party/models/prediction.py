@@ -2,9 +2,10 @@
 
 A column is found by the attribute's name or, where both parties have a column of that name, by `party.name`. A cell
 belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text, the
-bin that holds the number, "other" where rare values were merged, "missing". A cell that belongs to no value has no
-branch: its row gets the majority class of the node that it reached; naive Bayes leaves such a cell out. How many there
-are is told, column by column: a table written in another way than the training data gets classes all the same.
+bin that holds the number, "other" where rare values were merged, and for a missing one what the model says. A cell that
+belongs to no value has no branch: its row gets the majority class of the node that it reached; naive Bayes leaves such
+a cell out. How many there are is told, column by column: a table written in another way than the training data gets
+classes all the same.
 """
 
 from collections import Counter
@@ -144,13 +145,13 @@ def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> st
 
 def _column(frame: Frame, name: str, attribute: Attribute) -> Column:
     """Return the column; a value of the model is one, whatever marks a missing cell elsewhere."""
-    return frame.column(name, set(attribute.values) - {OTHER, MISSING})
+    return frame.column(name, set(attribute.values) - {OTHER, MISSING}, attribute.missing.marks)
 
 
 def _coded(column: Column, attribute: Attribute) -> NDArray[np.int16]:
     """Return the code of every cell, or `UNKNOWN`."""
     code = {value: position for position, value in enumerate(attribute.values)}
-    labels = {text: label_of(attribute.values, text) for text in set(column.cells)}
+    labels = {text: label_of(attribute.values, text, attribute.missing.value) for text in set(column.cells)}
     codes = {text: UNKNOWN if label is None else code[label] for text, label in labels.items()}
     return np.fromiter(map(codes.__getitem__, column.cells), np.int16, len(column.cells))
 

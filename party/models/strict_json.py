@@ -6,15 +6,15 @@ attributes.
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from party.files import read_bytes
 from protocols.errors import InputError
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables.schema import Attribute, MissingCells, Schema
 
 MOST_BYTES = 1 << 28
 MOST_ATTRIBUTES = 1 << 16
@@ -154,12 +154,13 @@ class Head:
             refuse("attributes", str(error))
 
 
-def head_of(data: bytes | str, name: str, own: Sequence[str] = (), of_each: Sequence[str] = ()) -> Head:
+def head_of(data: bytes | str, name: str, older: str, own: Sequence[str] = (), of_each: Sequence[str] = ()) -> Head:
     """Read what a model's file begins with.
 
     Args:
         data: The file.
         name: Its format.
+        older: The format before, whose files say nothing of missing cells.
         own: The fields that a file of this format has besides.
         of_each: The fields that each attribute has besides.
 
@@ -167,8 +168,9 @@ def head_of(data: bytes | str, name: str, own: Sequence[str] = (), of_each: Sequ
         ModelError: It is not what a file of this format begins with, or has other fields.
     """
     top = record_of(parsed(data), "the file", {"format", "class", "attributes", *own})
-    if top["format"] != name:
-        refuse("format", f"must be {name!r}")
+    if top["format"] not in (name, older):
+        refuse("format", f"must be {name!r}, or {older!r}")
+    absent = ("missing", "marks") if top["format"] == name else ()
     target = record_of(top["class"], "class", {"name", "values"})
     label = attribute_of("class", "", target["name"], target["values"])
     listed = list_of(top["attributes"], "attributes")
@@ -177,10 +179,27 @@ def head_of(data: bytes | str, name: str, own: Sequence[str] = (), of_each: Sequ
     attributes, entries = [], []
     for position, entry in enumerate(listed):
         place = f"attributes[{position}]"
-        entries.append(record_of(entry, place, {"party", "name", "values", *of_each}))
+        entries.append(record_of(entry, place, {"party", "name", "values", *absent, *of_each}))
         party = text_of(entry["party"], place)
-        attributes.append(attribute_of(place, party, entry["name"], entry["values"]))
+        attributes.append(_with_missing(attribute_of(place, party, entry["name"], entry["values"]), entry, place))
     return Head(label, tuple(attributes), top, tuple(entries))
+
+
+def _with_missing(attribute: Attribute, entry: Mapping[str, Any], place: str) -> Attribute:
+    if "marks" not in entry:
+        return attribute
+    value, marks = entry["missing"], entry["marks"]
+    if value not in (None, *attribute.values):
+        refuse(f"{place}.missing", "must be one of the values, or null")
+    if marks is not None:
+        marks = tuple(text_of(mark, f"{place}.marks") for mark in list_of(marks, f"{place}.marks"))
+    return replace(attribute, missing=MissingCells(value, marks))
+
+
+def attribute_json(attribute: Attribute, **more: object) -> str:
+    """Write an attribute as `head_of` reads it, with what this format has besides."""
+    told = {"party": attribute.party, "name": attribute.name, "values": attribute.values}
+    return compact({**told, "missing": attribute.missing.value, "marks": attribute.missing.marks, **more})
 
 
 def text_of(value: object, place: str) -> str:

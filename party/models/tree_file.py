@@ -1,10 +1,11 @@
 """The finished model as a file.
 
-`cotally-model/2` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
-"impurity", "noise", "prune"}, "attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts",
-"attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column
-of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule is refused with the
-place. Trees are walked without recursion: a tree over many two-valued columns can be one long chain.
+`cotally-model/3` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
+"impurity", "noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. A NODE
+is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both
+parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule
+is refused with the place. Trees are walked without recursion: a tree over many two-valued columns can be one long
+chain.
 """
 
 from collections import Counter
@@ -14,13 +15,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from party.models.strict_json import compact, head_of, list_of, opening, read_format, record_of, refuse
+from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, record_of, refuse
 from party.settings.toml import exact_number
 from protocols.learning.tree import Leaf, Node, Split, Tree, planted
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Growth, Impurity, TermError
 
-FORMAT = "cotally-model/2"
+FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"
 _SPLIT = {"counts", "attribute", "children"}
 _LEAF = {"counts", "class"}
 _GROWTH = {field.name for field in fields(Growth)}
@@ -43,8 +44,7 @@ def number_of(count: float) -> int | float:
 
 def tree_json(tree: Tree) -> str:
     """Write a model as text, one node per line."""
-    fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
-    attributes = ",\n  ".join(map(compact, fields))
+    attributes = ",\n  ".join(map(attribute_json, tree.schema.attributes))
     begin = f'{opening(FORMAT, tree.schema.class_attribute)} "growth": {compact(_limits(tree.growth))},\n'
     return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'
 
@@ -77,7 +77,7 @@ def read_tree(path: Path) -> Tree:
     """Read a model's file.
 
     Raises:
-        ModelError: It cannot be read, or is not a `cotally-model/2` in every detail.
+        ModelError: It cannot be read, or is not a `cotally-model/3` in every detail, nor one before.
     """
     return read_format(path, FORMAT, tree_from_json)
 
@@ -86,9 +86,9 @@ def tree_from_json(data: bytes | str) -> Tree:
     """Read a model from its JSON.
 
     Raises:
-        ModelError: It is not a `cotally-model/2` in every detail.
+        ModelError: It is not a `cotally-model/3` in every detail, nor one before.
     """
-    head = head_of(data, FORMAT, own=["growth", "tree"])
+    head = head_of(data, FORMAT, OLDER_TREE, own=["growth", "tree"])
     schema = head.schema
     return Tree(schema, _Nodes(schema).read(head.fields["tree"]), _growth(head.fields["growth"]))
 

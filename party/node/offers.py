@@ -73,7 +73,8 @@ def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
     except InputError as error:
         raise ConfigError(f"{path}: {error}: bring a model of both") from None
     own = [column for column in model.columns if model.schema.attributes[column].party == config.name]
-    frame, who = read_frame(rows, config.data.form), config.data.ids
+    form = replace(config.data.form, missing=None)  # the model has the markers of its columns
+    frame, who = read_frame(rows, form), config.data.ids
     if who.items is not None:
         beside = [name for name in config.data.ignore if name in frame.columns]
         frame = wanted_items(frame, who, beside, [model.schema.attributes[column].name for column in own])

@@ -1,6 +1,6 @@
 """What a run tells and learns, as entries of the ledger: facts with the names of columns and values."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -118,6 +118,12 @@ def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> SignedHead:
     return known
 
 
+def _column(name: str, values: Iterable[str], missing: str | None, marks: Iterable[str] | None) -> Content:
+    """Return what was told of a column: with its missing cells only what differs from nothing."""
+    told = {} if missing is None else {"missing": missing}
+    return {"column": name, "values": list(values)} | told | ({} if marks is None else {"marks": list(marks)})
+
+
 def note_columns(pages: PeerPages, local: PartyInputs) -> None:
     """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them.
 
@@ -125,7 +131,7 @@ def note_columns(pages: PeerPages, local: PartyInputs) -> None:
         LedgerError: It cannot be written.
     """
     share = local.share()
-    columns = [{"column": name, "values": list(values)} for name, values in share.attributes]
+    columns = [_column(each.name, each.values, each.missing, each.marks) for each in share.attributes]
     label = None if share.class_values is None else list(share.class_values)
     content = {"dataset": local.dataset, "records": share.records, "columns": columns, "class values": label}
     last: Content = {}
@@ -159,7 +165,10 @@ class RunPages:
             LedgerError: It cannot be written.
         """
         schema = self.agreed.schema
-        columns = [{"column": column_name(each), "values": list(each.values)} for each in schema.attributes]
+        columns = [
+            _column(column_name(each), each.values, each.missing.value, each.missing.marks)
+            for each in schema.attributes
+        ]
         content = {
             "terms": terms_content(self.agreed.terms),
             "records": len(self.local.records),

@@ -18,7 +18,6 @@ from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.ids import IdColumns
 from party.data.moments import day
-from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError
 from party.settings.address import Address
@@ -231,9 +230,13 @@ def _data(top: Section) -> DataSettings:
 def _form(data: Section) -> Form:
     separator, encoding = data.text("separator", None, controls="\t"), data.text("encoding", None)
     try:
-        return Form(separator, encoding, data.texts("missing", MISSING_MARKERS), data.text("decimal", None))
+        return Form(separator, encoding, _markers(data), data.text("decimal", None))
     except InputError as error:
         raise data.error(error.field or "separator", error.problem) from None
+
+
+def _markers(data: Section) -> tuple[str, ...] | None:
+    return data.texts("missing") if "missing" in data.names else None
 
 
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:

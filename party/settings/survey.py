@@ -15,7 +15,9 @@ from party.settings.domains_section import read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
 from party.settings.toml import BLANKS, Section, read_toml
 from protocols.randomized_response.design import Design
+from protocols.survey.responses import survey_schema
 from protocols.tables.expression import Term
+from protocols.tables.schema import Schema
 
 _KEYS = (
     "kind", "theta", "prevalence", "class", "id", "keep_id", "plain", "columns", "groups", "personal", "forced",
@@ -56,6 +58,19 @@ class Questionnaire:
     def values(self) -> tuple[tuple[str, ...], ...]:
         """The values of every column, in the order of their codes."""
         return tuple(domain.values for domain in self.domains)
+
+    def schema(self, classes: tuple[str, ...] | None = None) -> Schema:
+        """Return the columns and their values, the class last.
+
+        Args:
+            classes: Of the class, where they are others than declared.
+
+        Raises:
+            InputError: There is no column beside the class.
+        """
+        values = self.values if classes is None else (*self.values[:-1], classes)
+        missing = [domain.missing for domain in self.domains[:-1]]
+        return survey_schema(self.names, values, [*missing, None])
 
     @property
     def sent(self) -> tuple[str, ...]:

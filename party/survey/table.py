@@ -15,7 +15,7 @@ from party.data.moments import plain_moment, span_text
 from party.errors import ConfigError, DataError
 from party.settings.survey import Questionnaire
 from party.survey.signal import check_origin
-from protocols.survey.responses import Responses, survey_schema
+from protocols.survey.responses import Responses
 from protocols.tables.table import Codes
 
 
@@ -160,7 +160,7 @@ def load_survey(source: TableSource, questionnaire: Questionnaire) -> Responses:
     if len(questionnaire.names) == 1:
         raise ConfigError(f"{questionnaire.path}: columns: there is none beside the class to learn it from")
     return Responses(
-        survey_schema(questionnaire.names, questionnaire.values),
+        questionnaire.schema(),
         read_disguised(source, questionnaire),
         questionnaire.design,
     )

@@ -23,7 +23,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.ciphers.curve import POINT_BYTES
 from protocols.errors import InputError, PeerError
-from protocols.identifiers import read_form
+from protocols.identifiers import read_form, seen
 from protocols.role import Message
 from protocols.terms import MAX_LABEL
 
@@ -155,7 +155,7 @@ def _greeting_valid(message: m.Greeting) -> bool:
 def _share_to_wire(message: m.Share) -> wire.Share:
     proto = wire.Share(
         records=message.records,
-        attributes=[wire.Attribute(name=name, values=values) for name, values in message.attributes],
+        attributes=[_column_to_wire(each) for each in message.attributes],
         groups=[wire.Group(columns=columns) for columns in message.groups],
     )
     if message.class_values is not None:
@@ -163,15 +163,33 @@ def _share_to_wire(message: m.Share) -> wire.Share:
     return proto
 
 
+def _column_to_wire(column: m.SharedColumn) -> wire.Attribute:
+    proto = wire.Attribute(name=column.name, values=column.values)
+    if column.missing is not None:
+        proto.missing = column.values.index(column.missing)
+    if column.marks is not None:
+        proto.marks.CopyFrom(wire.Marks(texts=column.marks))
+    return proto
+
+
+def _column(proto: wire.Attribute) -> m.SharedColumn:
+    values = tuple(proto.values)
+    if proto.HasField("missing") and proto.missing >= len(values):
+        raise ValueError("a value of missing cells that is none")
+    missing = values[proto.missing] if proto.HasField("missing") else None
+    marks = tuple(proto.marks.texts) if proto.HasField("marks") else None
+    return m.SharedColumn(proto.name, values, missing, marks)
+
+
 def _share(proto: wire.Share) -> m.Share:
     class_values = None
     if proto.HasField("class_attribute"):
-        if proto.class_attribute.name:  # the terms name the class
-            raise ValueError("a name for the class")
         class_values = tuple(proto.class_attribute.values)
+        if proto.class_attribute != wire.Attribute(values=class_values):  # the terms name the class
+            raise ValueError("more than values of the class")
     return m.Share(
         records=proto.records,
-        attributes=tuple((each.name, tuple(each.values)) for each in proto.attributes),
+        attributes=tuple(_column(each) for each in proto.attributes),
         class_values=class_values,
         groups=tuple(tuple(group.columns) for group in proto.groups),
     )
@@ -179,14 +197,14 @@ def _share(proto: wire.Share) -> m.Share:
 
 def _share_valid(message: m.Share) -> bool:
     columns = len(message.attributes) + (message.class_values is not None)
-    domains = [values for _, values in message.attributes]
+    domains = [each.values for each in message.attributes] + [each.marks or () for each in message.attributes]
     domains += [] if message.class_values is None else [message.class_values]
-    labels = [name for name, _ in message.attributes] + [value for values in domains for value in values]
+    labels = [each.name for each in message.attributes] + [value for values in domains for value in values]
     return (
         len(message.attributes) <= MAX_ATTRIBUTES
         and len(message.groups) <= MAX_ATTRIBUTES
         and all(len(values) <= MAX_VALUES for values in domains)
-        and all(len(label) <= MAX_LABEL for label in labels)
+        and all(len(label) <= MAX_LABEL and seen(label) == label for label in labels)
         and all(group and all(0 <= column < columns for column in group) for group in message.groups)
     )
 

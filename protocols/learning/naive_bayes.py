@@ -51,9 +51,8 @@ class NaiveBayes:
     def digest(self) -> bytes:
         """Return SHA-256 of the model in canonical form: of all that its file holds."""
         label = self.schema.class_attribute
-        names = [(column.party, column.name, *column.values) for column in self.schema.attributes]
-        names.append((label.name, *label.values))
-        columns = (canonical(*(name.encode() for name in each)) for each in names)
+        target = canonical(*(text.encode() for text in (label.name, *label.values)))
+        columns = (*(column.encoded for column in self.schema.attributes), target)
         tables = (repr(chances_of(table).tolist()).encode() for table in (self.prior, *self.conditional))
         return hashlib.sha256(canonical(b"cotally bayes", canonical(*columns), *tables)).digest()
 

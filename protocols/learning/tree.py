@@ -142,9 +142,8 @@ class Tree:
         Those are terms, and agreed on.
         """
         label = self.schema.class_attribute
-        names = [(column.party, column.name, *column.values) for column in self.schema.attributes]
-        names.append((label.name, *label.values))
-        columns = (canonical(*(name.encode() for name in each)) for each in names)
+        target = canonical(*(text.encode() for text in (label.name, *label.values)))
+        columns = (*(column.encoded for column in self.schema.attributes), target)
         hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
         for depth, node in self.nodes():
             kind = ("leaf", node.label) if isinstance(node, Leaf) else ("split", node.attribute)

@@ -33,7 +33,15 @@ from protocols.messages.learning import (
     SentNode,
     SentTree,
 )
-from protocols.messages.meeting import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
+from protocols.messages.meeting import (
+    Greeting,
+    HiddenContents,
+    JointDigests,
+    Share,
+    SharedColumn,
+    TableCommitment,
+    Verdict,
+)
 from protocols.messages.memory import KeptParts, KnownDigests, MemoryHeads, SignedHead
 from protocols.messages.oblivious import BaseOffer, BasePoints, ChoicePage, CorrectionPage, SeedHints
 from protocols.messages.people import (
@@ -87,6 +95,7 @@ __all__ = [
     "SentTree",
     "SetCounts",
     "Share",
+    "SharedColumn",
     "SignedHead",
     "TableCommitment",
     "Verdict",

@@ -20,6 +20,21 @@ class Greeting(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class SharedColumn:
+    """A column as its owner names it: its name, its values, and what became of its missing cells.
+
+    `missing` is the value that they have, where that was declared, or is one of their own or `other`; `marks` are the
+    texts that the owner takes for missing, none for those that everybody does. Where the owner declares that the
+    commonest value is filled in, the receiver learns which that is. Whether cells are missing is not told.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    missing: str | None = None
+    marks: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, repr=False)
 class Share(Message):
     """One party's part of the joint schema.
 
@@ -32,7 +47,7 @@ class Share(Message):
     """
 
     records: int
-    attributes: tuple[tuple[str, tuple[str, ...]], ...]
+    attributes: tuple[SharedColumn, ...]
     class_values: tuple[str, ...] | None
     groups: tuple[tuple[int, ...], ...]
 

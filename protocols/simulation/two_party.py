@@ -5,7 +5,7 @@ counting would give, at no cost. Trees, windows and tallies are those of a real 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -69,9 +69,7 @@ def random_split(table: Table, class_column: int, test: Fraction, generator: np.
     halves = np.array_split(shuffled, 2)
     owned = [sorted(half.tolist()) for half in halves]
     attributes = [
-        Attribute(party, table.attributes[c].name, table.attributes[c].values)
-        for party, half in zip(_PARTIES, owned, strict=True)
-        for c in half
+        replace(table.attributes[c], party=party) for party, half in zip(_PARTIES, owned, strict=True) for c in half
     ]
     owner = _PARTIES[generator.integers(2)]
     label = table.attributes[class_column]

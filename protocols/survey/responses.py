@@ -16,7 +16,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
 from protocols.tables.expression import Expression
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables.schema import Attribute, MissingCells, Schema
 from protocols.tables.table import NO_ANSWER, Codes
 
 SOURCE = "survey"
@@ -122,11 +122,22 @@ def as_counts(estimates: Estimates) -> Counts:
     return ProjectedEstimates(estimates)
 
 
-def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:
+def survey_schema(
+    names: Sequence[str], values: Sequence[tuple[str, ...]], missing: Sequence[str | None] | None = None
+) -> Schema:
     """Return the schema of a survey's columns, the class last.
+
+    Args:
+        names: Of the columns.
+        values: Of each.
+        missing: Of each, the value of a missing cell; None where it is an answer not given.
 
     Raises:
         InputError: A name occurs twice, a domain is empty or too large, or there is no column beside the class.
     """
-    columns = [Attribute(SOURCE, name, labels) for name, labels in zip(names, values, strict=True)]
+    absent = [None] * len(names) if missing is None else missing
+    columns = [
+        Attribute(SOURCE, name, labels, MissingCells(value))
+        for name, labels, value in zip(names, values, absent, strict=True)
+    ]
     return Schema(tuple(columns[:-1]), columns[-1], (SOURCE,))

@@ -8,8 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from protocols.errors import InputError
+from protocols.randomness import canonical
 
 MAX_DOMAIN = 256
+
+
+@dataclass(frozen=True)
+class MissingCells:
+    """What became of the missing cells of a column, and so becomes of those of rows that a model classifies.
+
+    Args:
+        value: The value that they have; None where they have none that may be told.
+        marks: The texts that mean one, beside nothing at all; None for those that everybody takes so.
+    """
+
+    value: str | None = None
+    marks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -17,14 +31,17 @@ class Attribute:
     """A column of one party and the list of its values, coded `0 .. size - 1`.
 
     Raises:
-        InputError: The domain is empty, too large or repeats a value.
+        InputError: The domain is empty, too large or repeats a value, or lacks that of missing cells.
     """
 
     party: str
     name: str
     values: tuple[str, ...]
+    missing: MissingCells = MissingCells()
 
     def __post_init__(self) -> None:
+        if self.missing.value not in (None, *self.values):
+            raise InputError(f"column {self.name!r} lacks the value of its missing cells")
         if not 1 <= len(self.values) <= MAX_DOMAIN:
             raise InputError(
                 f"column {self.name!r}: bin it or set max_values: it has {len(self.values)} values, 1 to {MAX_DOMAIN} "
@@ -37,6 +54,16 @@ class Attribute:
     def size(self) -> int:
         """Number of values."""
         return len(self.values)
+
+    @property
+    def encoded(self) -> bytes:
+        """All of it, in canonical form (FAULTS A8)."""
+        told = canonical(*(text.encode() for text in (self.party, self.name, *self.values)))
+        if self.missing == MissingCells():
+            return told
+        value, marks = self.missing.value, self.missing.marks
+        absent = canonical(*([] if value is None else [value.encode()]))
+        return canonical(told, absent, *([] if marks is None else [canonical(*(mark.encode() for mark in marks))]))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Attribute, Schema, joint_schema
+from protocols.tables.schema import Attribute, MissingCells, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
 from protocols.two_party.equality import compare
 from protocols.two_party.inputs import PartyInputs
@@ -365,7 +365,9 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
         return Objection("class values", reason)
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
-        theirs = tuple(Attribute(peer, name, values) for name, values in share.attributes)
+        theirs = tuple(
+            Attribute(peer, each.name, each.values, MissingCells(each.missing, each.marks)) for each in share.attributes
+        )
         class_attribute = Attribute(min(owners), terms.class_name, class_values)
         schema = joint_schema((*local.attributes, *theirs), class_attribute, owners)
     except InputError as error:
@@ -391,7 +393,7 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         nothing = RelatedDesign((), (), Fraction(1))
         return Agreement(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
-    held = [len(values) for _, values in share.attributes]
+    held = [len(each.values) for each in share.attributes]
     held += [] if share.class_values is None else [len(share.class_values)]
     try:
         own_design = local.design(terms.theta, shared)

@@ -10,7 +10,7 @@ from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, IdForm
-from protocols.messages import Share
+from protocols.messages import Share, SharedColumn
 from protocols.privacy.attack import Disclosure, disclosure, read_rows
 from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
@@ -156,7 +156,9 @@ class PartyInputs:
         class_attribute = self.class_attribute
         return Share(
             records=len(self.table),
-            attributes=tuple((a.name, a.values) for a in self.attributes),
+            attributes=tuple(
+                SharedColumn(each.name, each.values, each.missing.value, each.missing.marks) for each in self.attributes
+            ),
             class_values=class_attribute.values if class_attribute else None,
             groups=self.groups,
         )

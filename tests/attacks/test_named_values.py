@@ -50,7 +50,7 @@ def names_tell(folder: Path, known: int, *, ann: bool) -> bool:
     ends = node.meet(TERMS)
     assert_built(ends)
     (share,) = (message for message in ends[0].sent if isinstance(message, Share))
-    ((_, values),) = share.attributes
+    (values,) = (column.values for column in share.attributes)
     return "rare" in values
 
 

@@ -240,7 +240,7 @@ def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(trustin
     crossed = play_session(pair, omega=1)
     (share,) = [decode(f, Share) for f in crossed.recordings["bob"].received if isinstance(decode(f, Message), Share)]
     assert isinstance(share, Share)
-    assert [values for _, values in share.attributes] == [(E_MAIL.format("al"), "other"), ("x", "y", "z")]
+    assert [column.values for column in share.attributes] == [(E_MAIL.format("al"), "other"), ("x", "y", "z")]
     for frame in crossed.recordings["bob"].received:
         assert not [i for i in range(48) if E_MAIL.format(i).encode() in frame]
 

@@ -79,6 +79,31 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
     assert not re.search("Traceback", told + done.err + refused.err + again.err)
 
 
+@pytest.mark.parametrize("missing", ["x", "majority"])
+def test_a_missing_cell_is_classified_as_it_was_trained(trusting: Path, tmp_path: Path, missing: str) -> None:
+    """All whose cell is missing are of the class of those who have the value that is filled in, and few others are."""
+    cells = ["x", "", "y", "x", "-9", "z"]
+    filled = (["a", "class"], [[cells[i % 6], "yn"[cells[i % 6] in {"y", "z"}]] for i in range(RECORDS)])
+    pair = make_pair(trusting, tmp_path / "parties", filled, BOB)
+    pair.edit("alice", "[columns]\n", f'[columns]\na = {{ missing = "{missing}" }}\n')
+    pair.edit("alice", "[data]\n", '[data]\nmissing = ["-9"]\n')
+    pair.edit("alice", '# rows = "new.csv"', 'rows = "new.csv"')
+    rows = [("n1", "x", "u"), ("n2", "", "u"), ("n3", "-9.0", "v"), ("n4", "y", "u"), ("n5", "w", "u")]
+    (pair.alice / "new.csv").write_text("id,a\n" + "".join(f"{who},{a}\n" for who, a, _ in rows))
+    (pair.bob / "new.csv").write_text("id,c,d\n" + "".join(f"{who},{c},p\n" for who, _, c in rows))
+    (tmp_path / "joined.csv").write_text("id,a,c,d\n" + "".join(f"{who},{a},{c},p\n" for who, a, c in rows))
+    with serving(pair):
+        assert pair.train_here(pair.write_job(cipher="curve", test="0")).code == 0
+        done = predict(pair, "-o", tmp_path / "together.csv")
+        assert done.code == 0, done.err
+    alone = cotally_here("predict", pair.bob / "model.json", tmp_path / "joined.csv", "-o", tmp_path / "alone.csv")
+    assert alone.code == 0, alone.err
+    assert classes(tmp_path / "alone.csv") == classes(tmp_path / "together.csv")
+    assert classes(tmp_path / "alone.csv") == {"n1": "y", "n2": "y", "n3": "y", "n4": "n", "n5": "y"}
+    (told,) = (each for each in json.loads((pair.bob / "model.json").read_text())["attributes"] if each["name"] == "a")
+    assert (told["missing"], told["marks"]) == ("x", ["-9"])
+
+
 def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: Path) -> None:
     joined, together = tmp_path / "all.csv", tmp_path / "together.csv"
     with serving(pair):
@@ -119,12 +144,12 @@ def test_what_cannot_be_asked_is_refused_in_one_line_before_the_peer_is_called(
 def test_probabilities_stand_beside_the_class_and_add_up(tmp_path: Path) -> None:
     leaf = {"counts": [1, 3], "class": "yes"}
     model = {
-        "format": "cotally-model/2",
+        "format": "cotally-model/3",
         "class": {"name": "outcome", "values": ["no", "yes"]},
         "growth": {
             "max_depth": None, "min_leaf": 1, "min_class": 1, "impurity": "gini", "noise": None, "prune": "0",
         },
-        "attributes": [{"party": "alice", "name": "a", "values": ["x", "y"]}],
+        "attributes": [{"party": "alice", "name": "a", "values": ["x", "y"], "missing": "y", "marks": ["-9"]}],
         "tree": {
             "counts": [5, 3],
             "attribute": "a",
@@ -133,12 +158,12 @@ def test_probabilities_stand_beside_the_class_and_add_up(tmp_path: Path) -> None
     }  # fmt: skip
     path, rows = tmp_path / "model.json", tmp_path / "rows.csv"
     path.write_text(json.dumps(model))
-    rows.write_text("a,b\nx,1\ny,2\nz,3\n")
+    rows.write_text("a,b\nx,1\n-9.0,2\nz,3\n")
     done = cotally_here("predict", path, rows, "--probabilities")
     assert done.out.splitlines() == [
         "a,b,prediction,P(no),P(yes)",
         "x,1,no,1.000000,0.000000",
-        "y,2,yes,0.250000,0.750000",
+        "-9.0,2,yes,0.250000,0.750000",
         "z,3,no,0.625000,0.375000",
     ]
     assert "column 'a': 1 of 3 cells hold no value that the model knows" in done.err

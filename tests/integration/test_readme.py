@@ -114,7 +114,7 @@ def test_the_walk_through_of_two_organisations_works_as_it_stands(walked: tuple[
 
 def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]) -> None:
     model = json.loads((walked[0] / "bob" / "model.json").read_text())
-    assert model["format"] == "cotally-model/2"
+    assert model["format"] == "cotally-model/3"
     assert set(model) == {"format", "class", "growth", "attributes", "tree"}
     assert {key for attribute in model["attributes"] for key in attribute} == {"party", "name", "values"}
     for key in (*model, *model["growth"], *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
@@ -133,7 +133,7 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
     assert "a tree of depth 3" in said["size survey/design.toml"]
     assert "(?) the lead over the runner-up" in said["mine tree"]
     bayes = json.loads((tmp_path / "bayes.json").read_text())
-    assert bayes["format"] == "cotally-bayes/1"
+    assert bayes["format"] == "cotally-bayes/2"
     for key in (*bayes, *bayes["attributes"][0], bayes["format"]):
         assert f'"{key}"' in FORMATS or f"`{key}`" in FORMATS
     (snippet,) = re.findall(r"```python\n(.*?)```", SURVEYS, re.DOTALL)

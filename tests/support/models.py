@@ -7,7 +7,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.role import run_alone
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables.schema import Attribute, MissingCells, Schema
 from protocols.tables.table import Codes
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -20,7 +20,7 @@ def small_model() -> Tree:
     schema = Schema(
         (
             Attribute("alice", "age", ("<= 40", "> 40", "missing")),
-            Attribute("alice", "city", ("Bergen", "Oslo", "other")),
+            Attribute("alice", "city", ("Bergen", "Oslo", "other"), MissingCells("other", ("?", "n/a"))),
             Attribute("bob", "age", ("no", "yes")),
         ),
         Attribute("", "outcome", ("bad", "good")),
@@ -44,12 +44,19 @@ def chain(depth: int) -> Tree:
     return Tree(schema, node)
 
 
+def attributes(party: str, name: str, values: tuple[str, ...]) -> st.SearchStrategy[Attribute]:
+    missing = st.builds(
+        MissingCells, st.none() | st.sampled_from(values), st.none() | st.lists(NAMES, max_size=2).map(tuple)
+    )
+    return missing.map(lambda cells: Attribute(party, name, values, cells))
+
+
 @st.composite
 def models(draw: st.DrawFn) -> Tree:
     values = st.lists(NAMES, min_size=1, max_size=3, unique=True).map(tuple)
     keys = draw(st.lists(st.tuples(st.sampled_from(["alice", "bob"]), NAMES), min_size=1, max_size=4, unique=True))
     schema = Schema(
-        tuple(Attribute(party, name, draw(values)) for party, name in sorted(keys)),
+        tuple(draw(attributes(party, name, draw(values))) for party, name in sorted(keys)),
         Attribute("", draw(NAMES), draw(values)),
         (),
     )

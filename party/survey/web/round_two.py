@@ -29,7 +29,7 @@ from protocols.learning.tree import Leaf, Tree
 from protocols.randomness import canonical
 from protocols.survey.mining import Accuracy
 from protocols.survey.personal_test import BitDesign, accuracy_by_bits, personal_accuracy, tested_group
-from protocols.survey.responses import Responses, survey_schema
+from protocols.survey.responses import Responses
 from protocols.tables.table import Codes
 
 TEST_FORMAT: Final = "cotally-test/1"
@@ -87,7 +87,7 @@ def check_publishable(model: Model, codes: Codes, exported: Codes, asked: Questi
 
 
 def _responses(codes: Codes, questionnaire: Questionnaire) -> Responses:
-    return Responses(survey_schema(questionnaire.names, questionnaire.values), codes, questionnaire.design)
+    return Responses(questionnaire.schema(), codes, questionnaire.design)
 
 
 def round_digest(questionnaire: Questionnaire, model: PublishedModel) -> str:

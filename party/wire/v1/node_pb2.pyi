@@ -911,22 +911,57 @@ class Attribute(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     VALUES_FIELD_NUMBER: _builtins.int
+    MISSING_FIELD_NUMBER: _builtins.int
+    MARKS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    missing: _builtins.int
+    """Position of the value of missing cells, and the texts that mean one; absent for none, and for the usual texts."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def marks(self) -> Global___Marks: ...
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         values: _abc.Iterable[_builtins.str] | None = ...,
+        missing: _builtins.int | None = ...,
+        marks: Global___Marks | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_marks", b"_marks", "_missing", b"_missing", "marks", b"marks", "missing", b"missing"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_marks", b"_marks", "_missing", b"_missing", "marks", b"marks", "missing", b"missing", "name", b"name", "values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__marks: _TypeAlias = _typing.Literal["marks"]  # noqa: Y015
+    _WhichOneofArgType__marks: _TypeAlias = _typing.Literal["_marks", b"_marks"]  # noqa: Y015
+    _WhichOneofReturnType__missing: _TypeAlias = _typing.Literal["missing"]  # noqa: Y015
+    _WhichOneofArgType__missing: _TypeAlias = _typing.Literal["_missing", b"_missing"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__marks) -> _WhichOneofReturnType__marks | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__missing) -> _WhichOneofReturnType__missing | None: ...
+
+Global___Attribute: _TypeAlias = Attribute  # noqa: Y015
+
+@_typing.final
+class Marks(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def texts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        texts: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["texts", b"texts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Attribute: _TypeAlias = Attribute  # noqa: Y015
+Global___Marks: _TypeAlias = Marks  # noqa: Y015
 
 @_typing.final
 class Group(_message.Message):

@@ -203,7 +203,7 @@ def test_show_of_what_is_no_model_is_one_line(model: Path) -> None:
     assert_one_line(cotally_here("show", model.with_name("absent.json")), 2, "absent.json does not exist")
     assert_one_line(cotally_here("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
     model.write_text(tree_json(small_model()).replace('"class": "bad"', '"class": "sad"'))
-    assert_one_line(cotally_here("show", model), 2, "model.json is not a cotally-model/2")
+    assert_one_line(cotally_here("show", model), 2, "model.json is not a cotally-model/3")
 
 
 def test_nothing_unprintable_of_a_file_reaches_the_terminal(tmp_path: Path) -> None:

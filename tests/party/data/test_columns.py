@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from party.data import Column, ColumnTreatment, TreatedColumn, label_of, treat
 from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
 from party.data.cells import Cells
+from party.data.notices import MissingAbsorbed
 from party.data.numbers import SortedNumbers
 from party.data.texts import plain_text
 from party.errors import ConfigError, DataError
@@ -332,7 +333,7 @@ def test_a_treatment_at_its_limits_is_accepted() -> None:
         (("<= 5", "> 5"), "nan", None),
         (("5", "<= 6"), "5", "5"),
         (("a", "missing"), None, "missing"),
-        (("a", "other"), None, "other"),
+        (("a", "other"), None, None),
         (("a", "other", "missing"), None, "missing"),
         (("a",), None, None),
         (("2", "3"), "2.0", "2"),
@@ -348,8 +349,25 @@ def test_a_raw_cell_is_found_among_the_values(values: tuple[str, ...], text: str
 def test_a_missing_cell_is_what_missing_cells_became() -> None:
     assert label_of(("a", "b", "missing"), None, missing_label="b") == "b"
     assert label_of(("<= 5", "> 5"), None, missing_label="> 5") == "> 5"
-    assert label_of(("<= 5", "> 5", "missing"), None) == "missing"
-    assert label_of(("a",), None, missing_label="gone") is None
+    assert label_of(("<= 5", "> 5", "missing", "other"), None) == "missing"
+    assert label_of(("a", "other"), None) is None
+
+
+def test_what_a_missing_cell_of_a_new_row_is_does_not_tell_whether_any_was_missing() -> None:
+    """A new row's missing cell is what the owner has declared, and no more than the values of the column show."""
+    for missing, there, label in (
+        ("value", ["a", "b"], None),
+        ("value", ["a", "b", "other"], "other"),
+        ("majority", ["a", "a", "b"], "a"),
+        ("b", ["a", "b"], "b"),
+        ("c", ["a", "b"], None),
+        ("refuse", ["a", "b", "other"], None),
+    ):
+        assert treated(there * 9, missing=missing, smallest_value=9).missing_label == label
+        if missing != "refuse":
+            assert treated([*there * 9, "?"], missing=missing, smallest_value=9).missing_label == label
+    assert treated(["a", "b", "?"], missing=" 7.0 ").missing_label == "7"
+    assert treated(["1", "9"], missing="7.0", bins=(Decimal(5),)).missing_label == "> 5"
 
 
 TEXTS = st.one_of(
@@ -383,11 +401,9 @@ def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | No
         result = treat(column(cells), treatment)
     except DataError:
         return
-    assert [label_of(result.values, text, result.missing_label) for text in cells] == labels(result)
-    if treatment.missing == "value":
-        few = cells.count(None) < treatment.smallest_value
-        for text, label in zip(cells, labels(result), strict=True):
-            assert label_of(result.values, text) == label or (few and text is None)  # they were filled in
+    absorbed = any(isinstance(remark, MissingAbsorbed) for remark in result.remarks)
+    for text, label in zip(cells, labels(result), strict=True):
+        assert label_of(result.values, text, result.missing_label) == label or (absorbed and text is None)
     assert treatment.max_values is None or len(result.values) <= treatment.max_values
     held = Counter(labels(result))
     if treatment.bins is None:

@@ -50,7 +50,7 @@ slow_io = settings(max_examples=300, suppress_health_check=[HealthCheck.function
 
 
 def contents(share: DataShare) -> tuple[Any, ...]:
-    return (share.ids, share.attributes, share.table.codes.tolist(), share.missing_labels, share.notices)
+    return (share.ids, share.attributes, share.table.codes.tolist(), share.notices)
 
 
 def outcome(read: Callable[[], DataShare]) -> tuple[Any, ...] | str:

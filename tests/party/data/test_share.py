@@ -11,6 +11,7 @@ import pytest
 from party.data import ColumnTreatment, DataShare, label_of, read_frame, read_share
 from party.errors import ConfigError, DataError
 from protocols.errors import InputError
+from protocols.tables.schema import MissingCells
 
 CANARY = "canary-7731"
 TABLE = f"""\
@@ -53,7 +54,7 @@ def test_a_share_has_ids_attributes_in_file_order_and_the_class_last(tmp_path: P
     assert share.table.attributes == (*share.attributes, share.class_attribute)
     assert share.table.codes.dtype == np.uint8
     assert share.table.codes.tolist() == [[1, 1, 1], [0, 1, 0], [2, 2, 1], [1, 0, 0]]
-    assert share.missing_labels == {"city": "missing", "age": "missing"}
+    assert [each.missing for each in share.attributes] == [MissingCells("missing")] * 2
 
 
 def test_records_are_sorted_by_id_whatever_the_order_of_the_file(tmp_path: Path) -> None:
@@ -174,7 +175,6 @@ def test_a_share_is_the_same_from_parquet(tmp_path: Path) -> None:
     assert share.ids == from_csv.ids
     assert share.table.attributes == from_csv.table.attributes
     assert share.table.codes.tolist() == from_csv.table.codes.tolist()
-    assert share.missing_labels == from_csv.missing_labels
 
 
 @pytest.mark.parametrize("missing", ["value", "majority", "Bern", "27", "absent"])
@@ -188,5 +188,5 @@ def test_every_raw_cell_is_found_among_the_values(missing: str, most: int | None
     frame = read_frame(tmp_path / "table.csv")
     for position, attribute in enumerate(share.attributes):
         for code, text in zip(share.table.codes[:, position], frame.column(attribute.name).cells, strict=True):
-            label = label_of(attribute.values, text, missing_label=share.missing_labels.get(attribute.name))
+            label = label_of(attribute.values, text, attribute.missing.value)
             assert label == attribute.values[code]

@@ -225,7 +225,7 @@ COLUMNS = {
     "clock": st.times(),
     "length": st.timedeltas(timedelta(-9999), timedelta(9999)),
     "money": st.decimals(-(10**9), 10**9, places=2),
-    "text": st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
+    "text": st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=5),
 }
 
 

@@ -70,8 +70,9 @@ def test_a_model_that_was_written_is_read_and_written_again_byte_for_byte(model:
 
 def test_the_format_is_as_documented(tmp_path: Path) -> None:
     write_model(tmp_path / "b.json", small_bayes())
+    untold = {"missing": None, "marks": None}
     assert json.loads((tmp_path / "b.json").read_text()) == {
-        "format": "cotally-bayes/1",
+        "format": "cotally-bayes/2",
         "class": {"name": "smoker", "values": ["yes", "no"]},
         "prior": [0.25, 0.75],
         "attributes": [
@@ -79,19 +80,26 @@ def test_the_format_is_as_documented(tmp_path: Path) -> None:
                 "party": "survey",
                 "name": "age",
                 "values": ["<= 40", "> 40", "missing"],
+                **untold,
                 "chances": [[0.5, 0.25], [0.5, 0.5], [0.0, 0.25]],
             },
-            {"party": "survey", "name": "sex", "values": ["f", "m"], "chances": [[0.9, 0.5], [0.1, 0.5]]},
+            {"party": "survey", "name": "sex", "values": ["f", "m"], **untold, "chances": [[0.9, 0.5], [0.1, 0.5]]},
         ],
     }
     assert bayes_json(read_bayes(tmp_path / "b.json")) == bayes_json(small_bayes())
+
+
+def test_a_file_of_the_format_before_is_read() -> None:
+    text = bayes_json(small_bayes()).replace(' "missing": null, "marks": null,', "").replace("bayes/2", "bayes/1")
+    assert "marks" not in text
+    assert bayes_json(bayes_from_json(text)) == bayes_json(small_bayes())
 
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
         ("{", "[", "is not JSON"),
-        (FORMAT, "cotally-bayes/2", "format must be"),
+        (FORMAT, "cotally-bayes/3", "format must be"),
         ('"prior"', '"priors"', "must have exactly the keys"),
         ("[0.25, 0.75]", "[0.25]", "prior must hold 2 numbers from 0 to 1"),
         ("[0.25, 0.75]", "0.25", "prior must be a list"),
@@ -114,7 +122,7 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path, old
     assert old in text
     path = tmp_path / "b.json"
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/1: .*{problem}"):
+    with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/2: .*{problem}"):
         read_bayes(path)
 
 
@@ -133,12 +141,12 @@ def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:
     assert isinstance(read_model(tmp_path / "t.json"), Tree)
     for content in ("", "[]", "{}", '{"format": []}', '{"format": "cotally-run/1"}'):
         (tmp_path / "x.json").write_text(content)
-        with pytest.raises(ModelError, match=r"x\.json is not a cotally-model/2"):
+        with pytest.raises(ModelError, match=r"x\.json is not a cotally-model/3"):
             read_model(tmp_path / "x.json")
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
         read_model(tmp_path / "absent.json")
     (tmp_path / "x.json").write_text(bayes_json(small_bayes()).replace("0.75", "0.7", 1))
-    with pytest.raises(ModelError, match=r"x\.json is not a cotally-bayes/1: prior must add up"):
+    with pytest.raises(ModelError, match=r"x\.json is not a cotally-bayes/2: prior must add up"):
         read_model(tmp_path / "x.json")
 
 

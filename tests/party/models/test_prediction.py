@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from party.data import Form, read_frame
 from party.errors import DataError
-from party.models.prediction import Predictions, predict_frame
+from party.models.prediction import UNKNOWN, Predictions, coded_rows, predict_frame
 from party.show.prediction import prediction_notes
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree, majority
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables.schema import Attribute, MissingCells, Schema
 from tests.support.models import models, small_model
 
 
@@ -35,6 +35,18 @@ def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(
 
 def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
     assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+
+
+def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path: Path) -> None:
+    city = ("alice", "city", ("Bergen", "Oslo", "other"))
+    model = model_of(city, missing=MissingCells("Oslo", ("-99", "gone")))
+    path = tmp_path / "rows.csv"
+    path.write_text("city,x\n,1\n-99.0,1\ngone,1\nNA,1\nRome,1\n")
+    codes = coded_rows(model, read_frame(path), [0]).codes[:, 0].tolist()
+    assert codes == [1, 1, 1, 2, 2]
+    assert coded_rows(model, read_frame(path, Form(missing=("NA",))), [0]).codes[:, 0].tolist() == [1, 2, 2, 1, 2]
+    found = coded_rows(model_of(city), read_frame(path), [0])
+    assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
 
 
 def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
@@ -70,9 +82,13 @@ def test_the_full_name_goes_before_the_plain_one(tmp_path: Path) -> None:
     assert result.labels == ["good"]
 
 
-def model_of(*columns: tuple[str, str, tuple[str, ...]]) -> Tree:
+UNTOLD = MissingCells()
+
+
+def model_of(*columns: tuple[str, str, tuple[str, ...]], missing: MissingCells = UNTOLD) -> Tree:
     """A tree that splits on the first column; its first value has the first class."""
-    schema = Schema(tuple(Attribute(*column) for column in columns), Attribute("", "outcome", ("bad", "good")), ())
+    attributes = tuple(Attribute(*column, missing) for column in columns)
+    schema = Schema(attributes, Attribute("", "outcome", ("bad", "good")), ())
     leaves = tuple(Leaf((0, 1), 1) if i else Leaf((1, 0), 0) for i in range(len(columns[0][2])))
     return Tree(schema, Split((1, 1), 0, leaves))
 

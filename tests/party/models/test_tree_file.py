@@ -14,7 +14,7 @@ from party.models.strict_json import ModelError
 from party.models.tree_file import read_tree, references, tree_from_json, tree_json
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.tables.schema import Attribute
+from protocols.tables.schema import Attribute, MissingCells
 from protocols.terms import Growth, Impurity
 from tests.support.models import chain, models, small_model
 
@@ -48,8 +48,9 @@ def test_the_file_is_as_the_readme_says() -> None:
         {"value": "no", "node": {"counts": [1, 0], "class": "bad"}},
         {"value": "yes", "node": {"counts": [0, 6], "class": "good"}},
     ]
+    untold = {"missing": None, "marks": None}
     assert as_dict(small_model()) == {
-        "format": "cotally-model/2",
+        "format": "cotally-model/3",
         "class": {"name": "outcome", "values": ["bad", "good"]},
         "growth": {
             "max_depth": None,
@@ -60,9 +61,15 @@ def test_the_file_is_as_the_readme_says() -> None:
             "prune": "0",
         },
         "attributes": [
-            {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"]},
-            {"party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"]},
-            {"party": "bob", "name": "age", "values": ["no", "yes"]},
+            {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"], **untold},
+            {
+                "party": "alice",
+                "name": "city",
+                "values": ["Bergen", "Oslo", "other"],
+                "missing": "other",
+                "marks": ["?", "n/a"],
+            },
+            {"party": "bob", "name": "age", "values": ["no", "yes"], **untold},
         ],
         "tree": {
             "counts": [7, 9],
@@ -74,6 +81,27 @@ def test_the_file_is_as_the_readme_says() -> None:
             ],
         },
     }
+
+
+def test_a_file_of_the_format_before_is_read_and_says_nothing_of_missing_cells() -> None:
+    content = as_dict(small_model()) | {"format": "cotally-model/2"}
+    assert refusal(content).startswith("attributes[0] must have exactly the keys name, party, values")
+    for attribute in content["attributes"]:
+        del attribute["missing"], attribute["marks"]
+    tree = small_model()
+    untold = tuple(replace(attribute, missing=MissingCells()) for attribute in tree.schema.attributes)
+    assert tree_from_json(json.dumps(content)) == replace(tree, schema=replace(tree.schema, attributes=untold))
+    assert refusal(content | {"format": "cotally-model/3"}).startswith("attributes[0] must have exactly the keys marks")
+
+
+def test_what_missing_cells_are_is_part_of_a_model_on_which_both_sides_agree() -> None:
+    tree = small_model()
+    first, *rest = tree.schema.attributes
+    for other in (MissingCells("> 40"), MissingCells(None, ()), MissingCells(None, ("-",)), MissingCells("> 40", ())):
+        schema = replace(tree.schema, attributes=(replace(first, missing=other), *rest))
+        assert replace(tree, schema=schema).digest() != tree.digest()
+    with pytest.raises(InputError, match="column 'age' lacks the value of its missing cells"):
+        replace(first, missing=MissingCells("Rome"))
 
 
 def test_the_limits_of_a_tree_stand_in_its_file() -> None:
@@ -106,7 +134,11 @@ def test_estimated_counts_keep_their_last_bit() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (("format",), "cotally-model/1", "format must be 'cotally-model/2'"),
+        (("format",), "cotally-model/1", "format must be 'cotally-model/3', or 'cotally-model/2'"),
+        (("attributes", 0, "missing"), "Rome", "attributes[0].missing must be one of the values, or null"),
+        (("attributes", 0, "missing"), ["missing"], "attributes[0].missing must be one of the values, or null"),
+        (("attributes", 0, "marks"), "?", "attributes[0].marks must be a list"),
+        (("attributes", 0, "marks"), [1], "attributes[0].marks must hold text"),
         (("class",), [], "class must have exactly the keys name, values"),
         (("class", "name"), 3, "class.name must hold text"),
         (("class", "name"), "\ud800", "class.name must hold text"),
@@ -192,7 +224,7 @@ def test_a_model_goes_through_a_file_and_errors_name_it(tmp_path: Path) -> None:
     write_model(path, small_model())
     assert read_tree(path) == small_model()
     path.write_text("{}")
-    with pytest.raises(ModelError, match=r"model\.json is not a cotally-model/2: the file must have"):
+    with pytest.raises(ModelError, match=r"model\.json is not a cotally-model/3: the file must have"):
         read_tree(path)
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
         read_tree(tmp_path / "absent.json")

@@ -14,7 +14,7 @@ from party.wire.codec import ENTRIES, decode, encode, longest_frame
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
-from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling
+from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling, seen
 from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.role import Message
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
@@ -33,7 +33,7 @@ from protocols.terms import (
     Terms,
 )
 
-LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(seen)
 DIGESTS = st.binary(min_size=32, max_size=32)
 POINTS = st.binary(min_size=33, max_size=33)
 COUNTS = st.integers(0, 2**64 - 1)
@@ -80,8 +80,18 @@ JOBS = TERMS.map(Train) | RULES.map(Train) | ASKED.map(Predict) | st.builds(Alig
 
 
 @st.composite
+def columns(draw: st.DrawFn) -> m.SharedColumn:
+    values = draw(DOMAINS)
+    missing = draw(st.none() | st.sampled_from(values)) if values else None
+    return m.SharedColumn(draw(LABELS), values, missing, draw(st.none() | st.lists(LABELS, max_size=3).map(tuple)))
+
+
+COLUMNS = columns()
+
+
+@st.composite
 def shares(draw: st.DrawFn) -> m.Share:
-    attributes = draw(st.lists(st.tuples(LABELS, DOMAINS), max_size=4).map(tuple))
+    attributes = draw(st.lists(COLUMNS, max_size=4).map(tuple))
     class_values = draw(st.none() | DOMAINS)
     columns = len(attributes) + (class_values is not None)
     column = st.integers(0, columns - 1) if columns else st.nothing()
@@ -158,7 +168,12 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
 A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072)
 A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
-A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)))
+A_SHARE = m.Share(
+    9,
+    (m.SharedColumn("a", ("x", "y"), "y", ("-9", "")), m.SharedColumn("b", ("x",))),
+    ("0", "1"),
+    ((0, 2), (1,)),
+)
 
 
 def kinds_of_messages() -> set[type[Message]]:
@@ -265,6 +280,13 @@ MALFORMED = {
     "a key longer than any with its proof": frame(holder_key=wire.HolderKey(key=b"\x01" * (2048 * 8 + 3))),
     "a short digest": frame(model_digest=wire.ModelDigest(digest=bytes(31))),
     "a long verdict": frame(verdict=wire.Verdict(field=LONG)),
+    "a class with missing cells": share(class_attribute=wire.Attribute(values=["0"], missing=0)),
+    "a class with marks": share(class_attribute=wire.Attribute(values=["0"], marks=wire.Marks())),
+    "missing cells of no value": share(attributes=[wire.Attribute(values=["v"], missing=1), wire.Attribute()]),
+    "257 marks": share(attributes=[wire.Attribute(marks=wire.Marks(texts=["v"] * 257)), wire.Attribute()]),
+    "a long mark": share(attributes=[wire.Attribute(marks=wire.Marks(texts=[LONG])), wire.Attribute()]),
+    "a name with a control character": share(attributes=[wire.Attribute(name="\x1b[2J"), wire.Attribute()]),
+    "a value that nobody sees": share(class_attribute=wire.Attribute(values=["a", "a\u200b"])),
     "a named class": share(class_attribute=wire.Attribute(name="c", values=["0"])),
     "half a point": frame(hidden_contents=wire.HiddenContents(points=bytes(34))),
     "half a digest": frame(joint_digests=wire.JointDigests(digests=bytes(33))),

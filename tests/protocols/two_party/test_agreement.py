@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import PeerError
 from protocols.jobs import NO_JOB
-from protocols.messages import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
+from protocols.messages import Greeting, HiddenContents, JointDigests, Share, SharedColumn, TableCommitment, Verdict
 from protocols.rule_terms import RuleTerms
 from protocols.terms import EVERYONE, HALF, Learner
 from protocols.two_party.agreement import FIELDS
@@ -161,7 +161,7 @@ AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
     ),
     (
         "columns: too many values",
-        meet(tamper=on("b", Share, lambda m: replace(m, attributes=(("b0", labels(257)),)))),
+        meet(tamper=on("b", Share, lambda m: replace(m, attributes=(SharedColumn("b0", labels(257)),)))),
     ),
     ("columns: none", Meeting(without_attributes("alice"), without_attributes("bob"))),
     ("theta: too fine to compute with", meet(terms=make_terms(theta=Fraction(10**17, 10**18 - 1)))),

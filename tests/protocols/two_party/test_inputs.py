@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from protocols.errors import InputError
+from protocols.messages import SharedColumn
 from protocols.randomized_response.related_question import disguise
 from protocols.tables.table import Table
 from protocols.two_party.inputs import PartyInputs
@@ -150,7 +151,7 @@ def test_another_set_of_columns_in_a_group_has_other_coins() -> None:
 def test_a_share_is_names_sizes_and_groups() -> None:
     share = ALICE.share()
     assert share.records == 6
-    assert share.attributes == (("a0", ("v0", "v1")), ("a1", ("v0", "v1", "v2")))
+    assert share.attributes == (SharedColumn("a0", ("v0", "v1")), SharedColumn("a1", ("v0", "v1", "v2")))
     assert share.class_values == ("v0", "v1")
     assert share.groups == ALICE.groups
     assert BOB.share().class_values is None
