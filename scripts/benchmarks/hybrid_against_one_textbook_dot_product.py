@@ -41,7 +41,12 @@ def hybrid_run(folder: Path, records: int, key_bits: int) -> dict[str, Any]:
         str(records),
         "--omega",
         str(OMEGA),
-        "--skip-smc",
+        "--ways",
+        "encrypted_coins:paillier",
+        "--theta",
+        "9/20",
+        "--max-depth",
+        "any",
     ]
     command += ["--groups", str(GROUPS), "--key-bits", str(key_bits), "--out", str(folder / "run")]
     subprocess.run(command, check=True, stdout=sys.stderr)
