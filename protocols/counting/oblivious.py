@@ -13,6 +13,7 @@ records have with it. Corrections are for all records, always (`protocols.oblivi
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ from protocols.tables.expression import AnyOf, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
+MOST_TRANSFERS = 1 << 24
+"""Whose keys are kept together where they serve once: 256 MiB."""
 TREE_DEPTH = 4
 """Of the trees of seeds: four bytes a transfer, and little more work than any other."""
 
@@ -48,6 +51,8 @@ class AskedCount:
 
 Vectors = Mapping[Expression, Sequence[AskedCount]]
 """Counts by the chooser's part of what their records satisfy."""
+Totals = dict[int, tuple[int, int]]
+"""A share of each count by its place, and the largest that it can be: one less than a power of two."""
 QueryPart = tuple[int, int]
 """A query of a batch, and one of its candidates."""
 
@@ -215,7 +220,7 @@ class ObliviousChooser:
         vectors = self._planner.plan(queries)
         self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
         self._keys |= yield from self._choose([own for own in vectors if own not in self._keys], self._train)
-        numbers = yield from self._open(vectors, self._keys)
+        numbers = yield from self._open((yield from self._multiply(vectors, self._keys)))
         answers = yield from self._telling.tell(queries, self._planner.complete(queries, numbers))
         self._planner.remember(queries, answers)
         return answers
@@ -225,9 +230,14 @@ class ObliviousChooser:
         if not len(self._test):
             return Correct(0.0)
         vectors = _leaves(model, self._planner.sides, self._telling.most_correct)
-        keys = yield from self._choose(list(vectors), self._test)
-        (number,) = (yield from self._open(vectors, keys)).values()
+        (number,) = (yield from self._open((yield from self._once(vectors, self._test)))).values()
         return (yield from self._telling.tell_correct(model, number))
+
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Open of how many training records each of these is true, and tell it."""
+        vectors = _sets(sets, self._planner.sides, len(self._train))
+        numbers = yield from self._open((yield from self._once(vectors, self._train)))
+        return (yield from self._telling.tell_sets(sets, [numbers[place] for place in range(len(sets))]))
 
     def _choose(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, ChosenKeys]]:
         if not vectors:
@@ -235,12 +245,24 @@ class ObliviousChooser:
         keys = yield from self._chooser.extend([own.satisfied_by(codes) for own in vectors])
         return dict(zip(vectors, keys, strict=True))
 
-    def _open(self, vectors: Vectors, keys: Mapping[Expression, ChosenKeys]) -> Role[dict[int, int]]:
-        """Return each count by its place, with the peer's noise if there is any."""
+    def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
+        """Return our shares of counts whose vectors serve no others."""
+        totals: Totals = {}
+        for some in _batches(vectors, len(codes)):
+            keys = yield from self._choose(list(some), codes)
+            _add(totals, (yield from self._multiply(some, keys)))
+        return totals
+
+    def _multiply(self, vectors: Vectors, keys: Mapping[Expression, ChosenKeys]) -> Role[Totals]:
+        """Return our shares."""
         receiving = [(keys[own], [cell.width for cell in cells]) for own, cells in vectors.items()]
         shares = SummedShares([(len(chosen), widths) for chosen, widths in receiving])
         yield from receive_products(receiving, shares)
-        ours, theirs = _totals(vectors, shares), (yield from receive(CountShares)).shares
+        return _totals(vectors, shares)
+
+    def _open(self, ours: Totals) -> Role[dict[int, int]]:
+        """Return each count by its place, with the peer's noise if there is any."""
+        theirs = (yield from receive(CountShares)).shares
         if len(theirs) != len(ours):
             raise PeerError("the peer sent other shares of counts than were asked for")
         return {place: own + share & most for share, (place, (own, most)) in zip(theirs, ours.items(), strict=True)}
@@ -274,9 +296,8 @@ class ObliviousCorrector:
         vectors = self._planner.plan(queries)
         self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
         self._keys |= yield from self._take([own for own in vectors if own not in self._keys], self._train)
-        noise = self._hearing.lifted(queries)
-        shares = yield from self._correct(vectors, self._keys, self._train, noise)
-        answers = yield from self._hearing.hear(queries, shares)
+        totals = yield from self._correct(vectors, self._keys, self._train)
+        answers = yield from self._hearing.hear(queries, _shares(totals, self._hearing.lifted(queries)))
         self._planner.remember(queries, answers)
         return answers
 
@@ -285,9 +306,13 @@ class ObliviousCorrector:
         if not len(self._test):
             return Correct(0.0)
         vectors = _leaves(model, self._planner.sides, self._hearing.most_correct)
-        keys = yield from self._take(list(vectors), self._test)
-        shares = yield from self._correct(vectors, keys, self._test, [self._hearing.lifted_of(model)])
-        return (yield from self._hearing.hear_correct(shares))
+        totals = yield from self._once(vectors, self._test)
+        return (yield from self._hearing.hear_correct(_shares(totals, [self._hearing.lifted_of(model)])))
+
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Send corrections and our share of how many training records each of these is true of, and hear it."""
+        totals = yield from self._once(_sets(sets, self._planner.sides, len(self._train)), self._train)
+        return (yield from self._hearing.hear_sets(sets, _shares(totals, [0] * len(sets))))
 
     def _take(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, BothKeys]]:
         if not vectors:
@@ -295,30 +320,53 @@ class ObliviousCorrector:
         keys = yield from self._sender.extend([len(codes)] * len(vectors))
         return dict(zip(vectors, keys, strict=True))
 
-    def _correct(
-        self, vectors: Vectors, keys: Mapping[Expression, BothKeys], codes: Codes, noise: Sequence[int]
-    ) -> Role[CountShares]:
-        """Send corrections for all records, and return our shares, with our noise in them."""
+    def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
+        """Return our shares of counts whose vectors serve no others."""
+        totals: Totals = {}
+        for some in _batches(vectors, len(codes)):
+            keys = yield from self._take(list(some), codes)
+            _add(totals, (yield from self._correct(some, keys, codes)))
+        return totals
+
+    def _correct(self, vectors: Vectors, keys: Mapping[Expression, BothKeys], codes: Codes) -> Role[Totals]:
+        """Send corrections for all records, and return our shares."""
         sending = []
         for own, cells in vectors.items():
-            widths = [cell.width for cell in cells]
-            sending.append(
-                (keys[own], widths, bits_as_numbers([SatisfiedRows(cell.rows, codes) for cell in cells], widths))
-            )
+            widths, rows = [cell.width for cell in cells], [SatisfiedRows(cell.rows, codes) for cell in cells]
+            sending.append((keys[own], widths, bits_as_numbers(rows, widths)))
         shares = SummedShares([(len(both), widths) for both, widths, _ in sending])
         yield from send_products(sending, shares)
-        totals = _totals(vectors, shares).items()
-        return CountShares(tuple(share + noise[place] & most for place, (share, most) in totals))
+        return _totals(vectors, shares)
 
 
-def _totals(vectors: Vectors, shares: SummedShares) -> dict[int, tuple[int, int]]:
-    """Add up the shares of each count, and return them by its place with the largest that each can be."""
-    totals: dict[int, tuple[int, int]] = {}
+def _batches(vectors: Vectors, records: int) -> Iterator[Vectors]:
+    """Yield vectors that serve once, as many together as memory may hold keys of."""
+    every = iter(vectors.items())
+    while some := dict(islice(every, max(1, MOST_TRANSFERS // records))):
+        yield some
+
+
+def _totals(vectors: Vectors, shares: SummedShares) -> Totals:
+    """Return the shares of each count: of one that has several vectors their sum."""
+    totals: Totals = {}
     for cells, own in zip(vectors.values(), shares.shares, strict=True):
-        for cell, share in zip(cells, own, strict=True):
-            before, most = totals.get(cell.place, (0, (1 << cell.width) - 1))
-            totals[cell.place] = (before + share & most, most)
+        _add(totals, {cell.place: (share, (1 << cell.width) - 1) for cell, share in zip(cells, own, strict=True)})
     return totals
+
+
+def _add(totals: Totals, more: Totals) -> None:
+    for place, (share, most) in more.items():
+        totals[place] = (totals.get(place, (0, most))[0] + share & most, most)
+
+
+def _shares(totals: Totals, noise: Sequence[int]) -> CountShares:
+    """Return the corrector's shares, with its noise in them."""
+    return CountShares(tuple(share + noise[place] & most for place, (share, most) in totals.items()))
+
+
+def _sets(sets: Sequence[Expression], sides: ColumnSides, records: int) -> Vectors:
+    width = records.bit_length()
+    return sides.vectors([(place, width, AnyOf((what,))) for place, what in enumerate(sets)])
 
 
 def _leaves(model: Learned, sides: ColumnSides, largest: int) -> dict[Expression, list[AskedCount]]:

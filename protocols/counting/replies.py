@@ -85,6 +85,17 @@ class Telling:
         yield Send(ExactCounts((told + lift.both,)))
         return self._noises.correct(told, self._tests)
 
+    def tell_sets(self, asked: Sequence[Expression], counts: Sequence[int]) -> Role[list[int]]:
+        """Tell of how many training records each of these is true.
+
+        Raises:
+            DeviationError: They cannot be true; nothing is told.
+        """
+        told = _checked_sets(counts, asked, self._records)
+        yield Note(SetsFact(Way.BOTH, tuple(asked), told))
+        yield Send(ExactCounts(told))
+        return list(told)
+
 
 class KeyHolderReplies(Telling, Generic[Values]):
     """The key holder's half: decrypt, add its own noise if there is any, check, tell.
@@ -125,11 +136,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
             DeviationError: They cannot be true; nothing is told.
         """
         sealed = (yield from receive(PackedCounts)).ciphertexts
-        counts = self.key.counts(sealed, [Shape(len(asked), 1)], self._records)
-        told = _checked_sets(counts, asked, self._records)
-        yield Note(SetsFact(Way.BOTH, tuple(asked), told))
-        yield Send(ExactCounts(told))
-        return list(told)
+        return (yield from self.tell_sets(asked, self.key.counts(sealed, [Shape(len(asked), 1)], self._records)))
 
 
 class Hearing:
@@ -196,6 +203,18 @@ class Hearing:
         yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
         return self._noises.correct(told[0], self._tests)
 
+    def hear_sets(self, asked: Sequence[Expression], sent: Message) -> Role[list[int]]:
+        """Send what the counts of these are made from, and return what is told of how many records each is true.
+
+        Raises:
+            DeviationError: It cannot be true.
+        """
+        yield Note(SetsFact(Way.TOLD, tuple(asked), None))
+        yield Send(sent)
+        told = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
+        yield Note(SetsFact(Way.LEARNED, tuple(asked), told))
+        return list(told)
+
 
 class EvaluatorReplies(Hearing, Generic[Values]):
     """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder tells.
@@ -251,11 +270,7 @@ class EvaluatorReplies(Hearing, Generic[Values]):
         Raises:
             DeviationError: It cannot be true.
         """
-        yield Note(SetsFact(Way.TOLD, tuple(asked), None))
-        yield Send(self._sealed([Reply(totals, slots=1)], self._records))
-        told = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
-        yield Note(SetsFact(Way.LEARNED, tuple(asked), told))
-        return list(told)
+        return (yield from self.hear_sets(asked, self._sealed([Reply(totals, slots=1)], self._records)))
 
 
 def _checked_sets(told: Sequence[int], asked: Sequence[Expression], records: int) -> tuple[int, ...]:

@@ -15,8 +15,10 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import Hearing, Telling
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Answer, Correct, ModelParts, Query
+from protocols.errors import InputError
 from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import ChoicePage, CorrectionPage, CountShares, ExactCounts
 from protocols.noise.both import EXACT, Lift, Noises
 from protocols.role import Role, Transcript, run_alone, run_pair
@@ -166,6 +168,35 @@ class Ready:
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         return (yield from self.engine.count(queries))
+
+
+@pytest.mark.parametrize("most", [1, 150, 1 << 24])
+def test_sets_and_leaves_are_counted_however_many_vectors_are_made_at_once(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protocols.counting.oblivious.MOST_TRANSFERS", most)
+    table = game((3, 2, 2, 3), 2, 2, 60, seed=7)
+    sets = [ROOT & Term(a, v) & Term(b, w) for a, b in ((0, 2), (1, 3), (0, 1)) for v in (0, 1) for w in (1, 0)]
+    tree = plain(table)[0].tree
+
+    def both(engine: Any) -> Role[tuple[list[int], float]]:
+        yield from engine.set_up()
+        told = yield from engine.count_sets(sets)
+        return told, (yield from engine.count_correct(tree)).count
+
+    chooser, corrector = table.engines()
+    one, other = run_pair(both(chooser), both(corrector))
+    assert one == other
+    assert one[0] == [int(each.satisfied_by(table.train).sum()) for each in sets]
+    assert one[1] == run_alone(table.plain.count_correct(tree)).count
+
+
+def test_only_trees_are_tested() -> None:
+    table = game((2, 2), 1, 2, 30, seed=1)
+    bayes = NaiveBayes(table.schema, np.zeros(2), ())
+    for engine in table.engines():
+        with pytest.raises(InputError, match="test trees alone"):
+            run_alone(engine.count_correct(bayes))
 
 
 def shares(crossed: Transcript) -> list[int]:
