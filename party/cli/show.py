@@ -4,9 +4,9 @@ import argparse
 import sys
 
 from party.models.any_file import model_json, read_result
-from party.show.model import shown
+from party.show.model import shown, telling_lines
 from party.show.page.png import png_of
-from party.show.screen import drawing_width, lay_out
+from party.show.screen import drawing_width, lay_out, say_all
 from protocols.errors import InputError
 
 
@@ -36,4 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         width = drawing_width()
         lay_out(how.blocks(model, levels, (), width), width)
+        say_all(telling_lines(model))
     return 0

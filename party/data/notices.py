@@ -147,6 +147,13 @@ class ValuesMerged:
 
 
 @dataclass(frozen=True)
+class ClassTold:
+    """A column tells the class of every record."""
+
+    column: str
+
+
+@dataclass(frozen=True)
 class OneValueLeft:
     """A column has one value and tells nothing."""
 
@@ -174,4 +181,5 @@ Notice = (
     | IdentifierLeftOut
     | ItemsLeftOut
     | ColumnTreated
+    | ClassTold
 )

@@ -4,7 +4,7 @@ Records are sorted by id as soon as they are read, so two files that list the sa
 same table for both parties.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, remark
-from party.data.notices import ColumnTreated, Notice, Remark
+from party.data.notices import ClassTold, ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
 from party.data.texts import MISSING_MARKERS, plain_text
 from party.data.treatment import ColumnTreatment
@@ -91,8 +91,20 @@ def read_share(
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
     notices = (*frame.notices, *apart, *_notices([looks.column for looks in looked.values()]), *_remarks(both))
     treated = {name: column for name, (column, _) in both.items()}
+    notices = (*notices, *_class_told(treated, class_name))
     marks = {name: _marks(form, plan) for name, plan in plans.items()}
     return _share(party, people, class_name is not None, treated, marks, notices)
+
+
+def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) -> Iterator[ClassTold]:
+    """Yield each column that tells the class of every record: before a run, where all of it is here."""
+    if class_name is None or len(treated[class_name].values) < 2:
+        return
+    classes, size = treated[class_name].codes.astype(np.int64), len(treated[class_name].values)
+    for name, column in treated.items():
+        pairs = np.unique(column.codes.astype(np.int64) * size + classes)
+        if name != class_name and len(np.unique(pairs // size)) == len(pairs):
+            yield ClassTold(name)
 
 
 def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from party.models.any_file import KeptResult
+from party.names import printable
 from party.show.bayes import bayes_blocks
 from party.show.joint_rules import joint_blocks
 from party.show.layout import Block, branched
@@ -46,6 +47,16 @@ _SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
     ),
     JointItemsets: ModelDisplay(lambda found, levels, _marked, width: joint_blocks(found, width, levels), joint_svg),
 }
+
+
+def telling_lines(model: KeptResult) -> list[str]:
+    """Say which column alone tells the class, if one does: then it may be the class itself."""
+    if isinstance(model, JointItemsets) or (place := model.telling) is None:
+        return []
+    column = model.schema.attributes[place]
+    name = printable(f"{column.party}.{column.name}")
+    told = f"{name} alone tells the class of every training record"
+    return [f"{told}. If it is the class under another name, or known only afterwards, list it under [data] ignore."]
 
 
 def shown(model: KeptResult) -> ModelDisplay:

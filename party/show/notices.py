@@ -8,6 +8,7 @@ from party.data.looks import ADVICE
 from party.data.notices import (
     Binned,
     BinsJoined,
+    ClassTold,
     ColumnTreated,
     GuessedEncoding,
     IdentifierLeftOut,
@@ -76,6 +77,11 @@ def _text(notice: Notice) -> str:
             return f"column {notice.column!r}: {_spelt(notice)}"
         case IdsSpelledApart() | IdentifierLeftOut() | ItemsLeftOut():
             return _of_ids(notice)
+        case ClassTold(column):
+            return (
+                f"column {column!r} alone tells the class of every record: if it is the class under another name, or "
+                "known only afterwards, list it under ignore before anything leaves"
+            )
         case ColumnTreated(column, remarks):
             return f"column {column!r}: {'; '.join(map(remark_text, remarks))}"
 

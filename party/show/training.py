@@ -13,6 +13,7 @@ from party.settings.noise import noise_text
 from party.settings.window import window_text
 from party.show.assessment import amount_lines, noise_lines
 from party.show.costs import factors_use_lines, forecast_text
+from party.show.model import telling_lines
 from party.show.odds import own_odds
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
@@ -84,6 +85,7 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
         *factors_use_lines(trained.factors),
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
+        *telling_lines(outcome.model),
         *_counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),

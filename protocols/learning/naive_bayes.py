@@ -48,6 +48,13 @@ class NaiveBayes:
         ]
         return [(node, repr(chances_of(row).tolist()).encode()) for node, row in [(ROOT, self.prior), *values]]
 
+    @property
+    def telling(self) -> int | None:
+        """The first attribute each value of which has one class alone, if there is one and several classes are."""
+        held = (np.isfinite(table).sum(axis=1) <= 1 for table in self.conditional)
+        every = range(len(self.schema.attributes)) if self.schema.classes > 1 else ()
+        return next((place for place, each in zip(every, held, strict=False) if each.all()), None)
+
     def digest(self) -> bytes:
         """Return SHA-256 of the model in canonical form: of all that its file holds."""
         label = self.schema.class_attribute

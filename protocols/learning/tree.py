@@ -136,6 +136,15 @@ class Tree:
         """Return every leaf's expression and its class in bytes."""
         return [(expression, label.to_bytes(4, "big")) for expression, label in self.leaves()]
 
+    @property
+    def telling(self) -> int | None:
+        """The attribute of the root, if each of its values has one class alone and there are several."""
+        if not isinstance(self.root, Split):
+            return None
+        held = [[count > 0 for count in child.counts] for child in self.root.children]
+        several = sum(map(any, zip(*held, strict=True))) > 1
+        return self.root.attribute if several and all(sum(each) <= 1 for each in held) else None
+
     def digest(self) -> bytes:
         """Return SHA-256 of the model in canonical form (FAULTS A8): of all that `model.json` holds but its limits.
 

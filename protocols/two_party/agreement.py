@@ -88,7 +88,10 @@ _PEER_WANTS = {
     "records": f"the tables differ in their number of records: {_ALIGN}",
     "record ids": f"the tables list other people: {_ALIGN}",
     "class column": "both hold the class, with different contents",
-    "columns": "the peer cannot use our columns: give columns of both sides different names",
+    "columns": (
+        "the peer's columns and the class do not go together: a column of one side has the name of the class and is "
+        "not declared as it ([data] class, or ignore), or two columns of one side have one name"
+    ),
     "groups": "the peer cannot carry the coins: name fewer groups, merge values, or choose engine = dot_product",
     "ids": "the peer declares another form of ids: write the same [data] id_alike and as many columns on both sides",
     "id list": (
@@ -109,7 +112,7 @@ _PEER_WANTS = {
     "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
-    "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",
+    "class values": "the peer does not agree: the class has one value, or too many (merge rare ones by max_values)",
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "max_depth": "the peer does not agree: it allows fewer splits of a path",
     "min_leaf": "the peer does not agree: it asks for larger leaves",
@@ -315,6 +318,12 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms, whatever the records hold: a peer may try as many as it likes."""
     if terms.rules is not None and (reason := _refuse_sets(terms.rules, terms.min_leaf, len(local.records))):
         return Objection("rules", reason)
+    if terms.rules is None and any(column.name == terms.class_name for column in local.attributes):
+        return Objection(
+            "columns",
+            f"our column {terms.class_name!r} has the name of the class and is not declared to be it: say class = "
+            f"{terms.class_name!r} under [data] if it is, else list it under ignore, or give it another name",
+        )
     held_out = held_out_records(len(local.records), terms.test)
     reason = local.limits.refuse_test(held_out)
     if reason is not None:
@@ -325,7 +334,7 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         return Objection(
             "min_leaf", f"min_leaf = {terms.min_leaf} is more than half of the {train} training records: {most}"
         )
-    if local.class_attribute is None:
+    if local.class_attribute is None or terms.rules is not None:
         return None
     reason = local.limits.refuse_classes(local.class_attribute.size)
     return None if reason is None else Objection("class values", reason)
@@ -360,9 +369,11 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}")
-    reason = local.limits.refuse_classes(len(class_values))
+    reason = None if terms.rules is not None else local.limits.refuse_classes(len(class_values))
     if reason is not None:
         return Objection("class values", reason)
+    if terms.rules is None and any(column.name == terms.class_name for column in share.attributes):
+        return Objection("columns", f"the peer has a column {terms.class_name!r} that it does not declare as the class")
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
         theirs = tuple(

@@ -19,6 +19,8 @@ class Limits:
 
     def refuse_classes(self, classes: int) -> str | None:
         """Return why a class of this many values is refused, and what to do; None if it is accepted."""
+        if classes < 2:
+            return "all records have one class, so there is nothing to predict: choose another class"
         if classes <= self.max_classes:
             return None
         return (

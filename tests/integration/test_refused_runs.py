@@ -63,6 +63,53 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair
     assert "Traceback" not in listened.err
 
 
+SAME = (["a", "class"], [["xyz"[i % 3], "yn"[i % 2]] for i in range(RECORDS)])
+
+
+def test_one_class_for_all_is_refused_before_anybody_is_called(trusting: Path, tmp_path: Path) -> None:
+    one = (["a", "class"], [[row[0], "y"] for row in SAME[1]])
+    pair = make_pair(trusting, tmp_path / "parties", one, table(BOB))
+    pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    for command in ("plan", "train"):
+        refused = cotally_here(command, pair.alice / "party.toml", pair.write_job())
+        assert_one_error(refused, 2, "all records have one class, so there is nothing to predict: choose another class")
+    assert not (pair.alice / "ledger.sqlite").exists()
+
+
+def test_the_same_file_on_both_sides_is_refused_where_one_does_not_declare_the_class(
+    trusting: Path, tmp_path: Path
+) -> None:
+    """Else the class is an attribute, and the tree is that of one split."""
+    pair = make_pair(trusting, tmp_path / "parties", SAME, SAME)
+    pair.edit("bob", 'class = "class"', '# class = "class"')
+    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    refused = pair.train_here(pair.write_job())
+    pair.edit("bob", 'address = "127.0.0.1:1"', '# address = "bob.example.org:7071"')
+    assert_one_error(refused, 2, "our column 'class' has the name of the class and is not declared to be it")
+    with serving(pair, "--once") as alice:
+        pair.edit("bob", '# class = "class"', 'ignore = ["class"]')
+        assert pair.train_here(pair.write_job(method="smc", cipher="curve")).code == 0
+        assert finish(alice).code == 0
+
+
+def test_a_column_that_tells_the_class_is_noted_before_anything_leaves_and_at_the_end(
+    trusting: Path, tmp_path: Path
+) -> None:
+    renamed = (["outcome", "b"], [[row[1], row[0]] for row in SAME[1]])
+    pair = make_pair(trusting, tmp_path / "parties", SAME, renamed)
+    copy = (["a", "copy", "class"], [[row[0], row[1] * 2, row[1]] for row in SAME[1]])
+    own = make_pair(trusting, tmp_path / "own", copy, table(BOB))
+    checked = cotally_here("check", own.alice / "party.toml")
+    assert "column 'copy' alone tells the class of every record" in checked.out.replace("\n  ", " ")
+    assert "alone tells" not in cotally_here("check", pair.alice / "party.toml").out.replace("\n  ", " ")
+    with serving(pair, "--once") as alice:
+        trained = pair.train_here(pair.write_job(method="smc", cipher="curve"))
+        told = finish(alice)
+    assert trained.code == 0, trained.err
+    for said in (trained.out + trained.err, told.out + told.err):
+        assert "bob.outcome alone tells the class of every training record." in said.replace("\n  ", " ")
+
+
 def test_classes_too_small_for_who_does_not_hold_them_end_the_run_on_both_screens(pair: Pair) -> None:
     pair.edit("bob", "smallest_class = 10 ", "smallest_class = 200 ")
     with serving(pair, "--once") as alice:

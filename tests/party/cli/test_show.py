@@ -3,6 +3,7 @@
 import struct
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,6 +13,7 @@ from party.cli.main import main
 from party.models.any_file import KeptResult, model_json
 from party.show.page import png
 from party.show.page.tree_svg import tree_svg
+from protocols.learning.tree import Leaf, Split
 from tests.party.models.test_bayes_file import small_bayes
 from tests.party.models.test_itemset_file import FOUND
 from tests.support.models import chain, small_model
@@ -26,6 +28,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, model in MODELS.items():
         Path(f"{name}.json").write_text(model_json(model))
     return tmp_path
+
+
+@pytest.mark.parametrize("telling", [True, False])
+def test_a_column_that_alone_tells_the_class_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], telling: bool
+) -> None:
+    tree = small_model()
+    leaves = tuple(Leaf(counts, counts[1] > 0) for counts in ((0, 3), (4, 0), (0, 0 if telling else 9)))
+    root = Split((4, 3), 1, leaves if telling else (Leaf((1, 3), 1), *leaves[1:]))
+    Path("told.json").write_text(model_json(replace(tree, root=root)))
+    assert main(["show", "told.json"]) == 0
+    said = "alice.city alone tells the class of every training record." in capsys.readouterr().out
+    assert said == telling
 
 
 def size_of(image: bytes) -> tuple[int, int]:

@@ -31,6 +31,15 @@ def tennis() -> tuple[Schema, Codes]:
     return schema_of([len(domain) for domain in domains[:-1]], 2), np.array(codes, dtype=np.uint8)
 
 
+def test_an_attribute_that_alone_tells_the_class_is_named() -> None:
+    schema = schema_of([2, 3], 2)
+    told = np.array([[0, 0, 0], [1, 1, 1], [0, 2, 1], [1, 0, 0]], dtype=np.uint8)
+    assert fitted(schema, told).telling == 1
+    assert fitted(schema, told, smoothing=1.0).telling is None
+    assert fitted(schema, np.append(told, [[0, 0, 1]], axis=0).astype(np.uint8)).telling is None
+    assert fitted(schema, told[[0, 3]]).telling is None
+
+
 def test_the_worked_example_comes_out_as_printed() -> None:
     """T. Mitchell, Machine Learning (1997), section 6.9.1: sunny, cool, high, strong: .0053 for yes, .0206 for no."""
     model = fitted(*tennis())

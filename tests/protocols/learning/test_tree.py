@@ -40,6 +40,18 @@ def test_leaves_size_and_depth() -> None:
     assert (TREE.size, TREE.depth) == (6, 2)
 
 
+def test_an_attribute_that_alone_tells_the_class_is_named() -> None:
+    def telling(*leaves: tuple[int, int]) -> int | None:
+        counts = (sum(leaf[0] for leaf in leaves), sum(leaf[1] for leaf in leaves))
+        return replace(TREE, root=Split(counts, 1, tuple(Leaf(leaf, majority(leaf)) for leaf in leaves))).telling
+
+    assert telling((3, 0), (0, 5), (0, 0)) == 1
+    assert telling((3, 0), (1, 5), (0, 2)) is None
+    assert telling((3, 0), (2, 0), (0, 0)) is None  # one class: there is nothing to tell
+    assert TREE.telling is None
+    assert replace(TREE, root=Leaf((4, 0), 0)).telling is None
+
+
 def test_a_single_leaf_is_a_tree() -> None:
     tree = Tree(TREE.schema, Leaf((4, 5), 1))
     assert (tree.size, tree.depth, tree.leaves()) == (1, 0, [(ROOT, 1)])

@@ -129,6 +129,14 @@ AT_ONCE: list[tuple[str, Meeting]] = [
         "class: the responder's column has another name",
         meet(bob=with_attributes(make_local(BOTH_HOLD, "bob"), rename("label"))),
     ),
+    (
+        "columns: the initiator has one of the class's name",
+        meet(alice=with_attributes(make_local(BOTH_HOLD, "alice"), lambda a: (replace(a[0], name="class"), *a[1:]))),
+    ),
+    (
+        "columns: the responder has one of the class's name",
+        meet(bob=with_attributes(make_local(BOTH_HOLD, "bob"), lambda a: (replace(a[0], name="class"), *a[1:]))),
+    ),
     ("rules: the responder objects", meet(terms=OF_RULES, bob_agrees=object_to("rules"))),
     ("rules: another answer", meet(terms=OF_RULES, tamper=on("b", Greeting, with_terms(rules=RuleTerms(HALF, 3, 9))))),
     ("key_bits: the keys are smaller", meet(terms=make_terms(key_bits=TEST_BITS + 1))),
@@ -149,6 +157,21 @@ AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
         meet(
             bob=with_attributes(
                 make_local(BOTH_HOLD, "bob"), lambda a: (*a[:-1], replace(a[-1], values=a[-1].values[::-1]))
+            )
+        ),
+    ),
+    (
+        "class values: one for all records",
+        meet(
+            replace(BOTH_HOLD, class_owners=("bob",)),
+            tamper=on("b", Share, lambda m: replace(m, class_values=(m.class_values or ())[:1])),
+        ),
+    ),
+    (
+        "columns: the peer shows one of the class's name",
+        meet(
+            tamper=on(
+                "b", Share, lambda m: replace(m, attributes=(replace(m.attributes[0], name="class"), *m.attributes[1:]))
             )
         ),
     ),
