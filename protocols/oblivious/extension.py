@@ -37,7 +37,7 @@ from protocols.oblivious.bits import rows_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
 from protocols.oblivious.seeds import Trees
 from protocols.randomness import Randomness, canonical
-from protocols.role import Role, Send, receive
+from protocols.role import Phase, Progress, Role, Send, receive
 
 DEPTHS: Final = (1, 2, 4, 8)
 """Of trees (`k`): more are fewer bytes and more work."""
@@ -133,6 +133,7 @@ class Chooser(Direction):
             yield Send(page)
             _fill(keys, start, rows[:used])
             start += used
+            yield Progress(Phase.COLUMNS, start, len(choices))
         return [ChosenKeys(vector, each) for vector, each in zip(vectors, keys, strict=True)]
 
     def _filled(self, choices: Bytes, used: int, length: int) -> Bytes:
@@ -181,6 +182,7 @@ class Sender(Direction):
             page = yield from receive(ChoicePage)
             _fill(vectors, start, self._take(first, length, page)[:used])
             start += used
+            yield Progress(Phase.COLUMNS, start, sum(sizes))
         return [BothKeys(keys, self._offset) for keys in vectors]
 
     def _take(self, first: int, length: int, page: ChoicePage) -> Blocks:

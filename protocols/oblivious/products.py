@@ -17,7 +17,7 @@ numbers for bits, and so a weighted sum for a count.
 the chooser the sender's columns, record by record. Each number has a use of its own of its transfer's keys.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Final, Protocol
@@ -32,7 +32,7 @@ from protocols.oblivious.bits import pack, packed_bytes, unpack
 from protocols.oblivious.lanes import Lanes, lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Uses
 from protocols.randomness import Randomness
-from protocols.role import Role, Send, receive
+from protocols.role import Phase, Progress, Role, Send, receive
 
 NumberSource = Callable[[int, slice], Uint64s]
 """The sender's numbers: those of one word, for some transfers."""
@@ -63,7 +63,7 @@ class Piece:
         return sum(self.sizes)
 
 
-def _pages(vectors: Sequence[tuple[int, Uses, Sequence[int]]]) -> Iterator[list[Piece]]:
+def _pages(vectors: Sequence[tuple[int, Uses, Sequence[int]]]) -> list[list[Piece]]:
     """Deal uses to vectors, given by length, uses and the widths of their numbers, and group the pieces into pages."""
     pieces = []
     for vector, (length, uses, widths) in enumerate(vectors):
@@ -74,7 +74,7 @@ def _pages(vectors: Sequence[tuple[int, Uses, Sequence[int]]]) -> Iterator[list[
                 pieces.append(Piece(vector, use, at, tuple(words[at : at + 2]), transfers))
     ends = accumulate(piece.size for piece in pieces)
     pages = groupby(zip(pieces, ends, strict=True), lambda placed: placed[1] // _PAGE_BYTES)
-    yield from ([piece for piece, _ in page] for _, page in pages)
+    return [[piece for piece, _ in page] for _, page in pages]
 
 
 def _words(piece: Piece, masks: Blocks) -> list[Uint64s]:
@@ -150,7 +150,8 @@ def send_products(vectors: Sequence[Sending], shares: ProductShares | SummedShar
 
     Discloses: nothing; the corrections are uniform to who lacks one key of each transfer.
     """
-    for page in _pages([(len(pairs), pairs.uses, widths) for pairs, widths, _ in vectors]):
+    pages = _pages([(len(pairs), pairs.uses, widths) for pairs, widths, _ in vectors])
+    for number, page in enumerate(pages, 1):
         corrections = []
         for piece in page:
             pairs, _, numbers = vectors[piece.vector]
@@ -158,6 +159,7 @@ def send_products(vectors: Sequence[Sending], shares: ProductShares | SummedShar
             corrections.append(data)
             shares.put(piece, own)
         yield Send(CorrectionPage(b"".join(corrections)))
+        yield Progress(Phase.COUNTS, number, len(pages))
 
 
 def receive_products(vectors: Sequence[Receiving], shares: ProductShares | SummedShares) -> Role[None]:
@@ -168,13 +170,15 @@ def receive_products(vectors: Sequence[Receiving], shares: ProductShares | Summe
     Raises:
         PeerError: A page has another length.
     """
-    for page in _pages([(len(chosen), chosen.uses, widths) for chosen, widths in vectors]):
+    pages = _pages([(len(chosen), chosen.uses, widths) for chosen, widths in vectors])
+    for number, page in enumerate(pages, 1):
         data, start = (yield from receive(CorrectionPage)).corrections, 0
         if len(data) != sum(piece.size for piece in page):
             raise PeerError("the peer sent corrections of another length")
         for piece in page:
             shares.put(piece, complete(piece, vectors[piece.vector][0], data[start : start + piece.size]))
             start += piece.size
+        yield Progress(Phase.COUNTS, number, len(pages))
 
 
 class BitColumn(Protocol):

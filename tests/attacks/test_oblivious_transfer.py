@@ -24,6 +24,7 @@ from protocols.oblivious.products import bits_as_numbers
 from protocols.oblivious.session import Transfers
 from protocols.role import Transcript
 from tests.protocols.oblivious.parts import extend, meet, multiply, opened, random_bits
+from tests.support.duel import replay
 
 DEPTH = 4
 TREES = 128 // DEPTH
@@ -47,11 +48,8 @@ def choosing_nobody(one: Transfers, trees: range) -> tuple[ChoicePage, list[Chos
 
 
 def taken(other: Transfers, page: ChoicePage) -> list[BothKeys]:
-    role = other.sender.extend([RECORDS] * TREES)
-    next(role)
-    with pytest.raises(StopIteration) as stop:
-        role.send(page)
-    keys: list[BothKeys] = stop.value.value
+    keys = replay(other.sender.extend([RECORDS] * TREES), [page]).result
+    assert keys is not None
     return keys
 
 
@@ -108,10 +106,7 @@ def test_with_the_offset_it_reads_whole_columns(monkeypatch: pytest.MonkeyPatch)
 def test_the_check_ends_it() -> None:
     one, other = meet(DEPTH)
     page, _ = choosing_nobody(one, range(TREES))
-    role = other.sender.extend([RECORDS] * TREES)
-    next(role)
-    with pytest.raises(DeviationError):
-        role.send(page)
+    assert isinstance(replay(other.sender.extend([RECORDS] * TREES), [page]).error, DeviationError)
 
 
 def test_who_errs_in_one_tree_goes_on_where_it_guessed_its_part_of_the_offset() -> None:
@@ -120,11 +115,9 @@ def test_who_errs_in_one_tree_goes_on_where_it_guessed_its_part_of_the_offset() 
     for tree in range(16):
         one, other = meet(1)  # with the same chance: the same offset
         page, _ = choosing_nobody(one, range(tree, tree + 1))
-        waiting = other.sender.extend([RECORDS] * TREES)
-        next(waiting)
-        with pytest.raises((StopIteration, DeviationError)) as end:
-            waiting.send(page)
-        went_on.append(end.type is StopIteration)
+        end = replay(other.sender.extend([RECORDS] * TREES), [page])
+        assert end.error is None or isinstance(end.error, DeviationError)
+        went_on.append(end.error is None)
         bits.append(int(other.sender._offset[0]) >> tree & 1)
     assert went_on == [not bit for bit in bits]
     assert 0 < sum(went_on) < len(went_on)
@@ -150,6 +143,17 @@ def test_two_numbers_under_one_mask_give_a_column_and_under_two_they_do_not(*, a
         assert (difference == COLUMN).all()
     else:
         assert not np.isin(difference, (0, 1)).any()  # each by chance of 2**-39
+
+
+def test_a_corrector_that_sends_weights_for_bits_reads_as_many_records_as_a_count_has_bits() -> None:
+    """Not bounded: what is opened in the place of a count is the sum of any numbers that it sent for records."""
+    one, other = meet(DEPTH)
+    column, width = random_bits(RECORDS, 9), RECORDS.bit_length()
+    chosen, both = extend(one.chooser, other.sender, [column])
+    weights = np.zeros(RECORDS, np.uint64)
+    weights[:width] = 1 << np.arange(width)
+    told = opened(*multiply(chosen, both, [[width]], [lambda _, records: weights[records]]), [[width]])
+    assert [told[0][0] >> at & 1 for at in range(width)] == column[:width].tolist()
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -18,6 +18,7 @@ from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.ciphers.test_hash_to_points import swift
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, meet, multiply
+from tests.support.duel import replay
 
 KNOWN = json.loads((Path(__file__).parents[2] / "vectors/oblivious_transfer.json").read_text("utf-8"))
 CHOICES = [np.array([bit == "1" for bit in text]) for text in KNOWN["choices"]]
@@ -85,16 +86,13 @@ def test_pages_keys_and_masks_are_those_of_the_papers(depth: int) -> None:
     trees, _ = grow(b"a session", pairs_of_keys(), depth)
     chance = Chance(9)
     chooser = Chooser(b"a session", depth, trees, chance)
-    sent: list[Message] = []
     for start, choices in ((0, CHOICES[0]), (256, CHOICES[1])):
-        role = chooser.extend([choices])
-        sent.append(next(role).message)  # type: ignore[union-attr]  # it sends
-        with pytest.raises(StopIteration) as stop:
-            next(role)
-        (keys,) = stop.value.value
+        end = replay(chooser.extend([choices]), [])
+        assert end.result is not None
+        sent, (keys,) = end.sent, end.result
         filling = [int(bit) for bit in np.binary_repr(chance.draws[-1], 256 - len(choices))[::-1]]
         matrix, check, rows = plain.page(b"a session", depth, trees, start, [*map(int, choices), *filling])
-        assert sent[-1] == ChoicePage(matrix, check)
+        assert sent == [ChoicePage(matrix, check)]
         masks = keys.strings(2)
         for at in (0, 1, len(choices) - 1):
             expected = [plain.mask(b"a session", start + at, use, rows[at]) for use in (0, 1)]

@@ -14,10 +14,11 @@ from protocols.oblivious.bits import pack, packed_bytes, rows_of, transposed, un
 from protocols.oblivious.extension import DEPTHS, SACRIFICED
 from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import EVERY, BothKeys, ChosenKeys, Keys, Numbering
-from protocols.oblivious.products import bits_as_numbers
-from protocols.role import Transcript
+from protocols.oblivious.products import SummedShares, bits_as_numbers, send_products
+from protocols.role import Message, Phase, Progress, Receive, Transcript
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, multiply, opened, products, random_bits, usual
+from tests.support.duel import replay
 
 SEEDS = st.integers(0, 2**32)
 FEW = settings(max_examples=15, deadline=None)
@@ -150,6 +151,31 @@ def test_sums_of_many_records_cross_in_pages() -> None:
     sizes = [len(page.corrections) for page in crossed.sent_by_b]  # type: ignore[attr-defined]
     assert sum(sizes) == pytest.approx(size * 17 * 20 / 8, rel=0.01)
     assert all((1 << 19) < each < (3 << 19) for each in sizes[:-1])
+
+
+def test_progress_is_shown_page_by_page() -> None:
+    chooser, sender = usual(1)
+    size, widths = 70_000, [60] * 3
+    pages = replay(chooser.extend([random_bits(size, 1)]), []).sent
+    shown: dict[Phase, list[float]] = {Phase.COLUMNS: [], Phase.COUNTS: []}
+
+    taking, waiting = sender.extend([size]), iter(pages)
+    answer: Message | None = None
+    while True:
+        try:
+            effect = taking.send(answer)
+        except StopIteration as stop:
+            (keys,) = stop.value
+            break
+        answer = next(waiting) if isinstance(effect, Receive) else None
+        if isinstance(effect, Progress):
+            shown[effect.phase].append(effect.done / effect.total)
+    columns = [np.ones(size, bool)] * 3
+    for effect in send_products([(keys, widths, bits_as_numbers(columns, widths))], SummedShares([(size, widths)])):
+        if isinstance(effect, Progress):
+            shown[effect.phase].append(effect.done / effect.total)
+    assert [len(each) for each in shown.values()] == [2, 2]
+    assert all(each == sorted(each) and each[-1] == 1 for each in shown.values())
 
 
 @FEW

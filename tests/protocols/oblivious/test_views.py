@@ -21,6 +21,7 @@ from protocols.role import Message, Transcript
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import extend, meet, multiply, random_bits, usual
 from tests.support.binomial import ShareTest
+from tests.support.duel import replay
 
 ALARM = 1e-9
 CHOICES = {"nothing": np.zeros(4000, bool), "everything": np.ones(4000, bool), "some": random_bits(4000, 5)}
@@ -105,10 +106,7 @@ def test_a_page_of_choices_looks_the_same_whatever_is_chosen(case: str) -> None:
 
 def test_a_simulated_page_passes_the_check_of_the_sender_that_it_was_made_for() -> None:
     _, other = meet(4)
-    role = other.sender.extend([4000])
-    next(role)
-    with pytest.raises(StopIteration):
-        role.send(other.sender.simulate(0, 4224, Chance(9)))
+    assert replay(other.sender.extend([4000]), [other.sender.simulate(0, 4224, Chance(9))]).result
 
 
 @pytest.mark.parametrize("case", CHOICES)
