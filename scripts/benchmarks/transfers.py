@@ -1,7 +1,8 @@
 #!/usr/bin/env python
 """Oblivious transfer: processor time of each side and bytes, of a session, of a transfer and of a number under a mask.
 
-Both sides run in one process; a session's time is that of both. The check is part of a transfer's time.
+Both sides run in one process; a session's time is that of both. The check is part of a transfer's time. The last row is
+a whole tree of adult, of which all counts are opened: of both sides, both ways, per tree.
 """
 
 import secrets
@@ -13,15 +14,26 @@ from functools import partial
 import numpy as np
 from _lab import make_parser, publish
 
+from party.datasets.tables import load_table
+from party.wire.codec import encode
+from protocols.counting.checks import Checks
+from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.replies import Hearing, Telling
+from protocols.counts import Counts
+from protocols.learning.id3 import HybridId3, Result
 from protocols.oblivious.aes import hash_columns
 from protocols.oblivious.extension import DEPTHS, Choices
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import Transfers, set_up
-from protocols.role import Message, Role, Send, T, Transcript, run_pair
+from protocols.role import Message, Receive, Role, Send, T, Transcript, run_alone, run_pair
+from protocols.tables.schema import Attribute, joint_schema
+from protocols.terms import ALL
 
 TRANSFERS, CELLS, WIDTH = 1 << 18, 40, 15
 FEW = 1 << 12
+RECORDS = 26_049
 
 
 @dataclass(frozen=True)
@@ -44,17 +56,21 @@ def timed(role: Role[T], heard: Sequence[Message] = ()) -> tuple[Side, T]:
             return Side(time.thread_time() - started, tuple(sent)), stop.value
         if isinstance(effect, Send):
             sent.append(effect.message)
-        answer = None if isinstance(effect, Send) else next(waiting)
+        answer = next(waiting) if isinstance(effect, Receive) else None
 
 
 def size(messages: Sequence[Message]) -> int:
-    return sum(len(part) for message in messages for part in vars(message).values())
+    return sum(len(encode(message)) for message in messages)
+
+
+def wire_size(crossed: Transcript) -> int:
+    return size(crossed.sent_by_a) + size(crossed.sent_by_b)
 
 
 def session(depth: int) -> tuple[float, int, tuple[Transfers, Transfers]]:
     crossed, started = Transcript(), time.thread_time()
     pair = run_pair(set_up(depth, secrets), set_up(depth, secrets), crossed)
-    return time.thread_time() - started, size(crossed.sent_by_a), pair
+    return time.thread_time() - started, wire_size(crossed) // 2, pair
 
 
 def best(call: Callable[[], tuple[float, ...]], rounds: int) -> tuple[float, ...]:
@@ -78,6 +94,36 @@ def measure(count: int, rounds: int) -> list[dict[str, object]]:
     rows.append(row(f"a number of {WIDTH} bits, its sender", sender, each))
     rows.append(row(f"a number of {WIDTH} bits, its chooser", chooser, 0))
     return rows
+
+
+def measure_tree(records: int) -> dict[str, object]:
+    """Count a tree of adult, whose first columns the chooser holds, and compare it with the plain one."""
+    table = load_table("adult", records)
+    *names, label = table.attributes
+    attributes = [Attribute("alice" if at < 7 else "bob", each.name, each.values) for at, each in enumerate(names)]
+    schema = joint_schema(attributes, Attribute("bob", label.name, label.values), ("bob",))
+    plain, sides, nobody = (
+        PlaintextEngine(schema, table.codes, table.codes[:0]),
+        sides_of(schema, "alice"),
+        (records, 0),
+    )
+
+    def grown(engine: Counts) -> Role[Result]:
+        return HybridId3(schema, plain.class_counts, ALL, engine).build()
+
+    def counted(engine: ObliviousChooser | ObliviousCorrector) -> Role[Result]:
+        yield from engine.set_up()
+        return (yield from grown(engine))
+
+    checks = Checks(schema, records, None)
+    chooser = ObliviousChooser(sides, table.codes, table.codes[:0], Telling(checks, nobody), secrets)
+    corrector = ObliviousCorrector(sides, table.codes, table.codes[:0], Hearing(checks, nobody), secrets)
+    crossed, started = Transcript(), time.thread_time()
+    one, other = run_pair(counted(chooser), counted(corrector), crossed)
+    seconds = time.thread_time() - started
+    if not one == other == run_alone(grown(plain)):
+        raise SystemExit("the tree is another one than the plain tree")
+    return row(f"{one.computations:,} counts of {records:,} records", seconds, wire_size(crossed))
 
 
 def extend(one: Transfers, other: Transfers, choices: Choices) -> tuple[float, ...]:
@@ -108,7 +154,8 @@ def row(operation: str, seconds: float, crossed: float) -> dict[str, object]:
 
 def main() -> None:
     arguments = make_parser(__doc__).parse_args()
-    publish(measure(FEW if arguments.quick else TRANSFERS, 1 if arguments.quick else 3), arguments.out)
+    rows = measure(FEW if arguments.quick else TRANSFERS, 1 if arguments.quick else 3)
+    publish([*rows, measure_tree(400 if arguments.quick else RECORDS)], arguments.out)
 
 
 if __name__ == "__main__":

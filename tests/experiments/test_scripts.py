@@ -20,7 +20,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     [
         ("primitives", "operation", 16),
         ("curve", "operation", 8),
-        ("transfers", "bytes", 15),
+        ("transfers", "bytes", 16),
         ("growth", "memory_mib", 1),
         ("whole_trees", "phases", 1),
         ("other_systems", "system", 4),
