@@ -16,9 +16,10 @@ reads .79. What is read is looked at after each number of steps of `STEPS`: too 
 together, many follow chance in small classes. Every figure is the most that one of these readings reaches, so it
 depends on the truth, as only the owner can know it: no receiver who runs this attack reads more.
 
-Bounded is the work of a step, `WORK` places times groups. All groups are read together as long as that holds, for
-together they read most; else in blocks of groups, one after the other. Of more than `MOST_RECORDS` records, and where
-one group has too many places, every second record, or fourth and so on, is read: `CopyReading.records` says how many.
+Bounded is the work of a step, `WORK` places times groups; records with answers in other columns have shares of it. All
+groups are read together as long as that holds, for together they read most; else in blocks of groups, one after the
+other. Of more than `MOST_RECORDS` records, and where one group has too many places, every second record, or fourth and
+so on, is read: `CopyReading.records` says how many.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,7 +157,8 @@ def likely_disclosure(sent: Codes, design: Design, chance: Callable[[int], Draw]
     alike = [rows for rows in _alike(asked, np.arange(len(sent))) if asked[rows[0]].any()]
     if not alike:
         return None
-    truth = np.concatenate([_Part(sent[rows], sent[rows], design, shares).drawn(chance(len(sent))) for rows in alike])
+    parts = (_Part(sent[r], sent[r], design, shares, WORK * len(r) // len(sent)) for r in alike)
+    truth = np.concatenate([part.drawn(chance(len(sent))) for part in parts])
     return disclosure(truth, design.randomize(truth, chance(len(truth))), design, chance(len(truth)))
 
 
@@ -181,7 +183,8 @@ def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequen
     asked = sent[:, hidden] != NO_ANSWER
     shares = {column: _shares(sent, column, design) for column in hidden}
     sets = [[column for column in group if column in hidden] for group in groups or design.groups]
-    parts = [_Part(truth[rows], sent[rows], design, shares) for rows in _alike(asked, every) if asked[rows[0]].any()]
+    alike = [rows for rows in _alike(asked, every) if asked[rows[0]].any()]
+    parts = [_Part(truth[r], sent[r], design, shares, WORK * len(r) // len(every)) for r in alike]
     contexts = [(), design.plain] if design.plain else [()]
     nothing = np.zeros((len(STEPS), 4 + len(sets)), dtype=np.intp)
     tallies = [sum((part.tally(context, sets) for part in parts), nothing) for context in contexts]
@@ -232,11 +235,11 @@ def _surest(chances: Floats, right: NDArray[np.bool_]) -> int:
 class _Part:
     """Records with answers in the same columns."""
 
-    def __init__(self, truth: Codes, sent: Codes, design: Design, shares: Mapping[int, Floats]) -> None:
+    def __init__(self, truth: Codes, sent: Codes, design: Design, shares: Mapping[int, Floats], work: int) -> None:
         asked = [column for column in shares if sent[0, column] != NO_ANSWER]
         parts = ((k, [column for column in group if column in asked]) for k, group in enumerate(design.groups))
         self._columns = {k: columns for k, columns in parts if columns}
-        self._design, self._shares = design, shares
+        self._shares, self._work = shares, work
         while True:
             self._lists = {k: design.candidates(sent, k, columns) for k, columns in self._columns.items()}
             if all(len(_classes([own])[0]) * own.length <= WORK for own in self._lists.values()):
@@ -287,7 +290,7 @@ class _Part:
             wider = [*blocks[-1], k] if blocks else []
             lists = [self._lists[each] for each in wider]
             size = prod(own.length for own in lists) * len(wider)
-            if wider and size <= WORK and len(_classes(lists, context)[0]) * size <= WORK:
+            if wider and size <= self._work and len(_classes(lists, context)[0]) * size <= self._work:
                 blocks[-1] = wider
             else:
                 blocks.append([k])
