@@ -1,7 +1,7 @@
 """Counts by oblivious transfer: a tree of them is plain ID3's, count for count, and no other count is opened."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from protocols.messages import ChoicePage, CorrectionPage, CountShares, ExactCou
 from protocols.noise.both import EXACT, Lift, Noises
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.expression import ROOT, Expression, Term
-from protocols.tables.schema import Schema
+from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL, TO_THE_END, Growth, Impurity
 from tests.protocols.ciphers.paillier.chance import Chance
@@ -35,15 +35,16 @@ from tests.support.secure_engines import columns_of
 
 @dataclass(frozen=True)
 class Game:
-    """A joint table, of which the first columns are the chooser's."""
+    """A joint table, of which the first columns are Alice's."""
 
     schema: Schema
     train: Codes
     test: Codes
+    chooser: str = "alice"
 
     def engines(self, *noises: Noises) -> tuple[ObliviousChooser, ObliviousCorrector]:
         """Return both sides; of their noises the chooser's is first."""
-        sides, sizes = sides_of(self.schema, "alice"), (len(self.train), len(self.test))
+        sides, sizes = sides_of(self.schema, self.chooser), (len(self.train), len(self.test))
         theirs, own = (
             [columns_of(codes, columns) for codes in (self.train, self.test)]
             for columns in (sides.corrector, sides.chooser)
@@ -111,6 +112,15 @@ GROWTHS = st.builds(
 def test_a_tree_and_its_accuracy_are_plain_id3s(game: Game, growth: Growth) -> None:
     result, correct, _ = play(game, growth)
     assert (result, correct) == plain(game, growth)
+
+
+@pytest.mark.parametrize("chooser", ["alice", "bob"])
+def test_a_class_that_both_hold_is_the_correctors_whoever_chooses(chooser: str) -> None:
+    table = game((3, 2, 2, 3), 2, 3, 90, seed=8)
+    schema = joint_schema(table.schema.attributes, table.schema.class_attribute, ("alice", "bob"))
+    shared = replace(table, schema=schema, chooser=chooser)
+    result, correct, _ = play(shared)
+    assert (result, correct) == plain(shared)
 
 
 def batches(game: Game, data: st.DataObject) -> list[list[Query]]:
