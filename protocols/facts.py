@@ -150,3 +150,15 @@ class AnswersFact(Fact):
 
     people: tuple[str, ...]
     outcomes: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedFact(Fact):
+    """Whether a content of ours is the peer's too, which both hear; `same` is None while we do not know it.
+
+    `what` is compared, `about` our content, or what names the lists of which spellings are compared.
+    """
+
+    what: str
+    about: bytes
+    same: bool | None

@@ -15,6 +15,7 @@ from party.node.offers import Offer, Offers
 from party.node.policy import make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
+from party.records.comparisons import Comparisons
 from party.records.entries import PeerPages, RunPages, note_columns, terms_content
 from party.records.known import known_counts
 from party.records.predictions import PredictionPages
@@ -22,9 +23,10 @@ from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
 from protocols.errors import InputError
+from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Predict, PredictionTerms, Train
 from protocols.randomness import keyed_digest
-from protocols.role import Progress
+from protocols.role import Fact, Progress
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
@@ -97,6 +99,7 @@ class Stage:
         config: Our settings.
         memory: Of what was released and brought before.
         account: Of what was told before, and what may be.
+        comparisons: Of whole lists, and how long the next has to wait.
         channel: To the peer, with which a job is agreed.
         pages: Of our ledger, about the peer.
         runs: Those with the peer that may go on.
@@ -114,6 +117,7 @@ class Stage:
     config: PartyConfig
     memory: Memory
     account: Account
+    comparisons: Comparisons
     channel: Channel
     pages: PeerPages
     runs: SessionRuns
@@ -129,13 +133,26 @@ class Stage:
     @property
     def policy(self) -> Policy:
         """What we object to: by our settings, the rows that we bring, and what was told before."""
-        judges = (self.offers.judge_job, self.memory.judge_job, self.account.judge_job)
+        judges = (self.comparisons.judge_job, self.offers.judge_job, self.memory.judge_job, self.account.judge_job)
         return make_policy(self.local, self.config, *judges, initiates=self.initiates)
 
     @property
     def aligns(self) -> bool:
         """Whether we find the people of both lists, where these differ."""
         return self.config.agree.alignments.alignments > 0
+
+    def watching(self, note: Callable[[Fact], None] = lambda _: None) -> Watchers:
+        """Return who hears of a role: the record of comparisons, and of all else that is noted `note`."""
+
+        def noted(fact: Fact) -> None:
+            if isinstance(fact, ComparedFact):
+                self.comparisons.note(fact)
+                return
+            note(fact)
+            if isinstance(fact, AlignmentFact) and fact.both is not None:
+                self.comparisons.settle()
+
+        return Watchers(self.on_progress, noted)
 
     def tell(self, matched: Matched) -> None:
         """Tell what an alignment has found on which we go on."""
@@ -175,7 +192,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
         return changed or stage.account.judge(agreed)
 
     note_columns(stage.pages, local)
-    agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel)
+    agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, stage.watching())
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)
     pages = _opened_pages(agreed, stage)
@@ -231,14 +248,14 @@ def _aligned(
 ) -> Aligned:
     rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows)
     role = align(listed, stage.channel.peer, opening.nonces, rules, count_only=count_only)
-    return play(role, stage.channel, Watchers(stage.on_progress, rules.note))
+    return play(role, stage.channel, stage.watching(rules.note))
 
 
 def _with_common_people(opening: Opening, stage: Stage) -> Stage:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
     rows = stage.rows
     willing, peer = rows is not None and stage.aligns, stage.channel.peer
-    differ = play(are_to_align(stage.local, peer, opening.nonces, aligns=willing), stage.channel)
+    differ = play(are_to_align(stage.local, peer, opening.nonces, aligns=willing), stage.channel, stage.watching())
     if rows is None or not differ:
         return stage
     matched, people = _match(opening, stage)
@@ -257,7 +274,8 @@ def _with_common_rows(opening: Opening, stage: Stage) -> Offer:
     """Return the rows of the people of whom both offer one, if the lists differ and both sides would find them."""
     offer = stage.offers.offer
     listed = stage.local.bringing_ids(offer.shared.people)
-    if not play(are_to_align(listed, stage.channel.peer, opening.nonces, aligns=stage.aligns), stage.channel):
+    role = are_to_align(listed, stage.channel.peer, opening.nonces, aligns=stage.aligns)
+    if not play(role, stage.channel, stage.watching()):
         return offer
     aligned = _aligned(listed, opening, stage, rows=True)
     stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True))
@@ -288,5 +306,5 @@ def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicte
     pages = PredictionPages(stage.pages, local, terms, stage.account.bounds.predictions)
     recall, peer = pages.recall(offer.shared.people), stage.channel.peer
     run = PredictionRun(local, offer.shared, terms, stage.initiates, peer, opening.nonces, recall)
-    answers = play(predict_together(run), stage.channel, Watchers(stage.on_progress, pages.note))
+    answers = play(predict_together(run), stage.channel, stage.watching(pages.note))
     return Predicted(terms, offer, answers)

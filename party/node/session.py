@@ -16,7 +16,8 @@ from party.node.cancelling import heeding_cancels
 from party.node.offers import Offers
 from party.node.players import Ended, OnAgreed, OnMatched, OnProgress, Stage, play_job
 from party.node.runs import SessionRuns
-from party.records.entries import PeerPages
+from party.records.comparisons import comparisons_of
+from party.records.entries import Calendar, PeerPages, now
 from party.records.journal import open_journal
 from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
@@ -78,6 +79,7 @@ class Host:
         offers: What we bring to a prediction.
         rows: Reads our rows anew, when an alignment has found who is common.
         on_matched: Told what an alignment has found on which another job goes on.
+        clock: Tells the time of day.
     """
 
     on_progress: OnProgress | None = None
@@ -87,6 +89,7 @@ class Host:
     offers: Offers = field(default_factory=Offers)
     rows: OwnRows | None = None
     on_matched: OnMatched | None = None
+    clock: Calendar = now
 
 
 NOBODY: Final = Host()
@@ -118,7 +121,9 @@ def run_session(
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
         ends = _Ends(_head_signing(config, channel.peer), channel.peer)
-        pages = ends.pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint), shown=lambda: ends.shown)
+        pages = ends.pages = PeerPages(
+            ledger, PeerName(channel.peer, channel.fingerprint), host.clock, shown=lambda: ends.shown
+        )
         runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
@@ -195,6 +200,7 @@ def _stage(
         config=config,
         memory=Memory(local, pages, config.agree.epsilon),
         account=Account(local, config.agree.life, pages.ledger),
+        comparisons=comparisons_of(pages, local),
         channel=channel,
         pages=pages,
         runs=runs,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from party.records.comparisons import COMPARISON, refused_comparisons
 from party.records.entries import COLUMNS, terms_of_run
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
@@ -16,6 +17,8 @@ NodePath = frozenset[tuple[str, str]]
 NodeTable = tuple[NodePath, str, str]
 """The counts of one column at a node, and what else sets them apart: classes counted together, the terms of noise."""
 _COUNTED = ("class counts", "counts", "accuracy")
+_DATED = (PREDICTION, "alignment", COLUMNS, COMPARISON, "run")
+"""Entries whose dates are the first and last of what passed."""
 
 
 @dataclass
@@ -127,7 +130,7 @@ class Dealings:
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
     `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
-    told, in each form in which it was.
+    told, in each form in which it was. `refused` are the comparisons of whole lists that found a difference, or no end.
     """
 
     dataset: str
@@ -138,6 +141,7 @@ class Dealings:
     telling: list[Any] = field(default_factory=list)
     alignments: dict[str, Any] = field(default_factory=dict)
     named: list[Any] = field(default_factory=list)
+    refused: int = 0
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -156,27 +160,26 @@ class Dealings:
 
     def add(self, content: Any) -> None:
         """Add an entry of this data set and peer."""
-        if content["kind"] == PREDICTION:
+        if content["kind"] in _DATED:
             self.first, self.last = self.first or content["time"], content["time"]
-            (self.told if content["way"] == Way.TOLD else self.learned).add_answers(content)
-            return
-        if content["kind"] == "alignment":
-            before = self.alignments.get(str(content["lists"]), content)
-            best = min(before, content, key=_vagueness)
-            now = {**content, "both": best["both"], "about": best.get("about", False)}
-            self.alignments[str(content["lists"])] = {**now, "named": before["named"] or content["named"]}
-            self.first, self.last = self.first or content["time"], content["time"]
-        if content["kind"] == COLUMNS:
-            _once(self.named, {name: content[name] for name in ("records", "columns", "class values")})
-            self.first, self.last = self.first or content["time"], content["time"]
-        if content["kind"] == "run":
-            self.runs.append(content["run"])
-            self.terms[content["run"]] = terms_of_run(content)
-            self.first, self.last = self.first or content["time"], content["time"]
-        if content["kind"] == "model":
-            _once(self.finished, self.terms[content["run"]])
-        if "way" not in content:
-            return
+        match content["kind"]:
+            case "prediction":
+                (self.told if content["way"] == Way.TOLD else self.learned).add_answers(content)
+                return
+            case "alignment":
+                self._add_alignment(content)
+            case "columns":
+                _once(self.named, {name: content[name] for name in ("records", "columns", "class values")})
+            case "run":
+                self.runs.append(content["run"])
+                self.terms[content["run"]] = terms_of_run(content)
+            case "model":
+                _once(self.finished, self.terms[content["run"]])
+        if "way" in content:
+            self._add_learned(content)
+
+    def _add_learned(self, content: Any) -> None:
+        """Add what an entry of a run says that one side has learned."""
         terms = self.terms[content["run"]]
         if content["way"] != Way.LEARNED:
             _once(self.telling, terms)
@@ -186,14 +189,25 @@ class Dealings:
         if content["way"] in (Way.LEARNED, Way.BOTH):
             (self.learned_noisy if noisy else self.learned).add(content, terms)
 
+    def _add_alignment(self, content: Any) -> None:
+        """Keep of a pair of lists what is known best of how many are common."""
+        before = self.alignments.get(str(content["lists"]), content)
+        best = min(before, content, key=_vagueness)
+        now = {**content, "both": best["both"], "about": best.get("about", False)}
+        self.alignments[str(content["lists"])] = {**now, "named": before["named"] or content["named"]}
+
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
     """Add up the entries, data set by data set and peer by peer, in the order of their first runs."""
     found: dict[tuple[str, PeerName], Dealings] = {}
+    compared: list[LedgerEntry] = []
     for entry in entries:
         if "dataset" in entry.content:
             name = str(entry.content["dataset"])
             found.setdefault((name, entry.peer), Dealings(name, entry.peer)).add(entry.content)
+            compared += [entry] if entry.content["kind"] == COMPARISON else []
+    for each in found.values():
+        each.refused = len(refused_comparisons(compared, each.peer, each.dataset))
     return list(found.values())
 
 

@@ -18,6 +18,9 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
     yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
     yield from (f"  {_alignment_text(each, peer)}" for each in told.alignments.values())
+    if told.refused:
+        times = "1 comparison" if told.refused == 1 else f"{told.refused:,} comparisons"
+        yield f"  {times} of whole lists found a difference, or had no end: each may be a guess at ours"
     ways = (
         (f"What {peer} learned from us", told.told, told.told_noisy),
         (f"What we learned from {peer}", told.learned, told.learned_noisy),

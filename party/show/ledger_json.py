@@ -22,6 +22,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "last": told.last,
         "alignments": list(told.alignments.values()),
         "named": list(told.named),
+        "comparisons_refused": told.refused,
         "epsilons": list(map(str, told.epsilons)),
         "told": _side(told.told),
         "learned": _side(told.learned),

@@ -27,7 +27,7 @@ from protocols.role import Role, Send, exchange, receive
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, MissingCells, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
-from protocols.two_party.equality import compare
+from protocols.two_party.equality import CLASSES, IDS, compare_on_record
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
@@ -37,7 +37,7 @@ MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job", "memory",
-    "run", "budget", "predictions", "rows",
+    "run", "budget", "comparisons", "predictions", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
@@ -103,6 +103,7 @@ _PEER_WANTS = {
         "on both sides, or ask it to allow fewer"
     ),
     "budget": "the peer has told of its data set as much as it allows: its screen says how much",
+    "comparisons": "whole lists have differed too often: the peer compares none for a while; its screen says how long",
     "model": "the peer has no such model: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",
     "trained on": "some of these people were trained on, and nobody answers about them: leave them out of the rows",
@@ -259,12 +260,13 @@ def settle(own: Objection | None) -> Role[None]:
 def _compare_records(local: PartyInputs, peer: str, nonces: bytes) -> Role[tuple[bool, ...]]:
     """Tell whether both have the same records, as they are and in one spelling."""
     contents = [as_written(local.records), as_spelt(local.records)]
-    return (yield from compare(local, peer, nonces, b"records", contents))
+    return (yield from compare_on_record(local, peer, nonces, b"records", contents, (IDS, contents[0])))
 
 
 def _class_objection(local: PartyInputs, peer: str, nonces: bytes) -> Role[Objection | None]:
     """Compare the class columns, which both parties hold: it confirms a guess, and so comes last."""
-    (same,) = yield from compare(local, peer, nonces, b"class", [local.class_column])
+    about = (CLASSES, local.class_column)
+    (same,) = yield from compare_on_record(local, peer, nonces, b"class", [local.class_column], about)
     return None if same else Objection("class column", "both hold the class, with different contents")
 
 

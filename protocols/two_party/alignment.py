@@ -24,11 +24,11 @@ from protocols.errors import DeviationError, PeerError
 from protocols.facts import AlignmentFact
 from protocols.identifiers import IdForm
 from protocols.messages import BlindedPage, IdList, PeopleOffer, PlacesPage, ReblindedPage
-from protocols.randomness import keyed_digest
+from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
-from protocols.two_party.equality import compare
+from protocols.two_party.equality import IDS, SPELLINGS, compare, compare_on_record
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.overlap import Overlapping, Sample
 from protocols.two_party.people import alike_by, as_written, form_text, list_commitment, list_spellings
@@ -107,7 +107,9 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     yield from settle(objection)
     secret = secret_number(local.secrets.coins, local.dataset.encode(), peer.encode(), *lists)
     spellings = list_spellings(local.records, local.form)
-    alike = alike_by((yield from compare(local, peer, nonces, b"spellings", spellings)), local.form)
+    about = (SPELLINGS, canonical(*lists))
+    same = yield from compare_on_record(local, peer, nonces, b"spellings", spellings, about)
+    alike = alike_by(same, local.form)
     told = AlignmentFact(lists, b"", own.ids, theirs.ids, None, named=False)
     return (yield from _Alignment(local, peer, judge, secret, told, alike).play(nonces, count_only=count_only))
 
@@ -132,7 +134,8 @@ def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) 
         return False
     if theirs.records != own.records:
         return True
-    (same,) = yield from compare(local, peer, nonces, b"people", [as_written(local.records)])
+    ids = as_written(local.records)
+    (same,) = yield from compare_on_record(local, peer, nonces, b"people", [ids], (IDS, ids))
     return not same
 
 

@@ -17,14 +17,22 @@ with digests of their last message.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points, secret_number
 from protocols.ciphers.curve import POINT_BYTES, NotAPointError
 from protocols.errors import PeerError
+from protocols.facts import ComparedFact
 from protocols.messages import HiddenContents, JointDigests
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Role, exchange
+from protocols.role import Note, Role, exchange
 from protocols.two_party.inputs import PartyInputs
+
+IDS: Final = "ids"
+SPELLINGS: Final = "spellings"
+CLASSES: Final = "classes"
+"""What is compared on record."""
 
 
 def compare(
@@ -61,6 +69,31 @@ def compare(
         raise PeerError("the peer compares another number of contents")
     size = len(heard) // len(expected)
     return tuple(heard[at * size : (at + 1) * size] == each for at, each in enumerate(expected))
+
+
+def compare_on_record(
+    local: PartyInputs,
+    peer: str,
+    nonces: bytes,
+    purpose: bytes,
+    contents: Sequence[bytes],
+    about: tuple[str, bytes],
+) -> Role[tuple[bool, ...]]:
+    """Compare as `compare` does, on record before anything leaves: whoever hears that a guess was wrong may try again.
+
+    `about` names what is compared, and what of it is ours; all else is as of `compare`.
+
+    Discloses: what `compare` does.
+
+    Raises:
+        PeerError: As `compare`.
+    """
+    fact = ComparedFact(*about, None)
+    yield Note(fact)
+    same = yield from compare(local, peer, nonces, purpose, contents)
+    if any(same):
+        yield Note(replace(fact, same=True))
+    return same
 
 
 def _digests(nonces: bytes, purpose: bytes, sender: str, joint: Sequence[bytes]) -> list[bytes]:

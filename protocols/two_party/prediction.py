@@ -28,7 +28,7 @@ from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.tables.table import Rows
 from protocols.two_party.agreement import Objection, settle
-from protocols.two_party.equality import compare
+from protocols.two_party.equality import IDS, compare_on_record
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.ways import ModelWay, way_of
@@ -161,7 +161,9 @@ def _compare_people(run: PredictionRun) -> Role[None]:
     are_same = alike = False
     if mine == yours:
         contents = [as_written(people), as_spelt(people)]
-        are_same, alike = yield from compare(run.local, run.peer, nonces, b"rows", contents)
+        are_same, alike = yield from compare_on_record(
+            run.local, run.peer, nonces, b"rows", contents, (IDS, contents[0])
+        )
     objection = None
     if not are_same:
         field = "record ids" if mine == yours else "records"

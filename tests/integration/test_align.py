@@ -155,7 +155,7 @@ def test_common_people_too_few_to_train_on_end_the_run_at_both_before_anything_o
     assert "20 on both lists" in few.err
     assert "30" in few.err.splitlines()[-1]
     with read_ledger(pair.alice, load_secret(pair.alice)) as ledger:
-        assert {entry.content["kind"] for entry in ledger.entries()} <= {"alignment", "head"}
+        assert {entry.content["kind"] for entry in ledger.entries()} <= {"alignment", "comparison", "head"}
 
 
 def test_a_peer_that_guesses_too_little_hears_the_number_alone(pair: Pair) -> None:

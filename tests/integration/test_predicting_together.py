@@ -88,6 +88,7 @@ def test_a_missing_cell_is_classified_as_it_was_trained(trusting: Path, tmp_path
     pair.edit("alice", "[columns]\n", f'[columns]\na = {{ missing = "{missing}" }}\n')
     pair.edit("alice", "[data]\n", '[data]\nmissing = ["-9"]\n')
     pair.edit("alice", '# rows = "new.csv"', 'rows = "new.csv"')
+    pair.edit("alice", "most_predictions = 0", "most_predictions = 5")
     rows = [("n1", "x", "u"), ("n2", "", "u"), ("n3", "-9.0", "v"), ("n4", "y", "u"), ("n5", "w", "u")]
     (pair.alice / "new.csv").write_text("id,a\n" + "".join(f"{who},{a}\n" for who, a, _ in rows))
     (pair.bob / "new.csv").write_text("id,c,d\n" + "".join(f"{who},{c},p\n" for who, _, c in rows))

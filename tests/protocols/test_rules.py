@@ -97,6 +97,7 @@ KNOWN_ROLES = {
     "two_party.comparing.tell_places",
     "two_party.copies.exchange_copies",
     "two_party.equality.compare",
+    "two_party.equality.compare_on_record",
     "two_party.itemset_search.JointSearch",
     "two_party.itemsets.find_itemsets",
     "two_party.known.agree_on_known",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from party.errors import PeerStoppedError
 from party.files import locked_folder
 from party.node.players import Trained
-from party.node.session import Report, run_session
+from party.node.session import Host, Report, run_session
+from party.records.entries import Calendar, now
 from party.records.ledger import Ledger, read_ledger
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
@@ -51,6 +52,7 @@ class Sessions:
     folder: Path
     case: Case
     agree: str = ""
+    clocks: dict[str, Calendar] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (self.folder / "alice").exists():
@@ -80,7 +82,7 @@ class Sessions:
         folder = self.folder / party
         config = read_party_config(folder / "party.toml", self.case.terms.key_bits)
         with locked_folder(folder) as held, channel:
-            return run_session(self.local(party), config, held, channel, job)
+            return run_session(self.local(party), config, held, channel, job, Host(clock=self.clocks.get(party, now)))
 
     def both_errors(self, terms: Terms | None = None) -> list[BaseException | None]:
         """Play a session and return what each side raised, Alice first."""

@@ -1,0 +1,127 @@
+"""Comparisons of whole lists and classes: which is on record, and how long the next has to wait (DESIGN 3).
+
+A peer that knows all but a few of our ids, or of a class that both hold, hears of one guess per session. Each is an
+entry before it is answered. While we do not know that both have the same, it counts as refused: also where the line was
+lost, as whoever has heard the answer may break off. Three are free; from then on the wait before the next session
+doubles with each, from two seconds to a day. An alignment in the same session settles that the lists differed: it is on
+record itself, and bounded. What both were found to hold is no guess any more.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from party.records.entries import PeerPages, date_text
+from party.records.ledger import LedgerEntry, PeerName
+from protocols.facts import ComparedFact
+from protocols.jobs import Job
+from protocols.randomness import keyed_digest
+from protocols.two_party.agreement import Objection
+from protocols.two_party.equality import CLASSES
+from protocols.two_party.inputs import PartyInputs
+
+COMPARISON: Final = "comparison"
+FREE: Final = 3
+LONGEST: Final = timedelta(days=1)
+_DIGITS = 32
+
+
+@dataclass(repr=False)
+class Comparisons:
+    """Those with one peer, in one session.
+
+    Args:
+        pages: About the peer.
+        local: What we bring; its secret and the name of its data set are used.
+        refused: When each was, before this session, that is not known to have found the same.
+        open: Those of this session of which that is not known.
+    """
+
+    pages: PeerPages
+    local: PartyInputs
+    refused: tuple[datetime, ...]
+    open: list[ComparedFact] = field(default_factory=list)
+
+    def judge_job(self, job: Job) -> Objection | None:
+        """Object to a session that begins too soon; a clock that was put back keeps nobody waiting."""
+        del job  # each compares a list
+        now = self.pages.clock()
+        last = max(self.refused, default=now)
+        until = last + wait_after(len(self.refused))
+        if not last <= now < until:
+            return None
+        return Objection(
+            "comparisons",
+            f"{len(self.refused):,} comparisons of whole lists with {self.pages.peer.name} have found a difference or "
+            f"had no end, and each may be a guess at ours: the next may begin at {date_text(until)}; meanwhile compare "
+            "by other means how both sides write their ids",
+        )
+
+    def note(self, fact: ComparedFact) -> None:
+        """Note a comparison before it is answered, and that it found the same; not of what is known to be the same.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        if self._about(fact) not in _found_same(self.pages.ledger.entries(), self.pages.peer, self.local.dataset):
+            self.open = [each for each in self.open if each.about != fact.about] + ([] if fact.same else [fact])
+            self._write(fact)
+
+    def settle(self) -> None:
+        """Note that an alignment has told in what the lists of this session differ.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        for fact in self.open:
+            if fact.what != CLASSES:
+                self._write(replace(fact, same=False))
+        self.open = []
+
+    def _write(self, fact: ComparedFact) -> None:
+        content = {"dataset": self.local.dataset, "what": fact.what, "about": self._about(fact), "same": fact.same}
+        self.pages.write(COMPARISON, content)
+
+    def _about(self, fact: ComparedFact) -> str:
+        return keyed_digest(self.local.secrets.coins, b"compared", fact.what.encode(), fact.about).hex()[:_DIGITS]
+
+
+def comparisons_of(pages: PeerPages, local: PartyInputs) -> Comparisons:
+    """Read what is on record."""
+    return Comparisons(pages, local, tuple(refused_comparisons(pages.ledger.entries(), pages.peer, local.dataset)))
+
+
+def wait_after(refused: int) -> timedelta:
+    """Return how long the next comparison has to wait after so many that were refused.
+
+    >>> [wait_after(number).total_seconds() for number in (0, 3, 4, 5, 10, 1000)]
+    [0.0, 0.0, 2.0, 4.0, 128.0, 86400.0]
+    """
+    doublings = min(refused - FREE, 30)
+    return min(timedelta(seconds=2**doublings), LONGEST) if doublings > 0 else timedelta(0)
+
+
+def refused_comparisons(entries: Iterable[LedgerEntry], peer: PeerName, dataset: str) -> list[datetime]:
+    """Return when each comparison was that is neither known to have found the same, nor settled."""
+    left: list[tuple[str, datetime]] = []
+    for content in _comparisons(entries, peer, dataset):
+        about = content["about"]
+        if content["same"] is None:
+            left.append((about, datetime.fromisoformat(content["time"])))
+        elif content["same"]:
+            left = [each for each in left if each[0] != about]
+        else:
+            last = max(place for place, each in enumerate(left) if each[0] == about)
+            del left[last]
+    return [moment for _, moment in left]
+
+
+def _found_same(entries: Iterable[LedgerEntry], peer: PeerName, dataset: str) -> set[str]:
+    return {content["about"] for content in _comparisons(entries, peer, dataset) if content["same"]}
+
+
+def _comparisons(entries: Iterable[LedgerEntry], peer: PeerName, dataset: str) -> Iterator[Any]:
+    for entry in entries:
+        if (entry.content["kind"], entry.peer) == (COMPARISON, peer) and entry.content["dataset"] == dataset:
+            yield entry.content
