@@ -240,7 +240,7 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
         return MISSING if missing else None
     if treatment.missing == "refuse":
         if missing:
-            raise column.error("the cell is missing", column.cells.row(None))
+            raise _missing(column, missing)
         return None
     filler = plain_text(treatment.missing)
     if treatment.bins is not None:
@@ -248,6 +248,14 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
         if is_bin_label(filler) and filler not in frequency:
             raise column.error("the text to fill in reads as a bin that is not one of the column's")
     return filler if missing or filler in frequency else None
+
+
+def _missing(column: Column, missing: int) -> DataError:
+    """Say where the first missing cell is, where none may be."""
+    told = "the cell is missing" if missing == 1 else f"{missing} cells are missing, the first one here"
+    cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
+    kept = f"; or list {', '.join(map(repr, column.taken))} under not_missing, if it is a value" if column.taken else ""
+    return column.error(f"{told}: {cure}{kept}", column.cells.row(None))
 
 
 def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> frozenset[str]:

@@ -39,9 +39,20 @@ _MARKS = (
 _FOREIGN = (
     (b"PK\x03\x04", "is an Excel workbook or a zip archive: save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "is an Excel workbook in the old format: save the sheet as CSV"),
+    (b'{"', "is JSON, not a table: write it as CSV or Parquet"),
+    (b"[{", "is JSON, not a table: write it as CSV or Parquet"),
+    (b"[[", "is JSON, not a table: write it as CSV or Parquet"),
     (b"<!DOCTYPE", "is a web page, not a table"),
     (b"<html", "is a web page, not a table"),
 )
+
+
+def _letter(code: int, encoding: str) -> str:
+    return bytes([code]).decode(encoding, "replace")
+
+
+_OTHERWISE = frozenset(code for code in range(0x80, 0x100) if _letter(code, "cp1252") != _letter(code, "cp1250"))
+"""Bytes that are other letters in Central European files."""
 _BLOCK, _SAMPLE_RECORDS = 1 << 20, 20
 
 
@@ -107,7 +118,7 @@ def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
             file = io.BytesIO(file.read())
     if _first_bytes(file, 2) == b"\x1f\x8b":
         file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
-    first = _first_bytes(file, 16)
+    first = b"".join(_first_bytes(file, 64).removeprefix(codecs.BOM_UTF8).split())
     for mark, problem in _FOREIGN:
         if first[: len(mark)].lower() == mark.lower():
             file.close()
@@ -148,7 +159,7 @@ def encoding_of(path: Path, file: BinaryIO) -> tuple[str, GuessedEncoding | None
     file.seek(0)
     if _ENCODED.search(content) or not _decodes(content, "cp1252"):
         return "utf-8", None  # damaged: the reader says where
-    return "cp1252", GuessedEncoding(path)
+    return "cp1252", GuessedEncoding(path, not _OTHERWISE.isdisjoint(content))
 
 
 def _is_utf_8(file: BinaryIO) -> bool:

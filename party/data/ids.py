@@ -4,19 +4,24 @@ An id may be made of several columns. Where one occurs again the file is refused
 is kept, as its owner has declared. No error says which id it is (FAULTS 56).
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from party.data.frame import Column, Frame
-from party.data.notices import IdsSpelledApart
+from party.data.notices import IdsRounded, IdsSpelledApart
 from party.errors import DataError
 from protocols.identifiers import USUAL_FORM, IdForm, Spelling
 
 REFUSE, FIRST, LAST = "refuse", "first", "last"
 REPEATED: Final = (REFUSE, FIRST, LAST)
 _RARE: Final = 0.1  # more of another spelling are a way of writing ids here
+_DIGITS_KEPT: Final = 15  # by a spreadsheet
+_FEW, _SHAPES, _SHOWN = 10, 3, 40
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_CUT: Final = re.compile(r"\d[.,]\d+[eE]\+?\d+|\d[eE]\+\d+|\d{16,}\.0+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -101,8 +106,41 @@ def read_people(frame: Frame, columns: IdColumns) -> People:
     return People(list(rows), list(rows.values()))
 
 
-def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart]:
+@dataclass(frozen=True)
+class IdLook:
+    """What most ids look like, for their owner alone: no shape that few have.
+
+    Args:
+        shapes: A 9 for each digit but a 0 in front, one letter for several together, whatever else as it is.
+        unpadded: Whether they are whole numbers of several lengths, none with a zero in front: some may have lost it.
+    """
+
+    shapes: tuple[str, ...] = ()
+    unpadded: bool = False
+
+
+NO_LOOK: Final = IdLook()
+
+
+def look_of(ids: Sequence[str], form: IdForm) -> IdLook:
+    """Return what ids in this form look like."""
+    shapes = Counter(" + ".join(map(_shape, form.parts(each))) for each in ids)
+    many = max(_FEW, len(ids) * _RARE)
+    common = tuple(shape for shape, held in shapes.most_common(_SHAPES) if held >= many)
+    numbers = all(each.isascii() and each.isdigit() and not each.startswith("0") for each in ids)
+    return IdLook(common, numbers and len({*map(len, ids)}) > 1)
+
+
+def _shape(text: str) -> str:
+    shape = _LETTERS.sub(lambda run: "A" if run[0].isupper() else "a" if run[0].islower() else "Aa", text)
+    digits = "".join("9" if c in "0123456789" else "\uff19" if c.isdigit() else c for c in shape)
+    return ("0" + digits[1:] if text.startswith("0") else digits)[:_SHOWN]
+
+
+def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart | IdsRounded]:
     """Yield what a few ids differ in from nearly all others, where the form would take them for other people.
+
+    And whether all of them end as numbers that a spreadsheet has rounded.
 
     Args:
         ids: In their normal form.
@@ -113,6 +151,9 @@ def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart]
         written = Counter((each == each.upper(), each == each.lower()) for each in ids)
         written.pop((True, True), None)  # no letter that has a case
         yield from _rare(written.total() - max(written.values()), len(ids), Spelling.CASE)
+    long = every.isdigit() and min(map(len, ids)) > _DIGITS_KEPT
+    if long and all(not each[_DIGITS_KEPT:].strip("0") for each in ids):
+        yield IdsRounded(len(ids))
     if Spelling.ZEROS not in form.alike and every.isascii() and every.isdigit():
         padded = {len(each) for each in ids if each[0] == "0" and len(each) > 1}
         short = sum(each[0] != "0" and len(each) < max(padded) for each in ids) if padded else 0
@@ -140,6 +181,16 @@ def distinct_ids(column: Column) -> list[str]:
 
 
 def _check_filled(column: Column) -> None:
+    held = zip(column.cells.texts, column.cells.records.tolist(), strict=True)
+    cut = {text: cells for text, cells in held if _CUT.fullmatch(text)}
+    if cut:
+        cells = sum(cut.values())
+        told = "this id has" if cells == 1 else f"{cells} ids have"
+        raise column.error(
+            f"{told} lost the last digits, as a spreadsheet or a program with floating point writes long numbers (as "
+            "1.23457E+17): export the column as text from where the table is kept, before a spreadsheet opens it",
+            min(map(column.cells.row, cut)),
+        )
     empty = column.cells.missing
     if empty:
         told = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"

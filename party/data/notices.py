@@ -11,9 +11,10 @@ from protocols.identifiers import Spelling
 
 @dataclass(frozen=True)
 class GuessedEncoding:
-    """A file is not UTF-8 and was read as Windows-1252."""
+    """A file is not UTF-8 and was read as Windows-1252; some of its bytes may be other letters in Windows-1250."""
 
     path: Path
+    central: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ class IdsSpelledApart:
     few: int
     ids: int
     spelling: Spelling
+
+
+@dataclass(frozen=True)
+class IdsRounded:
+    """So many ids are numbers of more than 15 digits, whose further digits are all 0."""
+
+    ids: int
 
 
 @dataclass(frozen=True)
@@ -178,6 +186,7 @@ Notice = (
     | MarkersTaken
     | Spelt
     | IdsSpelledApart
+    | IdsRounded
     | IdentifierLeftOut
     | ItemsLeftOut
     | ColumnTreated

@@ -35,6 +35,7 @@ _GROUPED = {
     POINT: re.compile(r"([+-]?)(\d{1,3}(?:[,'\u2019 ]\d{3})+)(?:\.(\d+))?", re.ASCII),
     COMMA: re.compile(r"([+-]?)(\d{1,3}(?:[.'\u2019 ]\d{3})+|\d+(?=,))(?:,(\d+))?", re.ASCII),
 }
+_WHOLE_DOUBLE = 15 + len(".0")  # a longer number with a point has lost digits
 _ZEROS = re.compile(r"\+?0*(\d+)", re.ASCII)
 
 
@@ -97,7 +98,7 @@ def read_ids(cells: Mapping[str, int]) -> Reading:
     changed = {}
     for text in cells:
         plain = seen(text)
-        whole = _WHOLE.fullmatch(plain) if ".0" in plain else None
+        whole = _WHOLE.fullmatch(plain) if ".0" in plain and len(plain) <= _WHOLE_DOUBLE else None
         plain = whole[1] if whole else plain
         if plain != text:
             changed[text] = plain or None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from party.data.ids import NO_LOOK, IdLook
 from party.node.inputs import OwnerNotices, Tell, load_inputs
 from party.records.alignments import PastAlignment, hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
@@ -84,12 +85,14 @@ class ListRules:
         bounds: Ours.
         pages: Of our ledger, about the peer.
         rows: Whether the lists are of rows to be classified, and not of the data set's records.
+        look: What our ids look like.
     """
 
     dataset: str
     bounds: AlignmentBounds
     pages: PeerPages
     rows: bool = False
+    look: IdLook = NO_LOOK
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Object to too many ids, to one alignment too many, and to other people than a run has told of."""
@@ -138,8 +141,15 @@ class ListRules:
         return Objection(
             "overlap",
             f"{many} of the peer's {overlap.yours:,} ids are ours{asked}: "
-            f"who they are is not told{few}{alike if overlap.alike else ''}",
+            f"who they are is not told{few}{alike if overlap.alike else self._ours()}",
         )
+
+    def _ours(self) -> str:
+        """Say what our ids look like, where the peer's may be written otherwise."""
+        shapes = " or ".join(self.look.shapes)
+        ours = f"; ours look like {shapes} (9 for a digit): compare how the peer writes its ids" if shapes else ""
+        lost = "; ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
+        return ours + (lost if self.look.unpadded else "")
 
     def note(self, fact: Fact) -> None:
         """Put on record what is learned."""

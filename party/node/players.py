@@ -6,6 +6,7 @@ A new kind of job is a case of `Job`, a player here with what it ends with, and 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from party.data.ids import NO_LOOK, IdLook, look_of
 from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.any_file import KeptResult
 from party.models.kept_model import KeptModel
@@ -76,13 +77,14 @@ class Predicted:
 class Matched:
     """What an alignment ended with: with whom, how many people are common, and whether it is known who they are.
 
-    `rows` tells that they are to be classified, and not records of the data set.
+    `rows` tells that they are to be classified, and not records of the data set. `look` is what our ids look like.
     """
 
     peer: str
     overlap: Overlap
     named: bool
     rows: bool = False
+    look: IdLook = NO_LOOK
 
 
 OnMatched = Callable[[Matched], None]
@@ -240,13 +242,15 @@ def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple
     if aligned.rows is not None:
         people = [whole.records[row] for row in aligned.rows]
         keep_alignment(stage.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
-    return Matched(peer, aligned.overlap, aligned.rows is not None), people
+    look = look_of(whole.records, whole.form)
+    return Matched(peer, aligned.overlap, aligned.rows is not None, look=look), people
 
 
 def _aligned(
     listed: PartyInputs, opening: Opening, stage: Stage, *, count_only: bool = False, rows: bool = False
 ) -> Aligned:
-    rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows)
+    look = look_of(listed.records, listed.form)
+    rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows, look)
     role = align(listed, stage.channel.peer, opening.nonces, rules, count_only=count_only)
     return play(role, stage.channel, stage.watching(rules.note))
 
@@ -278,7 +282,8 @@ def _with_common_rows(opening: Opening, stage: Stage) -> Offer:
     if not play(role, stage.channel, stage.watching()):
         return offer
     aligned = _aligned(listed, opening, stage, rows=True)
-    stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True))
+    look = look_of(listed.records, listed.form)
+    stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True, look=look))
     return offer if aligned.rows is None else offer.only(aligned.rows)
 
 

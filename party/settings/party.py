@@ -20,6 +20,7 @@ from party.data.ids import IdColumns
 from party.data.moments import day
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError
+from party.files import is_there
 from party.settings.address import Address
 from party.settings.depth import read_depth
 from party.settings.ids import (
@@ -34,7 +35,7 @@ from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.node import NodeSettings, PredictSettings, read_node, read_party_name, read_predict
 from party.settings.noise import read_budget, read_most_noise
-from party.settings.place import settings_file
+from party.settings.place import CONFIG_FILE, settings_file
 from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
@@ -187,6 +188,11 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         InputError: Others can change the folder or read its secrets.
     """
     path = settings_file(path)
+    if path.name == CONFIG_FILE and path.parent.is_dir() and not is_there(path):
+        raise ConfigError(
+            f"{path.parent} holds no {path.name}, so it is no party's folder: name another, or make a party there by "
+            f"`cotally init NAME --dir {path.parent}`"
+        )
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))
     name = read_party_name(top, "name", top.text("name"))
     data = _data(top)

@@ -25,8 +25,8 @@ id = "id"                  # column that says which record is whose, or columns:
 #   bins            of numbers "median-of-range", "quantiles:4", or edges such as [18, 65];
 #                   of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]
 #   max_values      keep the commonest values, the others become "other"; bins join their neighbours
-#   missing         "value" (a value of its own), "majority" (which the other party is told), "refuse",
-#                   or a text to fill in; the model keeps it, and predictions do the same
+#   missing         "value" (a value of its own), "majority" (which one, the other party learns),
+#                   "refuse", or a text to fill in; the model keeps it, and predictions do the same
 #   not_missing     texts that are values here, though missing cells elsewhere: ["NA"] for Namibia
 #   smallest_value  rarer values become "other", rarer bins join others (default: as in [data])
 [columns]

@@ -12,6 +12,7 @@ from party.data.notices import (
     ColumnTreated,
     GuessedEncoding,
     IdentifierLeftOut,
+    IdsRounded,
     IdsSpelledApart,
     IndexLeftOut,
     ItemsLeftOut,
@@ -75,7 +76,7 @@ def _text(notice: Notice) -> str:
             return f"taken for missing cells: {listed}"
         case SpelledAlike() | UnseenLeftOut() | WrittenApart() | PointsTaken():
             return f"column {notice.column!r}: {_spelt(notice)}"
-        case IdsSpelledApart() | IdentifierLeftOut() | ItemsLeftOut():
+        case IdsSpelledApart() | IdsRounded() | IdentifierLeftOut() | ItemsLeftOut():
             return _of_ids(notice)
         case ClassTold(column):
             return (
@@ -88,8 +89,10 @@ def _text(notice: Notice) -> str:
 
 def _of_file(told: GuessedEncoding | IndexLeftOut | NamesUnseen) -> str:
     match told:
-        case GuessedEncoding():
-            return " is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+        case GuessedEncoding(_, central):
+            other = ", such as cp1250: it has letters that are others in Central Europe, and names would cross so"
+            guess = " is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+            return guess + (other if central else "")
         case IndexLeftOut(_, position, name):
             called = f"column {name!r}" if name else f"column {position + 1}, which has no name,"
             return f": {called} is taken for an index of the program that wrote the file, and left out"
@@ -118,7 +121,12 @@ def _spelt(told: Spelt) -> str:
             return f'{cells} cells have a point that groups no thousands: taken as a decimal one, though decimal = ","'
 
 
-def _of_ids(told: IdsSpelledApart | IdentifierLeftOut | ItemsLeftOut) -> str:
+def _of_ids(told: IdsSpelledApart | IdsRounded | IdentifierLeftOut | ItemsLeftOut) -> str:
+    if isinstance(told, IdsRounded):
+        return (
+            f"all {told.ids:,} ids have only zeros after their 15th digit, as in a spreadsheet that has rounded them: "
+            "if they should not, export the column as text from where the table is kept"
+        )
     if isinstance(told, ItemsLeftOut):
         return (
             f"{told.left:,} items are left out, {told.kept:,} are columns: fewer than {told.smallest} persons have "

@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from party.data import read_frame
 from tests.support.processes import assert_one_line, cotally_here
 
 
@@ -62,6 +65,36 @@ def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path
     wrong = subprocess.run([*command, "--encoding", "utf-8"], input=rows, capture_output=True, check=False)
     assert (wrong.returncode, wrong.stdout) == (2, b"")
     assert b"standard input, line 3, column 'city': the cell holds bytes that are not UTF-8" in wrong.stderr
+
+
+@pytest.mark.parametrize("name", ["out.tsv", "out.csv.gz", "out.parquet", "out.txt"])
+def test_classes_are_written_in_the_form_that_the_name_says(model: Path, name: str) -> None:
+    out = model.parent / name
+    ended = cotally_here("predict", model, rows_file(model.parent), "-o", out, "--probabilities")
+    assert ended.code == 0, ended.err
+    frame = read_frame(out)
+    assert frame.columns == ("alice.age", "city", "bob.age", "outcome", "prediction", "P(bad)", "P(good)")
+    assert frame.column("prediction").cells == ["good", "good", "bad"]
+    assert frame.column("P(good)").cells == ["1", "1", "0"]
+    assert (out.read_bytes()[:4] == b"PAR1") == (name == "out.parquet")
+
+
+def test_a_form_that_cannot_be_written_is_refused_before_any_work(model: Path) -> None:
+    out = model.parent / "out.xlsx"
+    problem = "ends in .csv, .tsv, .txt, in .gz after one of these, or in .parquet"
+    assert_one_line(cotally_here("predict", model, rows_file(model.parent), "-o", out), 2, problem)
+    assert not out.exists()
+
+
+def test_what_is_in_columns_that_the_model_does_not_read_does_not_matter_and_is_written_as_it_was(model: Path) -> None:
+    rows, out = model.parent / "rows.csv", model.parent / "out.csv"
+    note, odd = b"x" * 200_000, b"caf\xe9"
+    rows.write_bytes(
+        b"alice.age,city,bob.age,note,odd\n17,Oslo,no," + note + b"," + odd + b"\n50,Z\xc3\xbcrich,no,,a\x00b\n"
+    )
+    ended = cotally_here("predict", model, rows, "-o", out)
+    assert ended.code == 0, ended.err
+    assert out.read_bytes().splitlines()[1] == b"17,Oslo,no," + note + b"," + odd + b",good"
 
 
 def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:

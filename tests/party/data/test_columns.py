@@ -179,8 +179,9 @@ def test_there_is_no_commonest_value_where_all_cells_are_missing() -> None:
 
 
 def test_a_missing_cell_is_refused_where_the_owner_says_so() -> None:
-    assert "the cell is missing" in refused([CANARY, "?", None], line=3, missing="refuse")
-    assert "the cell is missing" in refused([CANARY, None, "?"], line=3, missing="refuse")
+    cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
+    assert f"2 cells are missing, the first one here: {cure}" in refused([CANARY, "?", None], line=3, missing="refuse")
+    assert f"the cell is missing: {cure}" in refused([CANARY, "x", "?"], line=4, missing="refuse")
     assert treated(["a"], missing="refuse").values == ("a",)
 
 

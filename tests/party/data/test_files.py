@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from party.data import Form, Frame, read_frame
+from party.data.notices import GuessedEncoding
 from party.errors import DataError
 from party.show.notices import notice_text
 from protocols.errors import InputError
@@ -49,7 +50,15 @@ def test_the_encoding_is_found_out_and_told_where_it_is_a_guess(encoding: str, t
     frame = read_frame(path)
     assert rows(frame) == ROWS
     guessed = f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
-    assert tuple(map(notice_text, frame.notices)) == ((guessed,) if encoding == "cp1252" else ())
+    central = ", such as cp1250: it has letters that are others in Central Europe, and names would cross so"
+    assert tuple(map(notice_text, frame.notices)) == ((guessed + central,) if encoding == "cp1252" else ())
+
+
+def test_a_guess_is_not_said_to_be_doubtful_where_both_encodings_have_the_same_letters(tmp_path: Path) -> None:
+    for text, doubtful in (("Zürich", False), ("Genève", True), ("Łódź", True)):
+        path = written(tmp_path, f"id,city\n1,{text}\n".encode("cp1250" if text == "Łódź" else "cp1252"))
+        (notice,) = read_frame(path).notices
+        assert notice == GuessedEncoding(path, doubtful)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "mac-roman", "latin-1"])

@@ -7,8 +7,8 @@ import pytest
 
 from party.data.form import USUAL
 from party.data.frame import Column, frame_of
-from party.data.ids import FIRST, LAST, IdColumns, distinct_ids, read_people
-from party.data.notices import IdsSpelledApart
+from party.data.ids import FIRST, LAST, IdColumns, IdLook, distinct_ids, look_of, read_people
+from party.data.notices import IdsRounded, IdsSpelledApart
 from party.data.reader import read_frame
 from party.data.share import read_share
 from party.errors import DataError
@@ -43,6 +43,56 @@ def test_a_repeated_id_is_refused_by_its_line_and_not_shown(tmp_path: Path) -> N
 def test_an_id_with_an_empty_part_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DataError, match="this id is empty"):
         people(tmp_path, NAMED, text)
+
+
+CUT = ["4.30370E+17", "4.3037e+17", "4,3037E+17", "4E+17", "430369570000000000.0"]
+
+
+@pytest.mark.parametrize("cut", CUT)
+def test_ids_that_have_lost_digits_are_refused_and_what_to_do_is_said(tmp_path: Path, cut: str) -> None:
+    """Two people may have become one: to keep a row of each would drop somebody."""
+    for columns in (IdColumns(("id",)), IdColumns(("id",), repeated=FIRST)):
+        with pytest.raises(DataError, match="line 3, column 'id': 2 ids have lost the last digits, as a") as caught:
+            people(tmp_path, columns, f'id,x\n17,a\n"{cut}",a\n"{cut}",b\n')
+        assert "export the column as text" in str(caught.value)
+        assert "4" not in str(caught.value).partition("17)")[2]
+    with pytest.raises(DataError, match="this id has lost the last digits"):
+        distinct_ids(frame_of(Path("t.csv"), ["id"], [[cut, "x"]]).ids("id"))
+
+
+@pytest.mark.parametrize("whole", ["1E5", "4e17", "430369570000000000", "A1E+B", "123456789012345.0", "1.5"])
+def test_other_ids_have_lost_nothing(tmp_path: Path, whole: str) -> None:
+    assert len(people(tmp_path, IdColumns(("id",)), f"id,x\n{whole},a\n2,b\n")[0]) == 2
+
+
+def test_numbers_that_a_spreadsheet_may_have_rounded_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000000,{n % 2}\n" for n in range(60)))
+    (told,) = read_share(path, "alice", IdColumns(("id",))).notices
+    assert told == IdsRounded(60)
+    assert "all 60 ids have only zeros after their 15th digit" in notice_text(told)
+    path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000001,{n % 2}\n" for n in range(60)))
+    assert read_share(path, "alice", IdColumns(("id",))).notices == ()
+
+
+@pytest.mark.parametrize(
+    ("ids", "look"),
+    [
+        ([f"{n:08}" for n in range(200)], IdLook(("09999999",))),
+        ([f"{n}" for n in range(1, 200)], IdLook(("999", "99"), unpadded=True)),
+        ([f"{n:03}-{n % 7}" for n in range(100, 300)], IdLook(("999-9",))),
+        ([f"P-{n:04}" for n in range(1000, 1200)], IdLook(("A-9999",))),
+        ([f"19{n:02}-05-31" for n in range(60, 99)], IdLook(("9999-99-99",))),
+        ([chr(0xFF10 + n % 10) * 3 for n in range(100)], IdLook(("９９９",))),
+        ([*[f"x{n:02}" for n in range(10, 99)], "Ann Lee"], IdLook(("a99",))),
+        (["a", "b"], IdLook()),
+    ],
+)
+def test_what_ids_look_like_is_said_by_shapes_that_many_have(ids: list[str], look: IdLook) -> None:
+    assert look_of(ids, USUAL_FORM) == look
+    both = IdForm(2)
+    shapes = tuple(f"{shape} + Aa" for shape in look.shapes)
+    assert look_of([both.joined([each, "Ann"]) for each in ids], both) == IdLook(shapes)
 
 
 def test_ids_that_are_taken_as_they_are_are_each_given_and_distinct() -> None:

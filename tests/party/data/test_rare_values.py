@@ -325,6 +325,23 @@ def test_what_no_decimal_sign_makes_a_number_is_refused_by_line() -> None:
         treated(["1;5"] * 30, bins="median-of-range")
 
 
+DATABASES = [
+    "2019-05-31 12:30:00+00",
+    "2019-05-31 12:30:00.123456+02",
+    "2019-05-31 12:30:00 UTC",
+    "2019-05-31T12:30:00.123456Z",
+    "2019-05-31 12:30:00.0000000 +02:00",
+    "2019-05-31 12:30:00.1234567",
+    "31.05.2019 12:30",
+    "2019/05/31",
+]
+
+
+@pytest.mark.parametrize("written", DATABASES)
+def test_timestamps_as_databases_write_them_are_dates(written: str) -> None:
+    assert treated([written, "2024-01-31"] * 20, bins="year").values == ("<= 2019-12-31", "> 2019-12-31")
+
+
 # Whatever a column holds
 
 TEXTS = st.sampled_from([None, "?", "1", "2", "2.5", "7", "other", "missing", "x", "y", "> 3", "z", "é", "e"])

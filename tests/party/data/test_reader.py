@@ -78,6 +78,9 @@ FAULTS = {
     "a byte that no encoding has": (GOOD + C + b",B\x81le,4\n", 3, "city", "not UTF-8"),
     "an Excel workbook": (b"PK\x03\x04" + C, None, None, "Excel workbook"),
     "a web page": (b"<!doctype html>" + C, None, None, "web page"),
+    "JSON": (b'{"a": "' + C + b'"}', None, None, "is JSON, not a table: write it as CSV or Parquet"),
+    "JSON of records": (b'\xef\xbb\xbf[\n  {"a": "' + C + b'"}\n]', None, None, "is JSON, not a table"),
+    "JSON of lists": (b'[ ["' + C + b'"]]', None, None, "is JSON, not a table"),
 }
 
 

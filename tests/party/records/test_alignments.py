@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from party.data.ids import NO_LOOK, IdLook
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.aligning import ListRules
+from party.node.players import Matched
 from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_people, note_alignment
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
 from party.records.tally import dealings
 from party.settings.ids import AlignmentBounds
+from party.show.alignment import matched_lines
 from party.show.ledger import dealings_lines
 from protocols.facts import AlignmentFact
 from protocols.two_party.alignment import Overlap
@@ -89,6 +92,31 @@ def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
     assert objection is not None
     assert objection.reason.startswith("none of the peer's 9 ids are ours")
     assert ("least_overlap asks for" in objection.reason) is asked
+
+
+def test_where_few_are_common_our_own_ids_are_described(pages: PeerPages) -> None:
+    def reason(look: IdLook, overlap: Overlap) -> str:
+        objection = ListRules("d", AlignmentBounds(), pages, look=look).judge_overlap(overlap)
+        assert objection is not None
+        return objection.reason
+
+    few = Overlap(50, 90, 0)
+    zeros = "ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
+    assert reason(NO_LOOK, few).endswith("who they are is not told")
+    assert "; ours look like 99-9 or A9 (9 for a digit)" in reason(IdLook(("99-9", "A9")), few)
+    assert zeros not in reason(IdLook(("99-9", "A9")), few)
+    assert reason(IdLook(("999",), unpadded=True), few).endswith(zeros)
+    spelled = replace(few, alike=("zeros",))
+    assert reason(IdLook(("999",), unpadded=True), spelled).endswith("add to [data] id_alike, on both sides, zeros")
+
+
+def test_an_alignment_of_few_says_what_ours_look_like() -> None:
+    look = IdLook(("999",), unpadded=True)
+    lines = "\n".join(matched_lines(Matched("bob", Overlap(50, 90, 20), named=True, look=look)))
+    assert "Ours look like 999 (9 for a digit): does the peer write its ids otherwise?" in lines
+    assert "Ours have no zeros in front" in lines
+    for overlap in (Overlap(50, 90, 30), Overlap(50, 50, 50), Overlap(50, 90, 20, ("zeros",))):
+        assert "Ours" not in "\n".join(matched_lines(Matched("bob", overlap, named=True, look=look)))
 
 
 def test_lists_that_are_too_long_or_one_pair_too_many_are_objected_to(pages: PeerPages) -> None:

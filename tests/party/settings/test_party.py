@@ -223,8 +223,10 @@ def test_a_bad_setting_is_named_with_file_key_and_legal_range(tmp_path: Path, ol
 
 def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "party.toml"
+    with pytest.raises(ConfigError, match=r"holds no party\.toml, so it is no party's folder: name another, or make"):
+        read_party_config(tmp_path)
     with pytest.raises(ConfigError, match="does not exist"):
-        read_party_config(path)
+        read_party_config(tmp_path / "absent.toml")
     path.write_bytes(b"name = '\xff'")
     with pytest.raises(ConfigError, match="is not UTF-8"):
         read_party_config(path)
