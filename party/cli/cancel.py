@@ -3,9 +3,10 @@
 import argparse
 from pathlib import Path
 
+from party.files import is_there
 from party.keys.keystore import load_secret
 from party.records.entries import date_text, now
-from party.records.journal import cancel_run, open_journal
+from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, unknown_run
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.settings.place import CONFIG_FILE
@@ -19,6 +20,8 @@ def run(arguments: argparse.Namespace) -> int:
     if (Path(arguments.run_name) / CONFIG_FILE).is_file():
         raise InputError(f"{arguments.run_name} is a party: name the run after it, as `cotally status` tells it")
     config = read_party_config(arguments.party, KEY_FLOOR)
+    if not is_there(config.folder / JOURNAL_FILE):
+        raise unknown_run(arguments.run_name)  # and makes no journal
     with open_journal(config.folder, load_secret(config.folder)) as journal:
         cancelled = cancel_run(journal, arguments.run_name, date_text(now()))
     if arguments.json:

@@ -12,13 +12,13 @@ No worker is given the secret of the coins, the key of the certificate or the ta
 on, so it sees what its workers see: whoever runs the cluster holds the key of the cipher once it encrypts there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
 from party.compute.cluster import Cluster
 from party.compute.encryption import ParallelEncryptor
-from party.compute.ordered import WorkerError
+from party.compute.ordered import Heedful, WorkerError
 from party.compute.pool import LocalPool
 from party.compute.settings import ComputeSettings, available_cpus
 from protocols.work import Compute, InlineWorkers, Workers
@@ -30,6 +30,7 @@ __all__ = [
     "ParallelEncryptor",
     "WorkerError",
     "available_cpus",
+    "heeding",
     "make_compute",
 ]
 
@@ -46,6 +47,25 @@ def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
     with _workers(settings) as workers:
         home = workers if settings.cluster is None else InlineWorkers()
         yield Compute(partial(ParallelEncryptor, workers=workers), workers, home)
+
+
+@contextmanager
+def heeding(compute: Compute | None, check: Callable[[], None]) -> Iterator[None]:
+    """Let waits for workers end with what this raises, for as long as the context lasts.
+
+    Args:
+        compute: Of a party; of what is done in this process, nothing waits.
+        check: Called again and again.
+    """
+    workers = None if compute is None else compute.workers
+    if not isinstance(workers, Heedful):
+        yield
+        return
+    before, workers.heed = workers.heed, check
+    try:
+        yield
+    finally:
+        workers.heed = before
 
 
 def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:

@@ -21,7 +21,7 @@ from importlib.metadata import version
 from typing import Any, Self, TypeVar
 
 from party.closing import Closing
-from party.compute.ordered import AHEAD, WorkerError, ordered_map
+from party.compute.ordered import AHEAD, Heedful, WorkerError, ordered_map
 from protocols.errors import CotallyError
 
 A = TypeVar("A")
@@ -37,11 +37,13 @@ _TRANSPORT = {"dask": "tcp", TLS: "tls"}
 _PROBLEMS = (OSError, TypeError, ValueError, RuntimeError)  # of Dask, where it cannot reach or read
 
 
-class Cluster(Closing):
+class Cluster(Heedful, Closing):
     """A cluster's workers, made by `joined`; a context, at whose end we leave it."""
 
     def __init__(self, address: str, client: Any) -> None:
+        super().__init__()
         self._address = address
+        self._seen = self._looked = time.monotonic()
         self._client = client
         self._executor: Executor = client.get_executor(pure=False)
 
@@ -79,22 +81,31 @@ class Cluster(Closing):
             raise self._lost() from None
 
     def _wait(self, future: Future[B]) -> B:
-        """Wait for a result as long as there are workers; Dask itself would wait forever for new ones."""
-        seen = time.monotonic()
-        while True:
-            try:
-                return future.result(_LOOK_SECONDS)
-            except TimeoutError:
-                if self._threads():
-                    seen = time.monotonic()
-                elif time.monotonic() - seen > NO_WORKERS_SECONDS:
-                    raise WorkerError(f"the cluster at {self._address} no longer has workers") from None
-            except CancelledError:
-                raise self._lost() from None
-            except (CotallyError, MemoryError):
-                raise
-            except Exception as error:
-                raise self._failed(error) from error
+        self._seen = time.monotonic()
+        try:
+            return self.wait(future)
+        except CancelledError:
+            raise self._lost() from None
+        except (CotallyError, MemoryError):
+            raise
+        except Exception as error:
+            raise self._failed(error) from error
+
+    def look(self) -> None:
+        """See whether anybody waits for us, and whether there are workers; Dask itself would wait forever for new ones.
+
+        Raises:
+            WorkerError: There have been none for a minute, or the cluster was lost.
+        """
+        super().look()
+        now = time.monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = now
+        if self._threads():
+            self._seen = now
+        elif now - self._seen > NO_WORKERS_SECONDS:
+            raise WorkerError(f"the cluster at {self._address} no longer has workers")
 
     def _threads(self) -> int:
         try:

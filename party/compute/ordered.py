@@ -1,4 +1,7 @@
-"""A map over futures: in order, and only a few tasks ahead, so that memory stays flat and a slow peer slows us."""
+"""A map over futures: in order, and only a few tasks ahead, so that memory stays flat and a slow peer slows us.
+
+No wait for a result is without end: again and again it is seen whether whoever is to get it still waits.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +14,8 @@ AHEAD = 2  # tasks per worker: one in work, one waiting
 
 A = TypeVar("A")
 B = TypeVar("B")
+
+_LOOK_SECONDS = 0.5
 
 
 class WorkerError(InputError):
@@ -45,6 +50,35 @@ def ordered_map(
     finally:
         for future in started:
             future.cancel()
+
+
+class Heedful:
+    """Workers whose results are waited for as long as `heed` raises nothing."""
+
+    def __init__(self) -> None:
+        self.heed: Callable[[], None] = lambda: None
+
+    def look(self) -> None:
+        """See, twice a second while a result is waited for, whether it can still come.
+
+        Raises:
+            Exception: It cannot, or what `heed` raises.
+        """
+        self.heed()
+
+    def wait(self, future: Future[B]) -> B:
+        """Wait for a result.
+
+        Raises:
+            Exception: What the task, or `look`, has raised.
+        """
+        while True:
+            try:
+                return future.result(_LOOK_SECONDS)
+            except TimeoutError:
+                if future.done():
+                    raise
+                self.look()
 
 
 def _take(started: deque[Future[B]], result: Callable[[Future[B]], B]) -> B:

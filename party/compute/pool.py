@@ -4,8 +4,9 @@ They are spawned, never forked: a fork with a live channel of gRPC deadlocks, an
 is a process of its own at once, so a pool that is made before the channel is safe; it loads its code meanwhile.
 
 Each worker has a pipe whose other end only the party holds. So a worker that dies is noticed at once, as the end of its
-pipe, and a party that dies is noticed by its workers, whatever killed it. The task of a worker that died is done again
-by a fresh one; a task that kills that one too ends the run.
+pipe, and a party that dies is noticed by its workers, whatever killed it. A worker that is at a task shows that it
+lives; one that is stopped, and not dead, does not, and is ended. The task of a worker that died is done again by a
+fresh one; a task that kills that one too ends the run.
 """
 
 import signal
@@ -21,7 +22,7 @@ from threading import Lock
 from typing import Any, Self, TypeVar
 
 from party.closing import Closing
-from party.compute.ordered import AHEAD, WorkerError, ordered_map
+from party.compute.ordered import AHEAD, Heedful, WorkerError, ordered_map
 from party.compute.worker import serve
 
 A = TypeVar("A")
@@ -29,12 +30,14 @@ B = TypeVar("B")
 
 _SPAWN = get_context("spawn")
 _JOIN_SECONDS = 5.0
+_SILENT_LOOKS = 120  # of half a second; no time that this process has slept, too, counts
 
 
-class LocalPool(Closing):
+class LocalPool(Heedful, Closing):
     """Worker processes, made by `started`; a context, at whose end they end."""
 
     def __init__(self, threads: ThreadPoolExecutor) -> None:
+        super().__init__()
         self._lock = Lock()
         self._closed = False
         self._workers: list[_Worker] = []
@@ -69,7 +72,14 @@ class LocalPool(Closing):
             WorkerError: A worker ran out of memory, or two died over the same task.
         """
         ahead = AHEAD * len(self._workers)
-        return ordered_map(partial(self._submit, function), Future.result, tasks, ahead)
+        return ordered_map(partial(self._submit, function), self.wait, tasks, ahead)
+
+    def look(self) -> None:
+        """See whether anybody waits for us, and end workers that have shown no sign of life for a minute."""
+        super().look()
+        for worker in tuple(self._workers):
+            if worker.looked_for() > _SILENT_LOOKS:
+                worker.kill()
 
     def close(self) -> None:
         """End all workers, in the middle of their work if need be."""
@@ -129,6 +139,7 @@ class _Worker:
     def __init__(self, process: SpawnProcess, connection: "Connection[Any, Any]") -> None:
         self._process, self._connection = process, connection
         self.pid = process.pid or 0
+        self._at_work, self._looks = False, 0
 
     @classmethod
     def started(cls) -> Self:
@@ -154,14 +165,24 @@ class _Worker:
         Raises:
             _WorkerDiedError: The process died over it, or before.
         """
+        self._at_work, self._looks = True, 0
         try:
             self._connection.send((function, task))
-            done, result = self._connection.recv()
+            while (answer := self._connection.recv()) is None:
+                self._looks = 0
         except (EOFError, OSError):
             raise _WorkerDiedError(self._obituary()) from None
+        finally:
+            self._at_work = False
+        done, result = answer
         if not done:
             raise result
         return result
+
+    def looked_for(self) -> int:
+        """Note that a sign of life is looked for; return how often it has been in vain."""
+        self._looks += self._at_work
+        return self._looks if self._at_work else 0
 
     def _obituary(self) -> str:
         self._process.join(_JOIN_SECONDS)
@@ -170,9 +191,9 @@ class _Worker:
         return f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
 
     def kill(self) -> None:
-        """End the process."""
+        """End the process; one that the system does not let go of is left to it."""
         self._process.kill()
-        self._process.join()
+        self._process.join(_JOIN_SECONDS)
 
     def hang_up(self) -> None:
         """Let go of the pipe, once nobody waits on it."""

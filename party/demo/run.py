@@ -30,6 +30,7 @@ from party.demo.usual import USUAL_ROWS
 from party.models.tree_file import read_tree
 from party.node.inputs import ReleasedBefore, load_inputs
 from party.node.policy import check_disguise
+from party.records.journal import JOURNAL_FILE
 from party.records.ledger import LEDGER_FILE
 from party.records.run_file import (
     PLAIN,
@@ -235,12 +236,13 @@ class _Demo:
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
 
     def _forget(self) -> None:
-        """Remove both ledgers: a run costs what all of its counts cost, not those that no other run has told.
+        """Remove both ledgers and journals: a run costs all of its counts, not those that no other run has told.
 
         NB: they are closed as soon as both have written their models.
         """
         for party in PARTIES:
-            (self._out / party / LEDGER_FILE).unlink(missing_ok=True)
+            for name in (JOURNAL_FILE, LEDGER_FILE):
+                (self._out / party / name).unlink(missing_ok=True)
 
     def _add(self, row: Row) -> None:
         self.report = replace(self.report, rows=(*self.report.rows, row))

@@ -13,6 +13,7 @@ from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 
+_LONG = 6
 KeptResult = Model | JointItemsets
 """Whatever a run ends with."""
 
@@ -62,7 +63,26 @@ def read_result(path: Path) -> KeptResult:
     except ModelError:
         content = None
     name = content.get("format") if isinstance(content, dict) else None
-    return (_FORMATS.get(name, _TREE) if isinstance(name, str) else _TREE).read(path)
+    if not isinstance(name, str):
+        return _TREE.read(path)
+    if name not in _FORMATS:
+        _refuse_version(path, name)
+    return _FORMATS.get(name, _TREE).read(path)
+
+
+def _refuse_version(path: Path, name: str) -> None:
+    """Refuse a format of which another version is read here.
+
+    Raises:
+        ModelError: It is one.
+    """
+    kind, _, version = name.partition("/")
+    known = [each for each in map(str, _FORMATS) if each.partition("/")[0] == kind]
+    if known and version.isascii() and version.isdigit() and len(version) < _LONG:
+        raise ModelError(
+            f"{path} is a {kind}/{version}, this program reads {' and '.join(known)}: go on with the release of "
+            "cotally that wrote it, or let both sides train again"
+        )
 
 
 def model_from_text(text: str) -> Model:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from party.files import is_there
 from party.forecast.model import likely_counts, most_counts
 from party.forecast.rules import guess_rules
 from party.models.any_file import KeptResult
@@ -23,7 +22,7 @@ from party.node.budget import Account
 from party.node.policy import check_design, check_job
 from party.records.entries import terms_of
 from party.records.finished import FinishedRun
-from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
+from party.records.ledger import LedgerEntry, has_ledger, read_ledger
 from party.records.releases import released, spent_of
 from party.records.spending import spent_before
 from party.records.tally import dealings
@@ -230,7 +229,7 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
     Raises:
         LedgerError: It cannot be read.
     """
-    if not is_there(folder / LEDGER_FILE):
+    if not has_ledger(folder):
         return Past({}, 0, 0, Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
         return past_of(list(ledger.entries()), local.dataset)
@@ -324,7 +323,7 @@ def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError
     Raises:
         LedgerError: The ledger in the party's folder cannot be read.
     """
-    if not is_there(config.folder / LEDGER_FILE):
+    if not has_ledger(config.folder):
         return None
     with read_ledger(config.folder, local.secrets.coins) as ledger:
         objection = Account(local, config.agree.life, ledger).judge_job(Train(terms))

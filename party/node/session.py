@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from party.compute import heeding
 from party.files import FolderLock
 from party.keys.identity import load_peers, read_identity
 from party.keys.signatures import signatures
@@ -131,7 +132,11 @@ def run_session(
             runs.follow(progress)
 
         stage = _stage(local, config, channel, ends, runs, host, on_progress)
-        with runs.watched(), heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt):
+        with (
+            runs.watched(),
+            heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt),
+            heeding(local.compute, channel.check),
+        ):
             opening = _opened(local, stage.policy, channel, job)
             play(_compare_ledgers(ends, runs, opening.job), channel)
             channel.ends = ends

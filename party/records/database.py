@@ -133,7 +133,10 @@ class DatabaseKind:
         if application != self.application:
             raise self.spoilt(f"{path} is not a {self.name} of cotally")
         if version != self.version:
-            raise self.error(f"{path} is a {self.name} of version {version}, this program reads {self.version}")
+            raise self.error(
+                f"{path} is a {self.name} of version {version}, this program reads {self.version}: keep the file, and "
+                "go on with the release of cotally that wrote it"
+            )
         with self._empty() as usual:
             parts = usual.execute(_PARTS).fetchall()
         if connection.execute(_PARTS).fetchmany(len(parts) + 1) != parts:

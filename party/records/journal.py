@@ -29,6 +29,7 @@ from protocols.role import Part
 
 JOURNAL_FILE: Final = "journal.sqlite"
 JOURNAL_VERSION: Final = 3
+_LISTED = "`cotally status` lists those that have not ended"
 _TABLES = """
     CREATE TABLE runs (run TEXT PRIMARY KEY, content TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
     CREATE TABLE kept (run TEXT NOT NULL, part TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL,
@@ -319,7 +320,13 @@ def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
         JournalError: There is none of this name, or it has ended.
     """
     record = journal.find(run)
-    if record is None or record.state is not RunState.OPEN:
-        known = "is not known here" if record is None else f"has ended: it is {record.state}"
-        raise JournalError(f"run {run} {known}; `cotally status` lists those that have not ended")
+    if record is None:
+        raise unknown_run(run)
+    if record.state is not RunState.OPEN:
+        raise JournalError(f"run {run} has ended: it is {record.state}; {_LISTED}")
     return journal.change(run, now, state=RunState.CANCELLED)
+
+
+def unknown_run(run: str) -> JournalError:
+    """Return the error of a run that no journal here has."""
+    return JournalError(f"run {run} is not known here; {_LISTED}")

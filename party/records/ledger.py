@@ -32,6 +32,8 @@ _TABLES = """
     CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
     CREATE TABLE last (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, mac BLOB NOT NULL) STRICT;
 """
+_BESIDE: Final = ("journal.sqlite", "alignments.json")
+"""What is only made where there is a ledger."""
 _PUT_LAST = "INSERT OR REPLACE INTO last VALUES (1, ?, ?)"
 
 Content = Mapping[str, object]
@@ -157,7 +159,7 @@ def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
         LedgerError: It was altered, belongs to another secret, is open to others, or cannot be used.
     """
     path = held.folder / LEDGER_FILE
-    if not is_there(path):
+    if not has_ledger(held.folder):
         _KIND.make(path, lambda empty: empty.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START)))
     return _opened(path, secret, "rw")
 
@@ -169,9 +171,24 @@ def read_ledger(folder: Path, secret: bytes) -> Ledger:
         LedgerError: As `open_ledger`, or there is none.
     """
     path = folder / LEDGER_FILE
-    if not is_there(path):
+    if not has_ledger(folder):
         raise LedgerError(f"{path} does not exist: no run has told anything yet")
     return _opened(path, secret, "ro")
+
+
+def has_ledger(folder: Path) -> bool:
+    """Tell whether a folder has a ledger; in one that has none, nothing was released.
+
+    Raises:
+        LedgerError: It has had one, which was lost, and with it what was released.
+    """
+    path = folder / LEDGER_FILE
+    if is_there(path):
+        return True
+    left = next((name for name in _BESIDE if is_there(folder / name)), None)
+    if left is not None:
+        raise _spoilt(f"{path} is missing, and was there before {left}")
+    return False
 
 
 def _ledger_key(secret: bytes) -> bytes:

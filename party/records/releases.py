@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from party.errors import ConfigError
-from party.files import is_there
 from party.records.changes import first_change, refusal
 from party.records.entries import PeerPages
-from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
+from party.records.ledger import LEDGER_FILE, LedgerEntry, has_ledger, read_ledger
 from party.records.spending import Spend, spend_of
 from protocols.jobs import Align, Job, Predict, Train
 from protocols.terms import Terms
@@ -298,7 +297,7 @@ def _known(folder: Path, release: Release) -> dict[str, object]:
 
 def _read(folder: Path, key: bytes) -> dict[str, dict[str, object]]:
     """Read what is on record in a folder: nothing where there is no ledger yet."""
-    if not is_there(folder / LEDGER_FILE):
+    if not has_ledger(folder):
         return {}
     with read_ledger(folder, key) as ledger:
         return released(ledger.entries())

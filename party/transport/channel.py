@@ -107,8 +107,8 @@ class Channel(Protocol):
     """One session with one peer, of this name and certificate (in memory there is none).
 
     `ends` are shown and seen from when they are set.
-    `send` and `receive` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does
-    not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
+    `send`, `receive` and `check` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire
+    does not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
     raises nothing. `interrupt` may be called by another thread: what waits then raises that error.
     """
 
@@ -124,6 +124,10 @@ class Channel(Protocol):
 
     def receive(self, kind: type[M]) -> M:
         """Wait for the peer's next message, which must be of this kind."""
+        ...
+
+    def check(self) -> None:
+        """Make sure that the session goes on, while we do other things than to send or to receive."""
         ...
 
     def stop(self, reason: Reason) -> None:
@@ -220,6 +224,14 @@ class PagedChannel(ABC):
                 if self.ends is not None and page.ledger is not None:
                     self.ends.see(page.ledger)
                 return bodies[0] if len(bodies) == 1 else b"".join(bodies)
+
+    def check(self) -> None:
+        """Make sure that the peer is there, or has left something to read, and that nobody has interrupted us.
+
+        Raises:
+            Exception: As for `receive`, or what `interrupt` was given.
+        """
+        self._incoming.check()
 
     def interrupt(self, error: Exception) -> None:
         """Let our role's next wait, or the one that it is in, raise this error; why it ends is then told as ever."""

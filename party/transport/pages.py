@@ -80,7 +80,7 @@ class Pages:
         self._least = self._limit = limit
         self._timer = timer
         self._pages: deque[Page] = deque()
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # NB: reentrant
         self._failure: Exception | None = None
         self._closed: Exception | None = None
         self._at_once = False
@@ -109,9 +109,18 @@ class Pages:
         """
         with self._changed:
             self._wait(lambda: self._failure or self._pages, timeout)
+            self.check()
+            return self._pages[0] if self._pages else None
+
+    def check(self) -> None:
+        """Make sure that there is, or may come, another page.
+
+        Raises:
+            Exception: What `fail` was given.
+        """
+        with self._changed:
             if self._failure and (self._at_once or not self._pages):
                 raise self._failure
-            return self._pages[0] if self._pages else None
 
     def remove(self, page: Page) -> None:
         """Remove this page if it is still the head."""

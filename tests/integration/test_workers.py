@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from party.keys.keystore import load_secret
+from party.records.journal import recorded_runs
 from tests.support.cases import correlated
 from tests.support.children import gone, workers_of
-from tests.support.processes import Pair, finish, make_pair, serving, start, wait_for
+from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start, wait_for
 
 RECORDS = 160
 ALICE, BOB = ["a0", "a1", "a2"], ["b0", "b1", "b2", "class"]
@@ -84,6 +86,35 @@ def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
             assert ended.code == 0, ended.err
     after = models(pair)
     assert after == trained(pair, "--workers", "1", omega=2)  # on the curve, which ends sooner: no model depends on it
+
+
+def stop_workers(pid: int) -> None:
+    for worker in workers_of(pid):
+        os.kill(worker, signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("how", ["the peer is gone", "the run is cancelled"])
+def test_a_party_whose_workers_are_stopped_and_not_dead_ends_with_its_session(pair: Pair, how: str) -> None:
+    pair.edit("bob", "patience = 30", "patience = 3")
+    with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
+        job = pair.write_job(method="smc", cipher="paillier")
+        bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
+        until_encrypting(bob)
+        workers = workers_of(bob.pid)
+        stop_workers(bob.pid)
+        if how == "the peer is gone":
+            alice.kill()
+            code = 4
+        else:
+            (run,) = recorded_runs(pair.bob, load_secret(pair.bob))
+            assert cotally_here("cancel", pair.bob / "party.toml", run.run).code == 0
+            code = 2
+        ended = finish(bob)
+        assert ended.code == code, ended.err
+        assert "Traceback" not in ended.err
+        alice.kill()
+        finish(alice)
+    wait_for(lambda: gone(workers), seconds=10)
 
 
 def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the_node_serves_on(pair: Pair) -> None:

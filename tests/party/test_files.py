@@ -239,6 +239,13 @@ def test_a_party_folder_in_which_others_can_read_a_secret_is_refused(tmp_path: P
             check_party_folder(tmp_path)
 
 
+def test_the_folder_of_an_older_release_is_refused_by_name(tmp_path: Path) -> None:
+    check_party_folder(tmp_path)
+    (tmp_path / "releases.json").write_text('{"format": "cotally-releases/2"}')
+    with pytest.raises(InputError, match=r"is of cotally 0\.1: what it released stands in releases\.json.* Go on"):
+        check_party_folder(tmp_path)
+
+
 def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:
     with locked_folder(tmp_path):
         assert is_locked(tmp_path)

@@ -212,12 +212,14 @@ def armoured(der: bytes) -> bytes:
 
 def _databases(folder: Path) -> Iterator[Reader]:
     """Yield what reads the files of SQLite: each time a file of another name, which SQLite has not seen."""
-    with locked_folder(folder) as held, open_ledger(held, SECRET) as ledger:
+    made = folder / "made"
+    made.mkdir(mode=0o700)
+    with locked_folder(made) as held, open_ledger(held, SECRET) as ledger:
         ledger.append({"time": "t", "peer": "bob", "fingerprint": "f", "kind": "head", "entries": 0, "digest": "00"})
-    with open_journal(folder, SECRET) as journal:
+    with open_journal(made, SECRET) as journal:
         journal.begin(RunRecord("00" * 8, "bob", "f", "d", {"kind": "train"}, "c", True, "t", "t"))
     for name, read in ((LEDGER_FILE, read_ledger), (JOURNAL_FILE, recorded_runs)):
-        yield name, partial(_read_database, folder / "databases", name, read), ((folder / name).read_bytes(),)
+        yield name, partial(_read_database, folder / "databases", name, read), ((made / name).read_bytes(),)
 
 
 def _read_database(folder: Path, name: str, read: Callable[[Path, bytes], object], data: bytes) -> None:

@@ -219,6 +219,8 @@ class World:
 
     def cancel(self, name: str) -> None:
         """Give up what has not ended, by the command."""
+        if not (self.sessions.folder / name / JOURNAL_FILE).exists():
+            return
         with open_journal(self.sessions.folder / name, self.secret(name)) as journal:
             for record in journal.runs():
                 if record.state is RunState.OPEN:

@@ -124,7 +124,10 @@ class AnswerStore(Closing):
             if not rows:
                 database.run("INSERT INTO survey VALUES (1, ?, ?, 0)", (STORE_VERSION, survey))
         if rows and rows[0][0] != STORE_VERSION:
-            raise ConfigError(f"{database.name} is a store of version {rows[0][0]}, this program reads {STORE_VERSION}")
+            raise ConfigError(
+                f"{database.name} is a store of version {rows[0][0]}, this program reads {STORE_VERSION}: keep it, and "
+                "go on with the release of cotally that wrote it"
+            )
         if rows and rows[0][1] != survey:
             raise ConfigError(
                 f"{database.name} holds the answers to another design: put the design back, or name another store"

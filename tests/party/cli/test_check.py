@@ -1,16 +1,23 @@
 """`cotally check`: what leaves, told before it leaves, and by the numbers of the data themselves."""
 
+import contextlib
 import json
 import re
+import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from party.files import locked_folder
+from party.keys.keystore import load_secret
 from party.node.check import Past
 from party.node.inputs import load_inputs
+from party.records.journal import open_journal
+from party.records.ledger import open_ledger
 from party.settings.party import read_party_config
 from party.show.check import told_lines
 from protocols.privacy.findings import measure_design
@@ -182,6 +189,62 @@ def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(p
         assert all(note.startswith("cotally: note: ") for note in notes)
         assert line.startswith("cotally: our [agree] most_runs allows 1 over the life of a data set: 1 on other terms")
         assert "0 of 1 are left" in other.out
+
+
+def test_a_run_that_nobody_began_is_not_known_and_no_journal_is_made_of_it(pair: Pair) -> None:
+    ended = cotally_here("cancel", pair.alice / "party.toml", "0123456789abcdef")
+    assert (ended.code, ended.out) == (2, "")
+    assert "run 0123456789abcdef is not known here; `cotally status` lists" in ended.err
+    assert "Nothing has been released" in check(pair).out
+
+
+def of_version(folder: Path, name: str, version: int) -> None:
+    with contextlib.closing(sqlite3.connect(folder / name)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return all files but those that SQLite keeps beside one that is open."""
+    return {path: path.read_bytes() for path in folder.iterdir() if path.suffix in (".toml", ".sqlite", ".json")}
+
+
+UNREAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "the first release": (
+        lambda d: (d / "releases.json").write_text("{}"),
+        "is of cotally 0.1: what it released stands in",
+    ),
+    "an older ledger": (lambda d: of_version(d, "ledger.sqlite", 1), "is a ledger of version 1, this program reads"),
+    "a newer ledger": (lambda d: of_version(d, "ledger.sqlite", 99), "go on with the release of cotally that wrote it"),
+    "a ledger that was lost": (
+        lambda d: (d / "ledger.sqlite").unlink(),
+        "is missing, and was there before journal.sqlite",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", UNREAD)
+def test_where_it_cannot_be_read_what_was_released_no_command_says_that_nothing_was(pair: Pair, how: str) -> None:
+    spoil, problem = UNREAD[how]
+    secret = load_secret(pair.alice)
+    with locked_folder(pair.alice) as held:
+        open_ledger(held, secret).close()
+    open_journal(pair.alice, secret).close()
+    spoil(pair.alice)
+    before = contents(pair.alice)
+    job, party = pair.write_job(), str(pair.alice / "party.toml")
+    for words in (
+        ("check", party),
+        ("check", party, job),
+        ("plan", party, job),
+        ("ledger", "show", party),
+        ("serve", party),
+    ):
+        ended = cotally_here(*words)
+        assert (ended.code, ended.out) == (2, ""), words
+        assert problem in ended.err, words
+        assert "Nothing has been released" not in ended.err
+        assert len([line for line in ended.err.splitlines() if line.startswith("cotally: ")]) == 1, words
+    assert contents(pair.alice) == before
 
 
 def test_what_cannot_be_is_refused_in_one_line(pair: Pair) -> None:

@@ -22,6 +22,7 @@ from party.compute import (
     LocalPool,
     ParallelEncryptor,
     WorkerError,
+    heeding,
 )
 from party.compute.encryption import EncryptionTask, _encryptor, encrypt_page
 from party.compute.ordered import ordered_map
@@ -172,6 +173,49 @@ def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one(tmp_pa
         now = all_of(pool, tmp_path / "now")
         assert len(now) == 2
         assert len(now & first) == 1
+
+
+def test_a_worker_that_is_stopped_and_not_dead_is_replaced_and_one_that_is_long_at_work_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("party.compute.pool._SILENT_LOOKS", 8)
+    with LocalPool.started(2) as pool:
+        all_of(pool, tmp_path / "met")
+        stopped, working = pool.pids
+        results = pool.map(echo, [(tmp_path, "go on", number) for number in range(2)])
+
+        def stop() -> None:
+            wait_for((tmp_path / f"begun {stopped}").exists)
+            wait_for((tmp_path / f"begun {working}").exists)
+            os.kill(stopped, signal.SIGSTOP)
+            wait_for(lambda: gone([stopped]), seconds=30)  # all the while the other one is at its task
+            (tmp_path / "go on").touch()
+
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        assert list(results) == [0, 1]
+        stopper.join()
+        assert working in pool.pids
+        assert stopped not in pool.pids
+        assert len(pool.pids) == 2
+
+
+def test_a_wait_for_workers_ends_with_whoever_waits_for_us_and_leaves_the_pool_ready(tmp_path: Path) -> None:
+    with LocalPool.started(2) as pool:
+        gone_away = threading.Event()
+
+        def check() -> None:
+            if gone_away.is_set():
+                raise InputError("nobody waits any more")
+
+        compute = Compute(partial(ParallelEncryptor, workers=pool), pool)
+        results = pool.map(echo, [(tmp_path, "go on", number) for number in range(2)])
+        with heeding(compute, check):
+            gone_away.set()
+            with pytest.raises(InputError, match="nobody waits any more"):
+                next(results)
+        (tmp_path / "go on").touch()
+        assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
 
 
 def test_workers_that_were_killed_while_idle_are_replaced(tmp_path: Path) -> None:

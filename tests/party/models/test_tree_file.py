@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from party.models import strict_json as model_json
-from party.models.any_file import write_model
+from party.models.any_file import _FORMATS, read_result, write_model
 from party.models.strict_json import ModelError
 from party.models.tree_file import read_tree, references, tree_from_json, tree_json
 from protocols.errors import InputError
@@ -228,6 +228,17 @@ def test_a_model_goes_through_a_file_and_errors_name_it(tmp_path: Path) -> None:
         read_tree(path)
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
         read_tree(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize("known", map(str, _FORMATS))
+@pytest.mark.parametrize("version", ["0", "99"])
+def test_a_model_of_another_version_is_named_with_the_way_on(tmp_path: Path, known: str, version: str) -> None:
+    path, kind = tmp_path / "model.json", known.partition("/")[0]
+    path.write_text(json.dumps({"format": f"{kind}/{version}"}))
+    with pytest.raises(
+        ModelError, match=rf"model\.json is a {kind}/{version}, this program reads .*{known}.*: go on with"
+    ):
+        read_result(path)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,7 +199,8 @@ def test_no_flipped_bit_makes_a_journal_hold_less_or_anything_else(journal: Jour
 def test_a_journal_of_another_secret_and_one_that_is_a_ledger_are_refused(journal: Journal, tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"belongs to another secret\.key"):
         open_journal(tmp_path, bytes(32))
-    with locked_folder(tmp_path) as held, open_ledger(held, SECRET) as ledger:
+    (tmp_path / "other").mkdir()
+    with locked_folder(tmp_path / "other") as held, open_ledger(held, SECRET) as ledger:
         ledger.path.rename(tmp_path / JOURNAL_FILE)
     with pytest.raises(JournalError, match="is not a journal of cotally"):
         open_journal(tmp_path, SECRET)
