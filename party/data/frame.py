@@ -167,12 +167,13 @@ class Frame:
         """Return the cells of a column as the file has them, if all can be used."""
         self.need(name)
         if name in self.flaws:
-            raise DataError(f"the column {self.flaws[name]}", path=self.path, column=name)
+            raise DataError(f"it {self.flaws[name]}: list it under ignore", path=self.path, column=name)
         cells = self.cells[self.columns.index(name)]
         if cells.numbers is None and _has_flaw(cells.texts):
             each = ((text, text_flaw(text, self.encoding)) for text in cells.texts)
             text, flaw = next((text, flaw) for text, flaw in each if flaw is not None)
-            raise DataError(f"the cell {flaw}", path=self.path, line=self.lines[cells.row(text)], column=name)
+            cure = "mend it, or list the column under ignore"
+            raise DataError(f"the cell {flaw}: {cure}", path=self.path, line=self.lines[cells.row(text)], column=name)
         return cells
 
     def _read(self, name: str, cells: Cells, reading: Reading) -> Column:

@@ -36,6 +36,7 @@ _GROUPED = {
     COMMA: re.compile(r"([+-]?)(\d{1,3}(?:[.'\u2019 ]\d{3})+|\d+(?=,))(?:,(\d+))?", re.ASCII),
 }
 _WHOLE_DOUBLE = 15 + len(".0")  # a longer number with a point has lost digits
+_BEGINNINGS = frozenset("0123456789.+-P")  # of numbers, times and durations
 _ZEROS = re.compile(r"\+?0*(\d+)", re.ASCII)
 
 
@@ -119,11 +120,13 @@ def plain_text(text: str, decimal: str | None = None) -> str:
     if decimal is not None and (grouped := _GROUPED[decimal].fullmatch(text)):
         sign, whole, fraction = grouped.groups()
         text = f"{sign}{re.sub('[^0-9]', '', whole)}" + (f".{fraction}" if fraction else "")
+    if _TRUTH.fullmatch(text):
+        return text.capitalize()
+    if text[:1] not in _BEGINNINGS:
+        return text
     if _NUMBER.fullmatch(text):
         value = number(text)
         return text if value is None else NUMBERS.write(value)
-    if _TRUTH.fullmatch(text):
-        return text.capitalize()
     return plain_moment(text) or text
 
 
@@ -186,8 +189,10 @@ def _is_fraction(text: str) -> bool:
 
 def _apart(cells: Mapping[str, int], plain: Mapping[str, str], present: Collection[str]) -> int:
     """Count the cells that are written otherwise than most of their value; none where all values are of one kind."""
+    times = Counter(plain.values())
+    several = {value for value, spellings in times.items() if spellings > 1 or (value in cells and value not in plain)}
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for text in (*plain, *(cells.keys() & {*plain.values()} - plain.keys())):
+    for text in (text for text in cells if plain.get(text, text) in several):
         bare = " ".join(seen(text).split())
         written[plain.get(text, text)][unicodedata.normalize("NFC", bare)] += cells[text]
     few = sum(each.total() - max(each.values()) for value, each in written.items() if value in present)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import log
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from party.cli import main as cli
@@ -65,6 +66,8 @@ def test_baskets_more_frequent_than_assumed_are_told_to_their_owner_alone(
         ),
         (("baskets.csv", "design.toml", "-o", "e.csv", "--secret", "n", "--personal", "d.csv"), "--personal is for"),
         (("empty.csv", "design.toml", "-o", "e.csv", "--secret", "new"), "there are no baskets"),
+        (("baskets.csv", "design.toml", "-o", "e.parquet", "--secret", "n"), "ends in .csv, .txt, or in .gz after it"),
+        (("baskets.csv", "design.toml", "-o", "e.tsv", "--secret", "n"), "ends in .csv, .txt, or in .gz after it"),
     ],
 )
 def test_a_disguise_that_cannot_be_is_refused_and_leaves_all_files_alone(
@@ -113,6 +116,10 @@ def test_itemsets_are_mined_and_written(shop: Path, capsys: pytest.CaptureFixtur
     rows = list(csv.DictReader((shop / "sets.csv").open()))
     assert list(rows[0]) == ["support", "itemsets", "standard_error", "low", "high", "straddles"]
     assert ["bread", "milk"] in [json.loads(row["itemsets"]) for row in rows]
+    told(capsys, "mine", "itemsets", "d.csv", "design.toml", "--min-support", "1/5", "-o", "sets.parquet")
+    typed = pq.read_table("sets.parquet").to_pylist()
+    assert [row["support"] for row in typed] == [float(row["support"]) for row in rows]
+    assert [row["itemsets"] for row in typed] == [row["itemsets"] for row in rows]
     assert all(float(row["support"]) >= 0.2 for row in rows)
     straddling = [row for row in rows if row["straddles"] == "True"]
     assert all(float(row["low"]) < 0.2 < float(row["high"]) for row in straddling)
@@ -156,6 +163,7 @@ def test_a_support_below_every_error_is_told_as_such_and_not_as_nothing_frequent
         (("itemsets", "--min-support", "1/5", "--max-len", "9"), "--max-len is 9, but supports"),
         (("itemsets", "--min-support", "1/5", "--prune"), "are for trees"),
         (("itemsets", "--min-support", "1/5", "-o", "d.csv"), "is read by this command"),
+        (("itemsets", "--min-support", "1/5", "-o", "sets.xlsx"), "a table's file name ends in .csv, .tsv, .txt"),
         (("tree",), "tree is not for baskets: itemsets and rules are"),
     ],
 )

@@ -49,6 +49,18 @@ def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path:
     assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
 
 
+def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) -> None:
+    tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
+    path = tmp_path / "rows.csv"
+    for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
+        path.write_text("\n".join(["tariff,phone", *rows]) + "\n")
+        codes = coded_rows(model_of(tariff, phone), read_frame(path), [0, 1]).codes.tolist()
+        assert codes == [[0, 1], [1, 0], [1, 1], [2, 2 if "n.k." in rows[3] else 1]]
+    older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
+    path.write_text("tariff\n1\n2.00\nx\n")
+    assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
+
+
 def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
     text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
     result = predict(tmp_path, text)

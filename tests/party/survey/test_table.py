@@ -77,7 +77,7 @@ def test_a_column_of_lists_is_refused_where_it_is_used(tmp_path: Path) -> None:
     frame = pa.Table.from_pandas(pd.read_csv(data), preserve_index=False)
     many = frame.append_column("many", pa.array([[1, 2]] * 30))
     assert np.array_equal(read_codes(many, design), read_codes(data, design))
-    with pytest.raises(DataError, match="column 'drinks': the column holds lists or structures"):
+    with pytest.raises(DataError, match="column 'drinks': it holds lists or structures"):
         read_codes(many.drop_columns("drinks").rename_columns({"many": "drinks"}), design)
 
 
