@@ -212,6 +212,28 @@ def test_of_no_answers_nothing_is_likely() -> None:
     assert disclosure(sent, sent, design, lambda _, bound: np.zeros(3, dtype=np.int64)) is None
 
 
+def test_records_that_nobody_shares_are_read_by_how_common_each_value_is() -> None:
+    """Twenty rare values on one coin, 200 people: nearly every class has one record; a flat beginning reads theta."""
+    chance = np.random.default_rng(7)
+    truth = (chance.random((200, 20)) < 0.2).astype(np.uint8)
+    design = related([2] * 20, [range(20)], "3/5")
+    sent = design.randomize(truth, lambda _, bound: chance.integers(0, bound, 200))
+    assert (sent == truth).all(axis=1).sum() < 150
+    assert read_copy(truth, sent, design).whole > 190
+
+
+def test_a_plain_column_tells_what_is_likely_of_the_hidden_ones() -> None:
+    chance = np.random.default_rng(9)
+    plain = np.arange(2000) % 4
+    hidden = np.stack([plain % 2, plain // 2], axis=1) ^ (chance.random((2000, 2)) < 0.02)
+    truth = np.column_stack([plain, hidden]).astype(np.uint8)
+    design = related([4, 2, 2], [[1], [2]], "2/3")
+    sent = design.randomize(truth, lambda _, bound: chance.integers(0, bound, 2000))
+    blind = related([2, 2], [[0], [1]], "2/3")
+    assert read_copy(truth, sent, design).whole > 1850
+    assert read_copy(truth[:, 1:], sent[:, 1:], blind).whole < 1200
+
+
 def test_missing_answers_are_seen_and_read_by_what_was_answered() -> None:
     design = unrelated([[0, 1]], "1/2", ["1/2 1/2", "1/2 1/2"])
     truth = np.array([[0, NO_ANSWER], [1, 1], [NO_ANSWER, NO_ANSWER]], dtype=np.uint8)
