@@ -25,7 +25,7 @@ def cases(draw: st.DrawFn, rows: int = 36, sizes: tuple[int, int] = (2, 5)) -> C
     domains = st.integers(*sizes)
     alice = draw(st.lists(domains, min_size=0 if "alice" in owners else 1, max_size=3))
     bob = draw(st.lists(domains, min_size=0 if "bob" in owners and alice else 1, max_size=3))
-    classes = draw(st.integers(1, 4))
+    classes = draw(st.integers(2, 4))
     count = draw(st.integers(1, rows))
     case = Case(
         sizes={"alice": tuple(alice), "bob": tuple(bob)},
