@@ -69,7 +69,8 @@ def run_new(arguments: argparse.Namespace) -> int:
         frame = read_frame(arguments.table, form(arguments))
         tell(frame.notices)
         questions = questions_of_table(frame, arguments.column)
-    write_survey(arguments.folder, arguments.title, questions, arguments.kind, arguments.theta)
+    theta = arguments.theta or ("2/3" if arguments.kind == "related" else "1/3")
+    write_survey(arguments.folder, arguments.title, questions, arguments.kind, theta)
     say_all(drafted_lines(arguments.folder))
     if arguments.table is not None:
         asked = read_design(arguments.folder / DESIGN_FILE_NAME)

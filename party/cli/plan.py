@@ -93,7 +93,7 @@ def _plan_training(
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     supposed = supposed_line(arguments.records, arguments.workers, line)
-    guessed = _guessed(arguments, len(peer), mean)
+    guessed = _guessed(arguments, terms, len(peer), mean)
     say_all([*told, guessed, *supposed, forecast_text(expected), caveat(terms)])
     return found.flaw
 
@@ -107,6 +107,8 @@ def _speed(key: AnyKeyHolder, settings: ComputeSettings, workers: int | None) ->
         return calibrate(key, compute.encryption(key), here).with_workers(wanted)
 
 
-def _guessed(arguments: argparse.Namespace, columns: int, values: int) -> str:
-    known = {"columns_known": arguments.peer_columns is not None, "patterns_known": arguments.peer_patterns is not None}
-    return guessed_line(columns, values, **known)
+def _guessed(arguments: argparse.Namespace, terms: Terms, columns: int, values: int) -> str:
+    patterns_known = arguments.peer_patterns is not None or not terms.encrypts_coins
+    return guessed_line(
+        columns, values, columns_known=arguments.peer_columns is not None, patterns_known=patterns_known
+    )

@@ -19,6 +19,8 @@ from protocols.errors import InputError
 from protocols.terms import Cipher
 from protocols.work import PageEncryptor
 
+_NOT_KNOWN = "our coins are too many to encrypt, and dot products take what the tree needs: name --count or --seconds"
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is asked for, and say what there is."""
@@ -55,10 +57,13 @@ def _need(config: PartyConfig) -> tuple[int, int]:
     """Return how many factors each record takes in a run over this party's data, and how many records these are.
 
     Raises:
-        InputError: The data cannot be read, or their groups need no factors that could be counted.
+        InputError: The data cannot be read, or their coins are too many to encrypt.
     """
     local = load_common(config, KEY_FLOOR)
-    return local.ciphertexts_per_record(), len(local.records)
+    try:
+        return local.ciphertexts_per_record(), len(local.records)
+    except InputError:
+        raise InputError(_NOT_KNOWN) from None
 
 
 def _make(

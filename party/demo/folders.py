@@ -136,7 +136,6 @@ def _csv(party: str, halves: Halves) -> str:
 def _settings(party: str, halves: Halves, options: DemoOptions, way: CountingWay, port: int) -> str:
     half = halves.of[party]
     encrypts_coins = way.engine is Engine.ENCRYPTED_COINS
-    alone = f"[{', '.join(f'[{toml_text(name)}]' for name in half.columns)}]"
     lines = [
         f"name = {toml_text(party)}",
         "",
@@ -151,7 +150,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, way: CountingWay
         *_treatment_lines(half.treatments),
         "",
         "[disguise]",
-        f"groups = {options.groups if encrypts_coins else alone}",
+        *([f"groups = {options.groups}"] if encrypts_coins else []),
         "",
         "[agree]",
         f"methods = [{', '.join(map(toml_text, Method))}]",

@@ -26,7 +26,8 @@ from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.train_report import TrainReport
-from party.settings.job import read_job
+from party.settings.depth import ANY
+from party.settings.job import USUAL_DEPTH, read_job
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
 from protocols.terms import Learner
@@ -52,7 +53,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         cipher: str = "curve",
         min_leaf: int = 5,
         max_values: int = 4,
-        groups: int = 2,
+        groups: int | None = None,
         seed: int = 0,
         test: str = "0",
     ) -> None:
@@ -153,8 +154,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             "[columns]",
             *([self._class_column()] if name == "alice" else []),
             f'"*" = {{ max_values = {self.max_values} }}',
-            "[disguise]",
-            f"groups = {self.groups}",
+            *([] if self.groups is None else ["[disguise]", f"groups = {self.groups}"]),
             "[agree]",
             'odds = "any"',
             f"min_leaf = {self.min_leaf}",
@@ -167,7 +167,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
 
     def _job(self) -> str:
         omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
-        engine = "dot_product" if self.method == "smc" else "encrypted_coins"
+        engine = "dot_product" if self.groups is None else "encrypted_coins"
         return (
             f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
             f"engine = {toml_text(engine)}\ncipher = {toml_text(self.cipher)}\nclass = {toml_text(self._class)}\n"
@@ -221,7 +221,7 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         max_depth: Most splits of a path; None for any.
         min_leaf: Fewest records of a leaf.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
-        groups: How many coins each side's columns share.
+        groups: How many coins each side's columns share, as in the papers; None for a coin of its own for each.
         seed: Of the split, where records are held out.
         test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
     """
@@ -236,10 +236,10 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         omega: int | str = 3,
         theta: str = "2/3",
         cipher: str = "curve",
-        max_depth: int | None = None,
+        max_depth: int | None = USUAL_DEPTH,
         min_leaf: int = 5,
         max_values: int = 4,
-        groups: int = 2,
+        groups: int | None = None,
         seed: int = 0,
         test: str = "0",
     ) -> None:
@@ -258,7 +258,7 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         self.max_depth = max_depth
 
     def _limits(self) -> str:
-        return "" if self.max_depth is None else f"max_depth = {self.max_depth}\n"
+        return f"max_depth = {toml_text(ANY) if self.max_depth is None else self.max_depth}\n"
 
 
 class TwoPartyNaiveBayes(_TwoPartyClassifier):
@@ -275,7 +275,7 @@ class TwoPartyNaiveBayes(_TwoPartyClassifier):
         cipher: "curve", or "paillier".
         min_leaf: Fewest records of a class that is counted by itself; above 1, too many columns are refused.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
-        groups: How many coins each side's columns share.
+        groups: How many coins each side's columns share, as in the papers; None for a coin of its own for each.
         seed: Of the split, where records are held out.
         test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
     """

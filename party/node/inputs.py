@@ -150,7 +150,7 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
     columns = {attribute.name: index for index, attribute in enumerate(share.table.attributes)}
     settings = config.disguise
     named = [*settings.plain]
-    if not isinstance(settings.groups, int):
+    if isinstance(settings.groups, tuple):
         named += [name for group in settings.groups for name in group]
     unknown = next((name for name in named if name not in columns), None)
     if unknown is not None:
@@ -159,6 +159,8 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
             f"{config.path}: disguise names the column {unknown!r}, which is no attribute of "
             f"{config.data.file.name}{meant}"
         )
+    if settings.groups is None:
+        return tuple((column,) for name, column in columns.items() if name not in settings.plain)
     if isinstance(settings.groups, int):
         names = sorted(columns)  # another order in the file must not be another disguise
         sizes = [share.table.attributes[columns[name]].size for name in names]

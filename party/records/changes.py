@@ -3,6 +3,7 @@
 The ledger holds the releases of runs (`releases.py`), a secret of coins those of a survey (`party.keys.coin_secret`).
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,6 +34,8 @@ def refusal(
 
 def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
     """Say how a field was released, and how that differs from what is asked for now."""
+    if field == "groups":
+        return f"groups = {json.dumps(known[field])}", ""
     if field not in _SHOWN:
         return f"other {field}", ""
     was, now = map(release_text, (known[field], fields[field]))

@@ -4,11 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from party.settings.toml import exact_number
+
 _DESIGN = """\
 # What the survey asks and how answers are disguised. Once there are answers, it must stay as it is.
 kind = "{kind}"     # "related": a group is sent as it is, or moved on by a number of places; "unrelated": or
                      # the answers to personal questions are sent, whose distribution you must know
-theta = "{theta}"          # chance of the truth, exact; `cotally privacy` tells what it discloses
+theta = "{theta}"          # chance of the truth of two answers, exact; `cotally privacy` tells what it discloses
 # class = "{first}"       # column that `cotally mine` predicts, if there is one
 plain = []           # columns that are not sensitive, sent as they are
 
@@ -16,7 +18,8 @@ plain = []           # columns that are not sensitive, sent as they are
 [columns]
 {columns}
 
-# Columns of a group share one coin; more coins hide more, and cost accuracy.
+# Each question has a coin of its own, and answers of any number the same odds against any one other. Columns of a group
+# share one coin: of such answers a collector reads many whole, as `cotally privacy --pilot` shows.
 [groups]
 {groups}
 {personal}"""
@@ -95,9 +98,9 @@ class DraftQuestion:
 
 
 def draft_design(questions: Sequence[DraftQuestion], kind: str, theta: str) -> str:
-    """Return a `design.toml` in which every column has a coin of its own."""
+    """Return a `design.toml` in which every column has a coin of its own; theta is the chance of two answers."""
     columns = [f"{_text(each.name)} = {{ {_domain(each)} }}" for each in questions]
-    groups = [f"{_text(f'group {number}')} = [{_text(each.name)}]" for number, each in enumerate(questions, 1)]
+    groups = [f"{_text(f'group {number}')} = {_group(each, kind, theta)}" for number, each in enumerate(questions, 1)]
     first = questions[0].name.replace('"', "'")
     return _DESIGN.format(
         kind=kind,
@@ -107,6 +110,13 @@ def draft_design(questions: Sequence[DraftQuestion], kind: str, theta: str) -> s
         groups="\n".join(groups),
         personal="".join(_chances(questions) if kind == "unrelated" else ()),
     )
+
+
+def _group(question: DraftQuestion, kind: str, theta: str) -> str:
+    columns, lies, chance = f"[{_text(question.name)}]", len(question.values) - 1, exact_number(theta)
+    if kind != "related" or lies == 1 or chance is None:
+        return columns
+    return f'{{ columns = {columns}, theta = "{chance / (chance + lies * (1 - chance))}" }}'
 
 
 def _chances(questions: Sequence[DraftQuestion]) -> list[str]:

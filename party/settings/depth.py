@@ -7,13 +7,13 @@ from protocols.terms import MOST_DEPTH
 ANY = "any"
 
 
-def read_depth(section: Section) -> int | None:
-    """Return the depth that a settings file asks for or allows; any unless it says so.
+def read_depth(section: Section, default: int | str = ANY) -> int | None:
+    """Return the depth that a settings file asks for or allows; the default if it says none.
 
     Raises:
         ConfigError: The value is no depth.
     """
-    value = section.raw("max_depth", ANY)
+    value = section.raw("max_depth", default)
     if value == ANY:
         return None
     if type(value) is not int or not 1 <= value <= MOST_DEPTH:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from party.settings.depth import read_depth
+from party.settings.depth import ANY, read_depth
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.noise import read_noise
 from party.settings.party import USUAL_MIN_LEAF
-from party.settings.rules import RULE_KEYS, RULES, read_rules
+from party.settings.rules import RULE_KEYS, RULES, USUAL_THETA, read_rules
 from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.jobs import Train
@@ -27,7 +27,7 @@ from protocols.terms import (
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]
 _GONE = {"prune": "max_depth and min_leaf keep a tree small, and name nobody"}
-USUAL_THETA = "2/3"  # every column has odds of 2 to 1, which `[agree] odds` allows unless told otherwise
+USUAL_DEPTH = 5  # where a job says nothing; dot products are paid per path
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
@@ -49,20 +49,21 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
 
 
 def _terms(job: Section, key_floor: int) -> Terms:
+    learner = Learner(job.choice("learner", Learner.names(), Learner.TREE))
     return Terms(
         method=Method(job.choice("method", Method.names())),
         theta=job.fraction("theta", USUAL_THETA),
         omega=read_window(job, 3),
-        engine=Engine(job.choice("engine", Engine.names(), Engine.ENCRYPTED_COINS)),
+        engine=Engine(job.choice("engine", Engine.names(), Engine.DOT_PRODUCT)),
         cipher=Cipher(job.choice("cipher", Cipher.names(), Cipher.PAILLIER)),
         class_name=job.text("class", controls=BLANKS),
         seed=job.integer("seed", 0, MOST_SEED, 0),
         test=job.fraction("test", "1/5"),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
         rank=Rank(job.choice("rank", Rank.names(), Rank.GAINS)),
-        max_depth=read_depth(job),
+        max_depth=read_depth(job, USUAL_DEPTH if learner is Learner.TREE else ANY),
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
         noise=read_noise(job),
         impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
-        learner=Learner(job.choice("learner", Learner.names(), Learner.TREE)),
+        learner=learner,
     )

@@ -85,9 +85,9 @@ class ColumnSettings:
 
 @dataclass(frozen=True)
 class DisguiseSettings:
-    """Number of groups, or the groups themselves; `plain` columns are in none and are sent as they are."""
+    """Groups, or their number; None: each column has a coin of its own. `plain` columns are sent as they are."""
 
-    groups: int | tuple[tuple[str, ...], ...]
+    groups: int | tuple[tuple[str, ...], ...] | None
     plain: tuple[str, ...]
 
 
@@ -284,11 +284,11 @@ def _edge(section: Section, edge: object) -> Decimal | date:
 
 
 def _disguise(section: Section) -> DisguiseSettings:
-    groups = section.raw("groups", 2)
+    groups = section.raw("groups", None)
     if isinstance(groups, list):
         groups = tuple(_group(section, group) for group in groups)
-    else:
-        groups = section.integer("groups", 1, 8, 2)
+    elif groups is not None:
+        groups = section.integer("groups", 1, 8)
     plain = section.texts("plain", ())
     named = [column for group in groups for column in group] if isinstance(groups, tuple) else []
     for column in named:

@@ -15,8 +15,8 @@ RULE_KEYS: Final = (
     "learner", "method", "theta", "engine", "cipher", "key_bits", "min_leaf",
     "min_support", "max_len", "most_sets", "absent",
 )  # fmt: skip
-USUAL_RULES_THETA: Final = "2/3"
-"""As far from 1/2 as the usual `[agree] odds` allow two values; nearer to it, estimates leave nothing uncounted."""
+USUAL_THETA: Final = "2/3"
+"""As far from 1/2 as the usual `[agree] odds` allow: nearer to it, estimates say less, and leave no set uncounted."""
 _USUAL_LENGTH: Final = 4
 _USUAL_SETS: Final = 1000
 
@@ -41,9 +41,9 @@ def read_rules(job: Section, key_floor: int) -> Terms:
         raise job.error(error.field, error.problem) from None
     return Terms(
         method=Method(job.choice("method", Method.names())),
-        theta=job.fraction("theta", USUAL_RULES_THETA),
+        theta=job.fraction("theta", USUAL_THETA),
         omega=ALL,
-        engine=Engine(job.choice("engine", Engine.names(), Engine.ENCRYPTED_COINS)),
+        engine=Engine(job.choice("engine", Engine.names(), Engine.DOT_PRODUCT)),
         cipher=Cipher(job.choice("cipher", Cipher.names(), Cipher.PAILLIER)),
         class_name=EVERYONE,
         seed=0,

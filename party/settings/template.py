@@ -34,11 +34,12 @@ id = "id"                  # column that says which record is whose, or columns:
 # age = {{ bins = "median-of-range" }}
 # city = {{ max_values = 4, missing = "majority" }}
 
-# Columns of a group share one coin: a record's group is sent as it is, or shifted. More groups hide
-# more, and cost accuracy and time.
+# Each column of a record has a coin of its own, by which it is sent as it is or shifted. In the
+# papers, columns of a group share one; from such a copy its receiver reads many records whole, as
+# `cotally check` shows, and [agree] odds refuses most.
 [disguise]
-groups = 2                 # or name the columns: [["age", "city"], ["income"]]
 plain = []                 # columns that are not sensitive, sent as they are
+# groups = 2               # or name the columns: [["age", "city"], ["income"]]
 
 # Ciphers of exact counts. The curve (ElGamal on secp256k1, 66 bytes each) costs a fraction of
 # Paillier (the papers' cipher, 768 bytes each). The curve assumes that DDH is hard on it, Paillier

@@ -65,7 +65,7 @@ def guessed_line(columns: int, values: int, *, columns_known: bool, patterns_kno
         columns: Attributes of the peer.
         values: Of each of them.
         columns_known: Whether we were told how many attributes there are.
-        patterns_known: Whether we were told how many coin patterns there are.
+        patterns_known: Whether we were told how many coin patterns there are, or they cost nothing.
     """
     known = f"{columns} columns as told" if columns_known else f"{columns} columns, as many as ours"
     patterns = "" if patterns_known else ", as many coin patterns as ours"
@@ -73,7 +73,7 @@ def guessed_line(columns: int, values: int, *, columns_known: bool, patterns_kno
         *([] if columns_known else ["--peer-columns"]),
         *([] if patterns_known else ["--peer-patterns"]),
     ]
-    better = f"; {' and '.join(options)} tell it better" if options else ""
+    better = f"; better with {' and '.join(options)}" if options else ""
     return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{patterns}{better}"
 
 

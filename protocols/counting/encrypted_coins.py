@@ -41,8 +41,8 @@ def ciphertexts_per_record(design: RelatedDesign) -> int:
     """
     if design.patterns - 1 > MAX_CIPHERTEXTS_PER_RECORD:
         raise InputError(
-            f"the groups have {design.patterns} coin patterns: too many to encrypt; "
-            "use fewer groups, merge values (max_values) or choose engine dot_product"
+            f"{design.patterns:,} coin patterns are too many to encrypt: "
+            'take engine = "dot_product", or name groups of columns that share a coin'
         )
     return design.patterns - 1
 

@@ -422,13 +422,13 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
             return Objection(
                 "test",
                 f"to test naive Bayes, {patterns:,} coin patterns of each of {tests:,} records would be gone through: "
-                "use fewer groups, merge values (max_values) or hold out none (test = 0)",
+                "hold out none (test = 0), or count exactly (method hybrid or smc)",
             )
     rows = share.records * max(own_design.patterns, peer_design.patterns)
     if terms.encrypts_coins and rows > MAX_EXPANDED_ROWS:
         return Objection(
             "groups",
-            f"records times coin patterns are {rows}, more than {MAX_EXPANDED_ROWS}: "
-            "use fewer groups, merge values (max_values) or choose engine dot_product",
+            f"records times coin patterns are {rows:,}, more than {MAX_EXPANDED_ROWS:,}: "
+            'take engine = "dot_product", or name groups of columns that share a coin',
         )
     return Agreement(terms, schema, peer, own_design, peer_design)

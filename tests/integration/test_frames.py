@@ -168,7 +168,7 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
 def test_naive_bayes_sends_estimates_from_the_class_holder_alone_and_no_private_cell_or_id(
     pair: Pair, method: str
 ) -> None:
-    crossed = play_session(pair, method=method, omega=2, learner="naive_bayes")
+    crossed = play_session(pair, method=method, omega=2, learner="naive_bayes", engine="encrypted_coins")
     outcome = trained(crossed.reports["alice"]).outcome
     assert isinstance(outcome.model, NaiveBayes)
     of_randomized, of_exact = {DisguisedPage}, KINDS["hybrid"]

@@ -243,6 +243,10 @@ def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
         original = data.read_text()
         other_theta = pair.train_here(pair.write_job(omega=1, theta="3/5"))
         assert_one_error(other_theta, 2, "theta", "would undo the first: return to it")
+        pair.edit("bob", "# groups = 2", "groups = 2")
+        grouped = pair.train_here(pair.write_job(omega=1))
+        pair.edit("bob", "groups = 2", "# groups = 2")
+        assert_one_error(grouped, 2, 'released with groups = [["', "would undo the first: return to it")
         with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
             assert {entry["theta"] for entry in releases.released(ledger.entries()).values()} == {"2/3"}
         data.write_text(with_another_class(original))

@@ -195,7 +195,7 @@ def test_plan_tells_the_odds_of_each_column(pair: Pair) -> None:
 
 
 def test_plan_says_that_columns_that_share_a_coin_tell_more_together(pair: Pair) -> None:
-    pair.edit("bob", "groups = 2", "groups = 1")
+    pair.edit("bob", "# groups = 2", "groups = 1")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
     assert ended.out.splitlines()[1].startswith("Columns that share a coin give each other away")
 
@@ -239,12 +239,17 @@ def test_plan_uses_what_is_known_better(pair: Pair) -> None:
 
 def test_plan_says_what_it_takes_the_peers_data_for(pair: Pair) -> None:
     guess = "The peer's data are a guess: "
-    ways = "; --peer-columns and --peer-patterns tell it better"
-    for options, words in (
-        ((), f"2 columns, as many as ours, 3 values each, the mean of ours, as many coin patterns as ours{ways}"),
-        (("--peer-columns", "5", "--peer-patterns", "2"), "5 columns as told, 3 values each, the mean of ours"),
+    ours, ways = "2 columns, as many as ours, 3 values each, the mean of ours", "--peer-columns and --peer-patterns"
+    for options, engine, words in (
+        ((), "dot_product", f"{ours}; better with --peer-columns"),
+        ((), "encrypted_coins", f"{ours}, as many coin patterns as ours; better with {ways}"),
+        (
+            ("--peer-columns", "5", "--peer-patterns", "2"),
+            "encrypted_coins",
+            "5 columns as told, 3 values each, the mean of ours",
+        ),
     ):
-        ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), *options)
+        ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(engine=engine), *options)
         assert f"{guess}{words}" in ended.out.splitlines()
 
 

@@ -24,8 +24,8 @@ from party.cli.main import main
 
 BITS = 2048
 JOB = {
-    "method": "hybrid", "theta": "2/3", "omega": "all", "engine": "encrypted_coins", "cipher": "curve",
-    "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1,
+    "method": "hybrid", "theta": "2/3", "omega": "all", "engine": "dot_product", "cipher": "curve",
+    "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1, "max_depth": "any",
 }  # fmt: skip
 Table = tuple[Sequence[str], list[list[str]]]
 """The header without the id, and the rows."""

@@ -66,7 +66,11 @@ def _declare_new(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--column", action="append", default=[], metavar="NAME", help="of the table; may be repeated")
     parser.add_argument("--title", default="Survey", metavar="TEXT", help="of the page (default: %(default)s)")
     parser.add_argument("--kind", choices=("related", "unrelated"), default="related", help="default: %(default)s")
-    parser.add_argument("--theta", default="4/5", metavar="P", help="chance of the truth (default: %(default)s)")
+    parser.add_argument(
+        "--theta",
+        metavar="P",
+        help="chance of the truth of two answers (default: what gives odds of 2 to 1: 2/3, of unrelated questions 1/3)",
+    )
     add_form(parser)
 
 

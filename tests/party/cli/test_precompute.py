@@ -159,7 +159,9 @@ def test_a_run_uses_the_factors_and_builds_the_same_tree(pair: Pair) -> None:
             for folder in (pair.alice, pair.bob):
                 precompute(folder, "--count", "128", "--workers", "1")
         with serving(pair, "--once") as process:
-            trained = pair.train_here(pair.write_job(theta="9/10", test="1/2", cipher="paillier"))
+            trained = pair.train_here(
+                pair.write_job(theta="9/10", test="1/2", engine="encrypted_coins", cipher="paillier")
+            )
             assert trained.code == 0, trained.err
             served = finish(process)
         trees.append((pair.bob / "model.json").read_bytes())

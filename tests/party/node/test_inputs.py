@@ -28,6 +28,12 @@ def load(folder: Path, disguise: str, settings: str = SETTINGS) -> PartyInputs:
     return load_inputs(read_party_config(folder / "party.toml", BITS), BITS)
 
 
+def test_each_column_has_a_coin_of_its_own_unless_groups_are_named(folder: Path) -> None:
+    assert load(folder, "").groups == ((0,), (1,))
+    assert load(folder, '[disguise]\nplain = ["age"]\n').groups == ((1,),)
+    assert load(folder, "[disguise]\ngroups = 1\n").groups == ((0, 1),)
+
+
 def test_groups_that_name_every_column_once_are_taken_as_they_are(folder: Path) -> None:
     assert load(folder, '[disguise]\ngroups = [["sex"], ["age"]]\n').groups == ((1,), (0,))
     assert load(folder, '[disguise]\ngroups = [["sex"]]\nplain = ["age"]\n').groups == ((1,),)

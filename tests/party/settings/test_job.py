@@ -7,7 +7,7 @@ import pytest
 from party.errors import ConfigError
 from party.settings.job import read_job
 from protocols.jobs import Train
-from protocols.terms import ALL, Cipher, Engine, Impurity, Method, Terms
+from protocols.terms import ALL, Cipher, Engine, Impurity, Learner, Method, Terms
 
 JOB = """\
 method = "hybrid"
@@ -27,7 +27,7 @@ TERMS = Terms(
     Method.HYBRID,
     Fraction(9, 20),
     2,
-    Engine.ENCRYPTED_COINS,
+    Engine.DOT_PRODUCT,
     Cipher.PAILLIER,
     "outcome",
     0,
@@ -73,7 +73,10 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
 
 
 def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
-    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(2, 3), omega=3)
+    usual = replace(TERMS, theta=Fraction(2, 3), omega=3, max_depth=5)
+    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == usual
+    bayes = job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nlearner = "naive_bayes"\n')
+    assert bayes == replace(usual, max_depth=None, learner=Learner.NAIVE_BAYES)
 
 
 def test_the_window_may_be_all_candidates(tmp_path: Path) -> None:

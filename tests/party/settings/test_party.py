@@ -86,7 +86,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert config.data.class_column is None
     assert (config.data.form, config.data.ignore) == (Form(), ())
     assert config.columns.treatment("age") == ColumnTreatment()
-    assert config.disguise == DisguiseSettings(2, ())
+    assert config.disguise == DisguiseSettings(None, ())
     assert config.agree == Acceptance(
         (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Cipher), 3072, None, 5
     )

@@ -1,13 +1,16 @@
 """Questions of a new survey: which texts and columns make one, and that no file is put in the place of another."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from party.data import read_frame
 from party.errors import DataError
+from party.settings.survey import read_design
 from party.survey.web.drafts import DESIGN_FILE_NAME, SETTINGS_FILE, questions_of_table, typed_question, write_survey
 from protocols.errors import InputError
+from protocols.privacy.odds import column_odds
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,18 @@ def test_a_column_of_many_texts_or_of_nothing_makes_no_question(tmp_path: Path, 
     path.write_text("\n".join(["id,x", *(f"{k},{cell}" for k, cell in enumerate(cells))]) + "\n")
     with pytest.raises(DataError, match="column 'x': it has"):
         questions_of_table(read_frame(path), ["x"])
+
+
+@pytest.mark.parametrize("theta", ["2/3", "0.8"])
+def test_each_question_of_a_new_survey_has_its_coin_and_any_number_of_answers_the_odds_of_two(
+    tmp_path: Path, theta: str
+) -> None:
+    questions = [typed_question("Smoke? = yes, no", 1), typed_question("How often? = never, monthly, weekly, daily", 2)]
+    write_survey(tmp_path, "Habits", questions, "related", theta)
+    design = read_design(tmp_path / DESIGN_FILE_NAME).design
+    assert design.groups == ((0,), (1,))
+    odds = Fraction(theta) / (1 - Fraction(theta))
+    assert [column_odds(design, column).strength for column in (0, 1)] == [odds, odds]
 
 
 @pytest.mark.parametrize("there", [SETTINGS_FILE, DESIGN_FILE_NAME])
