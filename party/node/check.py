@@ -165,7 +165,7 @@ def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: C
     design = local.design(theta, class_is_shared=False)
     copy = own_copy(local, design, shown)
     try:
-        check_design(local, design, config.agree.odds)
+        check_design(local, design, config.agree.odds, copy.read)
     except InputError as error:
         return replace(copy, refused=error)
     return copy

@@ -13,6 +13,7 @@ from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.privacy.attack import Disclosure
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
@@ -76,24 +77,29 @@ def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None)
 
     Raises:
         InputError: Theta is 1/2, or so close to it that the standard error of a count of all records passes half of
-            them; or so far from it that a column has stronger odds than these.
+            them; or so far from it that a column has stronger odds than these; or columns share a coin and are read
+            more often because of it.
     """
     check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
 
 
-def check_design(local: PartyInputs, design: RelatedDesign, most_odds: Fraction | None) -> None:
+def check_design(
+    local: PartyInputs, design: RelatedDesign, most_odds: Fraction | None, read: Disclosure | None = None
+) -> None:
     """Refuse a disguise by the same rules.
 
     Args:
         local: What we bring.
         design: The disguise of our columns.
         most_odds: As for `check_disguise`.
+        read: What the receiver reads of this copy, if that is known already.
 
     Raises:
         InputError: As for `check_disguise`.
     """
     if most_odds is not None:
         _check_odds(local, design, most_odds)
+        _check_shared(local, design, read)
     for group in range(len(design.groups)):
         error = noise(design, group, len(local.records))
         if drowns(error, len(local.records)):
@@ -111,6 +117,23 @@ def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction) -> No
                 f"theta = {design.theta} gives the values of column {name!r} odds of {told}, our [agree] "
                 f"odds allow {most} to 1 either way: take theta nearer 1/2"
             )
+
+
+def _check_shared(local: PartyInputs, design: RelatedDesign, read: Disclosure | None) -> None:
+    """Refuse columns that share a coin as soon as a receiver reads them more often than with a coin each."""
+    if all(len(group) == 1 for group in design.groups):
+        return
+    found = local.disclosed(design) if read is None else read
+    if found is None:
+        return
+    for group in found.joined:
+        names = [local.table.attributes[column].name for column in design.groups[group]]
+        shared, apart = (100 * each.groups[group] / each.records for each in (found.copy, found.apart))
+        raise InputError(
+            f"columns {', '.join(map(repr, names))} share a coin: a receiver would read them in {shared:.1f}% of "
+            f"records, with one coin per column in {apart:.1f}%; our [agree] odds refuse that: leave [disguise] "
+            'groups out, or set odds = "any"'
+        )
 
 
 def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, initiates: bool = False) -> Policy:

@@ -73,7 +73,7 @@ _PEER_WANTS = {
     "version": "the peer runs another version of cotally: install the same release on both sides",
     "party": "the peer expects a party of another name: compare name and [node] peer in the party.toml of both sides",
     "method": "the peer's [agree] methods does not list this method: choose another, or ask its owner to add it",
-    "theta": "the peer's [agree] odds or table refuses this theta: choose one nearer 1/2, or ask its owner",
+    "theta": "the peer's [agree] odds refuse its copy: choose a theta nearer 1/2, or let its owner leave groups out",
     "omega": "the peer's [agree] omega allows fewer attributes with exact counts: choose a smaller omega",
     "engine": "the peer does not take this engine: choose the other",
     "cipher": "the peer's [agree] ciphers does not list this cipher: choose the other",

@@ -91,12 +91,12 @@ def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(
 def test_a_class_that_its_holder_refuses_is_on_record_with_its_split_and_may_be_merged(tmp_path: Path) -> None:
     """Her word on classes over many splits would tell each person's; one split's is told, and no other."""
     rare = holding(np.minimum(np.arange(RECORDS) // 5, 2), "alice")
-    node = Guarded(tmp_path, rare)
+    node = Guarded(tmp_path, rare, 'odds = "any"')
     assert_refused(node.meet(rare.terms), "class counts")
     assert node.released.keys() - {"spent"} == {"party", "class", "seed", "test"}
     assert_refused(node.meet(replace(rare.terms, seed=2)), "seed")
     merged = holding(np.minimum(np.arange(RECORDS) // 10, 1), "alice")
-    assert_built(Guarded(tmp_path, merged, visits=2).meet(merged.terms))
+    assert_built(Guarded(tmp_path, merged, 'odds = "any"', visits=2).meet(merged.terms))
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
@@ -184,10 +184,10 @@ def test_copies_with_coins_of_their_own_average_out_and_a_class_held_by_both_bri
     for name, case in (("first", alone), ("second", both)):
         folder = tmp_path / name
         folder.mkdir()
-        ends = Guarded(folder, case).meet(case.terms)
+        ends = Guarded(folder, case, 'odds = "any"').meet(case.terms)
         assert_built(ends)
         (page,) = [message.codes for message in ends[0].sent if isinstance(message, DisguisedPage)]
         pages.append(np.frombuffer(page, dtype=np.uint8).reshape(RECORDS, -1))
     assert (pages[0][:, :2] == pages[1]).all()
-    node = Guarded(tmp_path / "first", alone, visits=1)
+    node = Guarded(tmp_path / "first", alone, 'odds = "any"', visits=1)
     assert_refused(node.meet(both.terms, make_local(both, "bob")), "peer data")

@@ -20,6 +20,8 @@ from party.records.journal import open_journal
 from party.records.ledger import open_ledger
 from party.settings.party import read_party_config
 from party.show.check import told_lines
+from party.show.figures import percent
+from party.show.reading import reading_json, reading_line
 from protocols.privacy.findings import measure_design
 from protocols.terms import EVERYONE
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
@@ -40,9 +42,9 @@ def check(pair: Pair, *more: str | Path, party: str = "alice") -> Ended:
     return ended
 
 
-def as_json(pair: Pair, *more: str | Path) -> dict[str, Any]:
+def as_json(pair: Pair, *more: str | Path, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:
     ended = check(pair, *more, "--json")
-    assert ended.code == 0, ended.err
+    assert ended.code in codes, ended.err
     found: dict[str, Any] = json.loads(ended.out)
     return found
 
@@ -96,6 +98,50 @@ def test_where_no_copy_may_leave_none_is_told(pair: Pair) -> None:
     pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["smc"]')
     assert as_json(pair)["copy"] is None
     assert "No disguised copy leaves." in check(pair).out
+
+
+def test_what_a_receiver_reads_is_of_the_very_copy_that_would_leave_in_text_and_for_programs(pair: Pair) -> None:
+    local = load_inputs(read_party_config(pair.alice / "party.toml", BITS), BITS)
+    read = local.disclosed(local.design(Fraction(2, 3), class_is_shared=False))
+    assert read is not None
+    job = pair.write_job(theta="2/3")
+    found = as_json(pair, job, codes=(0, 2))["copy"]
+    assert found["read"] == reading_json(read)
+    text = " ".join(check(pair, job).out.split())
+    assert reading_line(read) in text
+    assert f"reads {percent(Fraction(read.copy.whole, len(ROWS)))} of whole records" in text
+
+
+def test_columns_that_share_a_coin_are_refused_by_the_odds_and_shown_with_what_is_read(
+    trusting: Path, tmp_path: Path
+) -> None:
+    other = (["c"], [["rst"[i % 7 % 3]] for i in range(600)])
+    pair = make_pair(trusting, tmp_path / "parties", (["a", "b", "class"], ROWS * 4), other)
+    path = pair.alice / "party.toml"
+    named = 'groups = [["b", "class"], ["a"]]'
+    lines = [named if line.startswith(("groups", "# groups")) else line for line in path.read_text().splitlines()]
+    path.write_text("\n".join(lines))
+    refusal = "columns 'b', 'class' share a coin: a receiver would read them in"
+    ended = check(pair, pair.write_job(theta="2/3"))
+    assert ended.code == 2
+    assert f"[agree] refuses this copy: {refusal}" in " ".join(ended.out.split())
+    assert refusal in ended.err
+    without = as_json(pair)
+    assert without["copy"]["refused"].startswith(refusal)
+    read = without["copy"]["read"]
+    assert read["whole_records"] > read["one_coin_per_column"]["whole_records"]
+    planned = cotally_here("plan", path, pair.write_job(theta="2/3"))
+    assert planned.code == 2
+    assert refusal in planned.err
+
+
+def test_odds_that_leave_a_theta_next_to_one_half_still_let_a_copy_be_looked_at(pair: Pair) -> None:
+    """No fortieth is within these odds, and one copy is: it is shown, and refused for its noise."""
+    pair.edit("alice", "odds = 2 ", 'odds = "51/50" ')
+    found = as_json(pair)["copy"]
+    assert Fraction(1, 2) < Fraction(found["theta"]) <= Fraction(51, 101)
+    assert "is too close to 1/2" in found["refused"]
+    assert "No disguised copy leaves" not in check(pair).out
 
 
 def test_a_column_that_is_sent_plain_is_told_so(pair: Pair) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from party.files import locked_folder
@@ -53,7 +54,8 @@ def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(
     terms = make_terms(theta=Fraction(theta))
     check_disguise(alice, terms, most_odds=None)
     if words is None:
-        check_disguise(alice, terms, Fraction(most))
+        apart = replace(CASE, groups={"alice": 2, "bob": 1})
+        check_disguise(make_local(apart, "alice"), terms, Fraction(most))
         return
     with pytest.raises(InputError) as refusal:
         check_disguise(alice, terms, Fraction(most))
@@ -69,6 +71,48 @@ def settings(folder: Path, odds: str) -> PartyConfig:
     path = folder / "party.toml"
     path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n[agree]\nodds = {odds}\nmin_leaf = 1\n')
     return read_party_config(path)
+
+
+ALIKE = Case(
+    sizes={"alice": (2, 2, 2, 2), "bob": (2,)},
+    class_owners=("bob",),
+    classes=2,
+    codes=np.column_stack(
+        [
+            np.random.default_rng(1).random((2000, 1)) < np.random.default_rng(2).random((2000, 4)) * 0.6,
+            np.arange(4000).reshape(2000, 2) // 2 % 2,
+        ]
+    ).astype(np.uint8),
+    groups={"alice": 1, "bob": 1},
+    terms=make_terms(theta=Fraction(3, 5)),
+)
+CONSTANT = replace(ALIKE, codes=np.zeros((2000, 6), dtype=np.uint8))
+
+
+def test_columns_that_share_a_coin_are_refused_where_a_receiver_reads_them_more_often_and_only_there(
+    tmp_path: Path,
+) -> None:
+    """Four columns that hang together, on one coin, on two, and on coins of their own; and four that are constant."""
+    allowed, bounded = settings(tmp_path, '"any"'), settings(tmp_path, "2")
+    terms = replace(ALIKE.terms, key_bits=3072)
+    for groups, names in ((1, "'a0', 'a1', 'a2', 'a3'"), (2, "'a0', 'a1'")):
+        alice = make_local(replace(ALIKE, groups={"alice": groups, "bob": 1}), "alice")
+        read = alice.disclosed(alice.design(terms.theta, class_is_shared=False))
+        assert read is not None
+        shared, apart = (f"{100 * each.groups[0] / 2000:.1f}%" for each in (read.copy, read.apart))
+        words = (
+            f"columns {names} share a coin: a receiver would read them in {shared} of records, with one coin per "
+            f"column in {apart}; our [agree] odds refuse that: leave [disguise] groups out, or set odds = "
+        )
+        objection = objection_of(alice, bounded, terms)
+        assert objection is not None
+        assert (objection.field, objection.reason) == ("theta", f'{words}"any"')
+        own = replace(terms, key_bits=alice.secrets.keys[Cipher.PAILLIER].bits)
+        with pytest.raises(InputError, match="share a coin: a receiver would read them"):
+            check_job(alice, replace(bounded, agree=replace(bounded.agree, smallest_key_bits=own.key_bits)), Train(own))
+        assert objection_of(alice, allowed, terms) is None
+    assert objection_of(make_local(replace(ALIKE, groups={"alice": 4, "bob": 1}), "alice"), bounded, terms) is None
+    assert objection_of(make_local(CONSTANT, "alice"), bounded, terms) is None
 
 
 def objection_of(alice: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
