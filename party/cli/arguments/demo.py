@@ -18,7 +18,7 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_progress
 from party.datasets.names import NAMES
-from party.demo.usual import DEMO_THETA, USUAL_DATA, DEMO_DEPTH, USUAL_ROWS, USUAL_WAYS
+from party.demo.usual import DEMO_DEPTH, DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
 from party.settings.key_sizes import USUAL_KEY_BITS
 from protocols.terms import Impurity, Rank
 
