@@ -70,7 +70,7 @@ place = "answers.sqlite"               # or "postgresql://user@host/database", p
 # m = "49/100"
 
 # For `cotally survey publish`: respondents are asked once more whether a model that was mined is right about their
-# personal answers, which their browser keeps for it. They return one bit, true with this chance, else turned.
+# answers to the personal questions, which they give once more. They return one bit, true with this chance, else turned.
 # [round_two]
 # truth = "3/4"
 

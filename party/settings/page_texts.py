@@ -14,7 +14,8 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "how_heading": "How your answers stay yours",
     "how": "Your browser tosses coins that nobody else sees. Block by block they decide whether your true answers "
     "leave this page. Nobody can know from what arrives what is true of you: not who asks, not who reads along. Shares "
-    "among many people can be worked out all the same. No coin leaves this page, and no answer that is not sent.",
+    "among many people can be worked out all the same. No coin leaves this page, and no answer that is not sent; your "
+    "browser keeps neither, but what was sent, until the survey closes.",
     "code": "Your code",
     "code_hint": "The letters and digits that you were given.",
     "block": "Block {number}",
@@ -43,32 +44,35 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "send": "Send",
     "sending": "Your answers are being sent.",
     "sent_heading": "Your answers have arrived",
-    "sent": "Thank you. Until the survey closes you may send again with this link: the new answers take the place of "
-    "the old ones, and the coins stay the same.",
+    "sent": "Thank you. This link can only send the same again, from this browser: two responses together would show "
+    "more than one. In another browser other coins would fall, so use it nowhere else.",
+    "made": "Your response is made, and stays as it is: what is sent again is the same, whatever is chosen.",
     "show_sent": "Show what was sent (while nobody looks on)",
     "sent_truth": "the coin chose your true answers",
     "sent_related": "the coin moved your answers",
     "sent_unrelated": "the coin chose the personal questions",
     "sent_drawn": "the coin chose answers drawn at random",
     "sent_direct": "sent as they are",
+    "sent_again": "as it was sent before",
     "no_storage": "Your browser keeps nothing for this page. Send once only: after a reload it would toss other coins.",
     "own_coin": "Rather toss a coin, a die or slips of paper of your own? Use this form.",
     "no_script": "This page tosses its coins by a script, and your browser runs none.",
-    "keeps": "Your answers to the personal questions also stay in this browser, and in it alone. Later this link may "
-    "ask one more thing: whether a rule that was learned from everybody's answers is right about them.",
+    "later": "Later this link may ask one more thing: whether a rule that was learned from everybody's answers is "
+    "right about your answers to the personal questions. It will ask you these again, as nothing keeps them.",
     "test_heading": "One more thing",
-    "test": "From all answers a rule was learned. Your browser applies it to your personal answers, which it has kept "
-    "and never sent, and finds whether it is right about them. Nothing else leaves this page.",
+    "test": "From all answers a rule was learned. Answer the personal questions once more: your browser applies the "
+    "rule to your answers and finds whether it is right about them. They never leave this page, and are not kept.",
     "test_disguised": "A coin disguises it: with a chance of {truth} what is sent is true, otherwise the opposite.",
     "test_warning": "Who asks has chosen the rule: it can be one that asks for a single personal answer of yours.",
     "test_plain": "No coin disguises it: it is sent as it is.",
     "test_send": "Apply the rule, and send",
-    "test_nothing": "This browser keeps no personal answers for this code: there is nothing to do here. If you "
-    "answered in another browser, open the link there.",
+    "test_made": "What this link sends is made, and stays as it is, whatever is chosen.",
     "test_sent": "Thank you. That was all: no more is asked with this link.",
     "test_right": "the rule is right about your personal answers",
     "test_wrong": "the rule is wrong about your personal answers",
     "test_coin": "What was sent: {said}. What is true: {found}.",
+    "test_again": "What was sent again: {said}.",
+    "closed": "The survey is closed. Your browser has just forgotten what it kept of it.",
     "hand": "Toss as each block says and let nobody see the result, nor write it down. What you tick is all that "
     "is sent.",
     "coin": "Toss a coin.",

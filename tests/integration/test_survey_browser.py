@@ -24,7 +24,7 @@ from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.table import Codes
-from tests.support.browser import Recorder, chromium, recording
+from tests.support.browser import Recorder, chromium, everything_kept, let_fall, recording
 from tests.support.collecting import (
     PERSONAL,
     QUESTIONS,
@@ -100,19 +100,11 @@ def all_first(browser: webdriver.Chrome) -> dict[str, int]:
     return dict.fromkeys(names, 0)
 
 
-def put_coins(browser: webdriver.Chrome, code: str, side: int) -> None:
-    """Put coins into the browser's memory, as if they had fallen so."""
-    browser.execute_script(
-        """
-        const survey = JSON.parse(document.getElementById("survey").textContent);
-        const name = `cotally ${survey.survey} ${arguments[0]}`;
-        const kept = JSON.parse(localStorage.getItem(name));
-        kept.coins = survey.blocks.map((block) => Math.min(arguments[1], block.coin.length - 1));
-        localStorage.setItem(name, JSON.stringify(kept));
-        """,
-        code,
-        side,
-    )
+def sides(browser: webdriver.Chrome) -> list[int]:
+    """Return how many sides the coin of each block has."""
+    script = "return JSON.parse(document.getElementById('survey').textContent).blocks.map(({ coin }) => coin.length)"
+    found: list[int] = browser.execute_script(script)
+    return found
 
 
 TOSSES = """
@@ -155,7 +147,7 @@ def test_no_truth_leaves_and_both_sides_of_a_coin_look_alike(browser: webdriver.
     bodies = []
     for code, side in zip(survey.codes[1:3], (0, 1), strict=True):
         load(browser, survey.link(code))
-        put_coins(browser, code, side)
+        let_fall(browser, [min(side, each - 1) for each in sides(browser)])
         before = len(survey.recorder.sent)
         choose(browser, all_first(browser) | {name: 1 for name in all_first(browser) if name.startswith("p")})
         assert len(survey.recorder.sent) == before  # nothing leaves while answers are chosen
@@ -188,16 +180,67 @@ def test_a_code_is_not_sent_when_the_page_is_loaded(browser: webdriver.Chrome, s
     assert code.encode() not in sent
 
 
-def test_after_a_reload_the_same_answers_give_the_same_response(browser: webdriver.Chrome, survey: Survey) -> None:
-    code, seen = survey.codes[4], []
-    for _ in range(3):
-        load(browser, survey.link(code))
-        before = len(survey.recorder.sent)
-        choose(browser, all_first(browser))
+def answers_sent(sent: bytes) -> list[bytes]:
+    return re.findall(rb'"answers":"([0-9a-f]*)"', sent)
+
+
+def test_after_a_reload_nothing_is_asked_and_the_same_response_is_sent(
+    browser: webdriver.Chrome, survey: Survey
+) -> None:
+    load(browser, survey.link(survey.codes[4]))
+    before = len(survey.recorder.sent)
+    choose(browser, all_first(browser))
+    send(browser)
+    for _ in range(2):
+        load(browser, survey.link(survey.codes[4]))
+        assert not browser.find_element(By.TAG_NAME, "fieldset").is_displayed()
+        assert browser.find_element(By.ID, "made").text.startswith("Your response is made")
         send(browser)
-        seen.append(re.findall(rb'"answers":"([0-9a-f]*)"', survey.recorder.sent[before:]))
-    assert seen[0] == seen[1] == seen[2]
-    assert len(seen[0]) == 1
+        shown = browser.find_element(By.ID, "sent").get_attribute("textContent")
+        assert str(shown).count("(as it was sent before)") == 3
+    sent = answers_sent(survey.recorder.sent[before:])
+    assert len(sent) == 3
+    assert len(set(sent)) == 1
+
+
+def test_a_code_that_was_mistyped_leads_to_the_same_response_and_no_answer_can_be_changed(
+    browser: webdriver.Chrome, survey: Survey
+) -> None:
+    right, wrong = survey.codes[7], "B" * 24
+    load(browser, survey.link(""))
+    browser.execute_script("localStorage.clear()")
+    before = len(survey.recorder.sent)
+    choose(browser, all_first(browser))
+    for code in (wrong, right):
+        browser.find_element(By.ID, "code").clear()
+        browser.find_element(By.ID, "code").send_keys(code)
+        browser.find_element(By.ID, "send").click()
+        shown = "problem" if code == wrong else "done"
+        WebDriverWait(browser, 20).until(lambda b, part=shown: b.find_element(By.ID, part).text)  # type: ignore[misc]
+        (name,) = everything_kept(browser)
+        assert name.endswith(code)
+        assert not browser.find_element(By.NAME, "a0").is_enabled()
+    sent = answers_sent(survey.recorder.sent[before:])
+    assert len(sent) == 2
+    assert len(set(sent)) == 1
+
+
+def test_whoever_types_a_code_of_which_a_response_is_kept_is_told_so_and_sends_that(
+    browser: webdriver.Chrome, survey: Survey
+) -> None:
+    load(browser, survey.link(survey.codes[8]))
+    choose(browser, all_first(browser))
+    send(browser)
+    load(browser, survey.link(""))
+    before = len(survey.recorder.sent)
+    choose(browser, all_first(browser))
+    browser.find_element(By.ID, "code").send_keys(survey.codes[8])
+    browser.find_element(By.ID, "send").click()
+    WebDriverWait(browser, 20).until(lambda b: b.find_element(By.ID, "made").is_displayed())
+    assert survey.recorder.sent[before:].count(b"POST") == 0
+    send(browser)
+    (kept,) = (json.loads(value) for name, value in everything_kept(browser).items() if name.endswith(survey.codes[8]))
+    assert answers_sent(survey.recorder.sent[before:]) == [bytes(kept["response"]).hex().encode()]
 
 
 def test_the_page_is_answered_by_the_keyboard_alone(browser: webdriver.Chrome, survey: Survey) -> None:

@@ -1,9 +1,7 @@
 """Crosswise, triangular and forced questions, answered in a real Chromium by the keyboard alone, with a typed code."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from selenium import webdriver
@@ -15,7 +13,7 @@ from party.settings.collector import read_collector_settings
 from party.survey.web.codes import spaced
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from tests.support.browser import chromium
+from tests.support.browser import chromium, let_fall
 from tests.support.collecting import BESIDE, STATEMENTS, add_links, collector, write_survey_files
 
 FORCED = """
@@ -39,9 +37,16 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         yield opened
 
 
-def answer_by_keyboard(browser: webdriver.Chrome, address: str, code: str, ticked: Sequence[int]) -> None:
+Fallen = tuple[Sequence[int], Sequence[int]]
+"""How the coins fall, and what is drawn."""
+
+
+def answer_by_keyboard(
+    browser: webdriver.Chrome, address: str, code: str, ticked: Sequence[int], fallen: Fallen
+) -> None:
     """Type the code, tick of each question the answer with this number, and send; no click."""
     browser.get(f"http://{address}/")
+    let_fall(browser, *fallen)
     left = list(ticked)
     for _ in range(40):
         focused = browser.switch_to.active_element
@@ -60,30 +65,25 @@ def answer_by_keyboard(browser: webdriver.Chrome, address: str, code: str, ticke
     WebDriverWait(browser, 20).until(lambda b: b.find_element(By.ID, "done").is_displayed())
 
 
-def kept_coins(browser: webdriver.Chrome, code: str) -> dict[str, Any]:
-    """Return what the browser keeps under a code."""
-    script = "return Object.entries(localStorage).find(([name]) => name.endsWith(arguments[0]))[1]"
-    kept: dict[str, Any] = json.loads(browser.execute_script(script, code))
-    return kept
-
-
-def answered(path: Path, browser: webdriver.Chrome, ticked: Sequence[Sequence[int]]) -> list[tuple[list[int], Any]]:
-    """Let one respondent per row answer; return each response and what the browser kept of it."""
+def answered(
+    path: Path, browser: webdriver.Chrome, ticked: Sequence[Sequence[int]], fallen: Sequence[Fallen]
+) -> list[list[int]]:
+    """Let one respondent per row answer; return each response."""
     settings, found = read_collector_settings(path), []
     digest = survey_digest(settings.questionnaire)
     with open_store(settings.store, digest, make=True) as store:
         codes = add_links(store, len(ticked))
     before: list[bytes] = []
     with collector(path) as (_, address):
-        for code, row in zip(codes, ticked, strict=True):
-            answer_by_keyboard(browser, address, code, row)
+        for code, row, fell in zip(codes, ticked, fallen, strict=True):
+            answer_by_keyboard(browser, address, code, row, fell)
             with open_store(settings.store, digest) as store:
                 after = store.responses()
             for response in before:
                 after.remove(response)
             (new,) = after
             before.append(new)
-            found.append((list(new), kept_coins(browser, code)))
+            found.append(list(new))
     return found
 
 
@@ -92,18 +92,15 @@ def test_two_statements_are_answered_by_the_keyboard_and_sent_as_ticked(
 ) -> None:
     """Crosswise: that both are true, or both are not; triangular: that neither is true, and that one is at least."""
     rows = [(1, 0), (0, 1), (1, 1)]
-    found = answered(write_survey_files(tmp_path, STATEMENTS, BESIDE), browser, rows)
-    assert [response for response, _ in found] == [list(row) for row in rows]
+    found = answered(write_survey_files(tmp_path, STATEMENTS, BESIDE), browser, rows, [((0, 0), ())] * 3)
+    assert found == [list(row) for row in rows]
     assert browser.find_element(By.ID, "done").text
 
 
 def test_forced_answers_are_the_truth_or_what_the_die_says(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    """By the coins that the browser keeps; in 12 respondents of two coins both sides come, but for 2 in 2^24."""
+    """Each side of both coins, and each answer that is drawn."""
     rows = [(k % 2, k % 3) for k in range(12)]
-    found = answered(write_survey_files(tmp_path, FORCED, ""), browser, rows)
-    sides = set()
-    for row, (response, kept) in zip(rows, found, strict=True):
-        for column, coin in enumerate(kept["coins"]):
-            sides.add(coin)
-            assert response[column] == (row[column] if coin == 0 else kept["drawn"][column])
-    assert sides == {0, 1}
+    fallen = [((k // 6, k // 3 % 2), (k // 2 % 2, (k + k // 3) % 3)) for k in range(12)]
+    found = answered(write_survey_files(tmp_path, FORCED, ""), browser, rows, fallen)
+    for row, (coins, drawn), response in zip(rows, fallen, found, strict=True):
+        assert response == [drawn[k] if coins[k] else row[k] for k in range(2)]

@@ -3,7 +3,7 @@
 import shutil
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -31,6 +31,40 @@ def chromium(profile: Path, *more: str) -> Iterator[webdriver.Chrome]:
         yield opened
     finally:
         opened.quit()
+
+
+def everything_kept(browser: webdriver.Chrome) -> dict[str, str]:
+    """Return all that a page of this origin can read in the browser's storages, as a later page of it would."""
+    found: dict[str, str] = browser.execute_async_script(
+        """
+        const done = arguments[0];
+        (async () => {
+          const found = { ...localStorage };
+          Object.entries(sessionStorage).forEach(([name, value]) => { found[`session ${name}`] = value; });
+          if (document.cookie) found.cookie = document.cookie;
+          for (const { name } of await indexedDB.databases()) found[`database ${name}`] = "";
+          for (const name of await globalThis.caches?.keys() ?? []) found[`cache ${name}`] = "";
+          done(found);
+        })();
+        """
+    )
+    return found
+
+
+def let_fall(browser: webdriver.Chrome, coins: Sequence[int], drawn: Sequence[int] = ()) -> None:
+    """Let the coins that the page tosses next fall on these sides, block by block, and then draw these answers."""
+    browser.execute_script(
+        """
+        const survey = JSON.parse(document.getElementById("survey").textContent);
+        const before = (weights, side) => weights.slice(0, side).reduce((sum, each) => sum + BigInt(each), 0n);
+        const questions = survey.blocks.flatMap((block) => block.questions).filter(({ drawn }) => drawn.length > 0);
+        const draws = survey.blocks.map(({ coin }, number) => before(coin, arguments[0][number]))
+          .concat(questions.map(({ drawn }, number) => before(drawn, arguments[1][number] ?? 0)));
+        crypto.getRandomValues = (array) => { array[0] = draws.shift(); return array; };
+        """,
+        list(coins),
+        list(drawn),
+    )
 
 
 class Recorder:

@@ -29,7 +29,7 @@ from party.settings.collector import CollectorSettings
 from party.survey.web.description import survey_digest
 from party.survey.web.headers import SecureHeaders
 from party.survey.web.limits import CallLimits
-from party.survey.web.pages import PageFile, form_page, has_form, main_page, reply_page, test_page
+from party.survey.web.pages import PageFile, closed_page, form_page, has_form, main_page, reply_page, test_page
 from party.survey.web.round_two import round_digest
 from party.survey.web.store import AnswerStore, Reception, SurveyStage
 from party.survey.web.submissions import (
@@ -48,6 +48,7 @@ _STATUS: Final = {
     MALFORMED: 400, UNKNOWN_CODE: 403, OTHER_SURVEY: 409, Reception.CLOSED.value: 410, _TOO_LONG: 413,
     Reception.TOO_OFTEN.value: 429, _UNAVAILABLE: 503,
 }  # fmt: skip
+_CLOSED: Final = (SurveyStage.CUT, SurveyStage.CLOSED)
 _SECONDS_FOR_A_BODY: Final = 20
 
 
@@ -135,6 +136,8 @@ class CollectorApp:
         self._survey, self._shape = survey, survey.shape
         self._first = {"/": main_page(settings), **({"/form": form_page(settings)} if has_form(settings) else {})}
         self._second = self._find_second()
+        self._closed = closed_page(settings)
+        self._is_closed = survey.store.stage() in _CLOSED
         self._fails = False
         self._limits = CallLimits(settings.server.requests, survey.clock)
         handlers = {RefusedError: _refusal, StoreError: _store_refusal, HTTPException: _http_refusal, Exception: _fault}
@@ -148,12 +151,15 @@ class CollectorApp:
     @property
     def front(self) -> PageFile:
         """The page to which links lead."""
+        if self._is_closed:
+            return self._closed
         return self._first["/"] if self._second is None else self._second.page
 
     def look(self) -> None:
         """Do what is due without a call; what the store refuses now is told once, and done at a later look."""
         try:
             self._survey.close_if_due()
+            self._is_closed = self._survey.store.stage() in _CLOSED
             found = None if self._second is not None else self._find_second()
         except StoreError as error:
             if not self._fails:
@@ -180,7 +186,7 @@ class CollectorApp:
         yield Route("/test", self._test, methods=["POST"])
 
     async def _get(self, request: Request) -> Response:
-        pages = self._first if self._second is None else {"/": self._second.page}
+        pages = {"/": self.front} if self._is_closed or self._second is not None else self._first
         if request.url.path not in pages:
             raise HTTPException(404)
         return _served(pages[request.url.path], 200)

@@ -40,8 +40,8 @@ class PageFile:
 
 def main_page(settings: CollectorSettings) -> PageFile:
     """Return the page that tosses the coins."""
-    described = page_json(settings) | {"keeps": settings.round_two is not None, "texts": _told(settings)}
-    return _page("page.html", settings, described, ("sampler.js", "link.js", "page.js"))
+    described = page_json(settings) | {"texts": _told(settings)}
+    return _page("page.html", settings, described, ("sampler.js", "link.js", "kept.js", "page.js"))
 
 
 def has_form(settings: CollectorSettings) -> bool:
@@ -72,16 +72,25 @@ def form_words(settings: CollectorSettings) -> dict[str, Any]:
 
 def test_page(settings: CollectorSettings, published: PublishedModel) -> PageFile:
     """Return the page that tests a model on personal answers."""
-    scripts = ("sampler.js", "link.js", "predict.js", "test.js")
+    scripts = ("sampler.js", "link.js", "kept.js", "predict.js", "test.js")
     told = {name: text for name, text in settings.texts.items() if name.startswith(("test_", "error_", "sending"))}
     truth = Fraction(published.truth)
-    words = {"disguised": settings.texts["test_plain" if truth == 1 else "test_disguised"].format(truth=truth)}
+    disguised = settings.texts["test_plain" if truth == 1 else "test_disguised"].format(truth=truth)
+    label = len(settings.questionnaire.names) - 1  # the class stands last, and all that is tested in its group
+    tested = next(each for each in blocks_of(settings) if label in {question.column for question in each.questions})
+    words = {"disguised": disguised, "questions": sorted(tested.questions, key=lambda question: question.column)}
     return _page("test.html", settings, test_json(settings.questionnaire, published) | {"texts": told}, scripts, words)
 
 
 def reply_page(settings: CollectorSettings, text: str) -> PageFile:
     """Return what the form's sender reads: that it was taken, or why not."""
     return _page("reply.html", settings, None, (), {"text": settings.texts[text]})
+
+
+def closed_page(settings: CollectorSettings) -> PageFile:
+    """Return the page of a survey that is closed: it takes from the browser what that has kept."""
+    described = {"survey": survey_digest(settings.questionnaire)}
+    return _page("reply.html", settings, described, ("kept.js", "closed.js"), {"text": settings.texts["closed"]})
 
 
 def results_page(settings: CollectorSettings, shown: Mapping[str, object]) -> PageFile:
@@ -128,7 +137,7 @@ def _words(settings: CollectorSettings) -> dict[str, Any]:
         "texts": settings.texts,
         "survey": survey_digest(settings.questionnaire),
         "no_answer": NO_ANSWER,
-        "keeps": settings.round_two is not None,
+        "asks_again": settings.round_two is not None,
         "has_form": all(map(is_by_hand, blocks)),
         "blocks": [_block(block, number, settings.texts) for number, block in enumerate(blocks, 1)],
     }

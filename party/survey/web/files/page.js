@@ -6,42 +6,44 @@
   const form = byId("answers");
   const PAUSE = 1000; // milliseconds from the click to the sending, whatever the coins say
 
-  // Coins are tossed once per link, before anything is answered, and kept in this browser: whoever sends again sends
-  // by the same coins, so that nothing can be averaged.
-  let memory = null;
-  function coinsOf(code) {
-    const name = `cotally ${survey.survey} ${code}`;
-    try {
-      const kept = JSON.parse(localStorage.getItem(name));
-      if (fits(kept)) return kept;
-      const tossed = cotally.tossAll(survey);
-      localStorage.setItem(name, JSON.stringify(tossed));
-      return tossed;
-    } catch {
-      byId("no-storage").hidden = false;
-      memory ??= cotally.tossAll(survey);
-      return memory;
-    }
+  // A response is made once: the coins are tossed at the click, are in memory alone, and are gone with the page. It is
+  // kept before it leaves, so that whoever sends again sends the same, and two responses can never be compared.
+  let made = null;
+  let keptUnder = null;
+
+  function keptResponse(code) {
+    const { response } = kept.read(survey.survey, code);
+    const fits = (number, column) =>
+      Number.isInteger(number) && (number === survey.noAnswer || (number >= 0 && number < survey.columns[column]));
+    return Array.isArray(response) && response.length === survey.columns.length && response.every(fits) ? response : null;
   }
 
-  function fits(kept) {
-    const within = (number, most) => Number.isInteger(number) && number >= 0 && number < most;
-    return (
-      kept !== null &&
-      survey.blocks.every((block, number) => within(kept.coins[number], block.coin.length)) &&
-      survey.blocks.every(({ questions }) =>
-        questions.every(({ column, drawn }) => drawn.length === 0 || within(kept.drawn[column], drawn.length)))
-    );
+  function make() {
+    const tossed = cotally.tossAll(survey);
+    return { sent: cotally.respond(survey, tossed, chosen("a"), chosen("p")), coins: tossed.coins };
   }
 
-  // Personal answers stay here for the second page; where this browser keeps nothing, there is none.
-  function keep(code, tossed) {
-    const personals = chosen("p");
-    try {
-      localStorage.setItem(`cotally ${survey.survey} ${code}`, JSON.stringify({ ...tossed, personals }));
-    } catch {
-      byId("no-storage").hidden = false;
-    }
+  // The response under a code that was mistyped is the response under the right one.
+  function keep(code) {
+    if (keptUnder !== null && keptUnder !== code) kept.forget(survey.survey, keptUnder);
+    keptUnder = code;
+    kept.add(survey.survey, code, { response: made.sent });
+  }
+
+  // From here on nothing that is chosen changes what is sent.
+  function lock(hides) {
+    form.querySelectorAll("fieldset").forEach((each) => { each.disabled = true; });
+    form.querySelectorAll(".block").forEach((each) => { each.hidden = hides; });
+    byId("made").hidden = false;
+  }
+
+  // Send by the response that is kept, if there is one, whatever is chosen; return whether there is.
+  function takeUp(code) {
+    const sent = keptResponse(code);
+    if (sent === null) return false;
+    made = { sent, coins: null };
+    lock(true);
+    return true;
   }
 
   const chosen = (letter) => survey.columns.map((_, column) => {
@@ -56,13 +58,14 @@
   }
 
   // Which questions were answered, and how: for the respondent's eyes alone.
-  function showSent(tossed, sent) {
+  function showSent({ sent, coins }) {
     const list = byId("sent");
     list.replaceChildren();
     survey.blocks.forEach((block, number) => {
-      const turned = tossed.coins[number] !== 0;
+      const turned = coins !== null && coins[number] !== 0;
       const drawn = block.questions.some((question) => question.drawn.length > 0);
-      const kind = block.kind === "direct" ? "direct" : !turned ? "truth" : drawn ? "drawn" : block.kind;
+      const fell = block.kind === "direct" ? "direct" : !turned ? "truth" : drawn ? "drawn" : block.kind;
+      const kind = coins === null ? "again" : fell;
       for (const { column } of block.questions) {
         const line = document.createElement("li");
         const question = byId(`q${column}`).textContent;
@@ -80,9 +83,13 @@
       byId("code").focus();
       return;
     }
-    const tossed = coinsOf(code);
-    const sent = cotally.respond(survey, tossed, chosen("a"), chosen("p"));
-    const body = cotally.body(survey, code, sent);
+    if (made === null && takeUp(code)) return; // typed just now: it says so first
+    if (made === null) {
+      made = make();
+      lock(false);
+    }
+    keep(code);
+    const body = cotally.body(survey, code, made.sent);
     byId("send").disabled = true;
     byId("state").textContent = texts.sending;
     await new Promise((resume) => setTimeout(resume, PAUSE));
@@ -90,18 +97,20 @@
     byId("send").disabled = false;
     byId("state").textContent = "";
     if (problem) {
+      if (problem === "error_closed") kept.forget(survey.survey);
       byId("problem").textContent = texts[problem] ?? texts.error_unavailable;
       return;
     }
-    if (survey.keeps) keep(code, tossed);
-    showSent(tossed, sent);
+    showSent(made);
+    made.coins = null;
     form.hidden = true;
     byId("done").hidden = false;
     byId("done").focus();
   }
 
+  byId("no-storage").hidden = kept.lasts();
   link.prepare(byId("code"));
-  if (link.isCode(link.given)) coinsOf(link.given);
+  if (link.isCode(link.given)) takeUp(link.given);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!byId("send").disabled) submit();

@@ -1,4 +1,4 @@
-// The second page: it applies the published model to the personal answers that this browser has kept, and sends one bit.
+// The second page: it applies the published model to the personal answers, which are given once more, and sends one bit.
 (() => {
   const survey = JSON.parse(document.getElementById("survey").textContent);
   const texts = survey.texts;
@@ -6,45 +6,56 @@
   const form = byId("answers");
   const PAUSE = 1000; // milliseconds from the click to the sending, whatever the bit is
 
-  // What the first page kept under this code; null where it kept no personal answers.
-  function keptOf(code) {
-    try {
-      const kept = JSON.parse(localStorage.getItem(`cotally ${survey.survey} ${code}`));
-      const fits = survey.columns.every((size, column) => {
-        const answer = kept.personals[column];
-        return Number.isInteger(answer) && answer >= 0 && answer < size;
-      });
-      return fits ? kept : null;
-    } catch {
-      return null;
-    }
+  // The bit is made once, as the response was: its coin is gone with the page.
+  let made = null;
+
+  function takeUp(code) {
+    const { bit } = kept.read(survey.survey, code);
+    if (bit?.round !== survey.round || typeof bit.said !== "boolean") return false;
+    made = { said: bit.said, found: null };
+    lock(true);
+    return true;
   }
 
-  // The bit's coin is tossed once per code and model, and kept: who sends again sends the same bit.
-  function bitCoin(code, kept) {
-    if (kept.tested?.round !== survey.round) {
-      kept.tested = { round: survey.round, coin: cotally.toss(survey.coin.map(BigInt)) };
-      localStorage.setItem(`cotally ${survey.survey} ${code}`, JSON.stringify(kept));
-    }
-    return kept.tested.coin;
+  function lock(hides) {
+    form.querySelectorAll("fieldset").forEach((each) => { each.disabled = true; each.hidden = hides; });
+    byId("made").hidden = false;
   }
 
-  function complain(text) {
-    byId("problem").textContent = text;
+  function make() {
+    const personals = survey.columns.map((_, column) => {
+      const input = form.querySelector(`input[name="p${column}"]:checked`);
+      return input === null ? null : Number(input.value);
+    });
+    const found = model.predict(survey.model, personals) === personals[personals.length - 1];
+    return { said: (cotally.toss(survey.coin.map(BigInt)) === 0) === found, found };
+  }
+
+  function keep(code) {
+    kept.add(survey.survey, code, { bit: { round: survey.round, said: made.said } });
+  }
+
+  function showSent({ said, found }) {
+    const words = (right) => (right ? texts.test_right : texts.test_wrong);
+    const shown = found === null ? texts.test_again : texts.test_coin;
+    byId("sent").textContent = shown.replace("{said}", () => words(said)).replace("{found}", () => words(found));
   }
 
   async function submit() {
     const code = link.read(byId("code"));
-    complain("");
-    const kept = link.isCode(code) ? keptOf(code) : null;
-    if (kept === null) {
-      complain(link.isCode(code) ? texts.test_nothing : texts.error_unknown_code);
+    byId("problem").textContent = "";
+    if (!link.isCode(code)) {
+      byId("problem").textContent = texts.error_unknown_code;
+      byId("code").focus();
       return;
     }
-    const label = kept.personals.length - 1;
-    const found = model.predict(survey.model, kept.personals) === kept.personals[label];
-    const said = (bitCoin(code, kept) === 0) === found;
-    const body = JSON.stringify({ format: "cotally-bit/1", round: survey.round, code, bit: said ? "1" : "0" });
+    if (made === null && takeUp(code)) return; // typed just now: it says so first
+    if (made === null) {
+      made = make();
+      lock(false);
+    }
+    keep(code);
+    const body = JSON.stringify({ format: "cotally-bit/1", round: survey.round, code, bit: made.said ? "1" : "0" });
     byId("send").disabled = true;
     byId("state").textContent = texts.sending;
     await new Promise((resume) => setTimeout(resume, PAUSE));
@@ -52,17 +63,19 @@
     byId("send").disabled = false;
     byId("state").textContent = "";
     if (problem) {
-      complain(texts[problem] ?? texts.error_unavailable);
+      if (problem === "error_closed") kept.forget(survey.survey);
+      byId("problem").textContent = texts[problem] ?? texts.error_unavailable;
       return;
     }
-    const words = (right) => (right ? texts.test_right : texts.test_wrong);
-    byId("sent").textContent = texts.test_coin.replace("{said}", () => words(said)).replace("{found}", () => words(found));
+    showSent(made);
     form.hidden = true;
     byId("done").hidden = false;
     byId("done").focus();
   }
 
+  byId("no-storage").hidden = kept.lasts();
   link.prepare(byId("code"));
+  if (link.isCode(link.given)) takeUp(link.given);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!byId("send").disabled) submit();

@@ -224,6 +224,23 @@ def test_what_a_crash_has_cut_short_a_later_look_ends_and_a_store_that_fails_is_
         assert survey.store.status() == StoreStatus(0, 1, SurveyStage.CLOSED)
 
 
+def test_once_it_is_closed_every_page_is_the_one_that_deletes_what_a_browser_has_kept(path: Path) -> None:
+    with served(path, enough=1) as survey:
+        (code,) = add_links(survey.store, 1)
+        first = survey.call("GET", "/").body
+        assert survey.answer(code, "000000") == 200
+        assert survey.call("GET", "/").body == first
+        survey.app.look()
+        for _ in range(2):
+            closed = survey.call("GET", "/")
+            assert b"The survey is closed." in closed.body
+            assert b"kept.forget(" in closed.body
+            assert b"<form" not in closed.body
+            assert closed.body == survey.app.front.body
+            assert survey.call("GET", "/form").status == 404
+            survey.start_anew()
+
+
 def test_it_closes_with_enough_answers(path: Path) -> None:
     with served(path, enough=2) as survey:
         codes = add_links(survey.store, 3)

@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[Callable[[Mined], list[str | Path]], str]] = {
     "a model of other columns": (_foreign, "mine one from its answers"),
     "nothing held out": (lambda mined: [mined.model, mined.table, "--test", "0"], "--test must be above 0"),
     "no number": (lambda mined: [mined.model, mined.table, "--test", "x"], "--test must be an exact number"),
-    "no model": (lambda mined: [mined.table, mined.table, "--test", "1/5"], "is not a cotally-model/2"),
+    "no model": (lambda mined: [mined.table, mined.table, "--test", "1/5"], "is not a cotally-model/3"),
 }
 
 
