@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from protocols.errors import PeerError
 from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
-from protocols.messages import Greeting, ModelDigest, SentNode, Verdict
+from protocols.messages import Greeting, ModelDigest, SentNode, SharedColumn, Verdict
 from protocols.role import Message, Transcript, run_pair
 from protocols.terms import ALL
 from tests.support.cases import correlated
@@ -90,6 +90,7 @@ def changed_value(draw: st.DrawFn, value: Any) -> Any:
         bytes: lambda: changed_bytes(value),
         tuple: lambda: changed_tuple(value),
         SentNode: lambda: changed_fields(value),
+        SharedColumn: lambda: changed_fields(value),
     }
     return draw(by_type[type(value)]())
 
