@@ -230,7 +230,7 @@ def test_a_model_goes_through_a_file_and_errors_name_it(tmp_path: Path) -> None:
         read_tree(tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize("known", map(str, _FORMATS))
+@pytest.mark.parametrize("known", list(map(str, _FORMATS)))
 @pytest.mark.parametrize("version", ["0", "99"])
 def test_a_model_of_another_version_is_named_with_the_way_on(tmp_path: Path, known: str, version: str) -> None:
     path, kind = tmp_path / "model.json", known.partition("/")[0]

@@ -1,0 +1,128 @@
+"""What is said to be on the disk is there: a real process is traced, and its disk forgets all that was not synced."""
+
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from party.records.journal import open_journal
+from party.records.ledger import read_ledger
+from party.survey.web.databases import open_store
+from protocols.role import Part
+from tests.support.forgetful_disk import Disk, can_trace
+
+pytestmark = pytest.mark.skipif(not can_trace(), reason="no process may be traced here (ptrace, Linux)")
+SECRET = bytes(32)
+HEAD = """
+    import os, sys
+    from pathlib import Path
+    folder, loose = Path(sys.argv[1]), sys.argv[2] == "loose"
+    def said():
+        os.write(1, b".")
+"""
+LEDGER = """
+    from party.files import locked_folder
+    from party.records.ledger import open_ledger
+    with locked_folder(folder) as held, open_ledger(held, bytes(32)) as ledger:
+        if loose:
+            ledger._connection.execute("PRAGMA synchronous = OFF")
+        for number in range(3):
+            ledger.append({"time": "t", "peer": "bob", "fingerprint": "f", "kind": "k", "number": number})
+            said()
+"""
+JOURNAL = """
+    from party.records.journal import RunRecord, open_journal
+    from protocols.role import Part
+    with open_journal(folder, bytes(32)) as journal:
+        if loose:
+            journal._connection.execute("PRAGMA synchronous = OFF")
+        journal.begin(RunRecord("00" * 8, "bob", "f", "d", {"kind": "train"}, "c", True, "t", "t"))
+        for number in range(3):
+            journal.keep("00" * 8, Part.ANSWERS, number, b"an answer")
+            said()
+"""
+STORE = """
+    from party.survey.web.databases import open_store
+    with open_store(folder / "answers.sqlite", "5" * 64, make=True) as store:
+        if loose:
+            store._database._connection.execute("PRAGMA synchronous = OFF")
+        for number in range(3):
+            store.add_codes([bytes([number]) * 32])
+            store.submit(bytes([number]) * 32, b"1", 3)
+            said()
+"""
+FILE = """
+    from party.files import write_atomically, write_new
+    if loose:
+        os.fsync = lambda handle: None
+    for number in range(3):
+        write_atomically(folder / "model.json", f"{number + 1}")
+        write_new(folder / f"{number}.key", b"a key", 0o600)
+        said()
+"""
+
+
+def in_ledger(folder: Path) -> int:
+    with read_ledger(folder, SECRET) as ledger:
+        return len(ledger)
+
+
+def in_journal(folder: Path) -> int:
+    with open_journal(folder, SECRET) as journal:
+        return len(list(journal.recall("00" * 8, Part.ANSWERS)))
+
+
+def in_store(folder: Path) -> int:
+    with open_store(folder / "answers.sqlite", "5" * 64) as store:
+        return len(store.responses())
+
+
+def in_files(folder: Path) -> int:
+    kept = sum((folder / f"{number}.key").read_bytes() == b"a key" for number in range(3) if _is(folder, number))
+    return min(kept, int((folder / "model.json").read_text()))
+
+
+def _is(folder: Path, number: int) -> bool:
+    return (folder / f"{number}.key").exists()
+
+
+KEPT: dict[str, tuple[str, Callable[[Path], int]]] = {
+    "the ledger": (LEDGER, in_ledger),
+    "the journal": (JOURNAL, in_journal),
+    "the answers of a survey": (STORE, in_store),
+    "files": (FILE, in_files),
+}
+
+
+def left(tmp_path: Path, what: str, *, loose: bool) -> list[int]:
+    """Return how many things are left on the disk if the power goes when one, two, three are said to be there."""
+    script, count = KEPT[what]
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o700)
+    disk, found = Disk((folder,)), list[int]()
+
+    def said() -> None:
+        try:
+            found.append(count(disk.after_power_loss(folder, tmp_path / "left")))
+        except Exception:  # noqa: BLE001  # nothing that could be read
+            found.append(0)
+
+    command = [sys.executable, "-c", textwrap.dedent(HEAD) + textwrap.dedent(script), str(folder)]
+    with disk.running([*command, "loose" if loose else "as ever"], said) as code:
+        assert code == 0
+    return found
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_what_is_said_to_be_kept_is_there_when_the_power_goes(tmp_path: Path, what: str) -> None:
+    assert left(tmp_path, what, loose=False) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_where_nobody_asks_the_disk_to_keep_it_it_is_lost(tmp_path: Path, what: str) -> None:
+    """The control: with `synchronous = OFF`, or without fsync, the same things look kept and are not."""
+    found = left(tmp_path, what, loose=True)
+    assert len(found) == 3
+    assert max(found) < 3

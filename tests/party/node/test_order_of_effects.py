@@ -1,0 +1,258 @@
+"""The order of effects, in every kind of job: on the disk before it leaves, and kept before it is confirmed.
+
+Real sessions over real ledgers and journals are played with a recorder. Tables say what precedes a message that tells
+something, and what is done after one before the next leaves. A kind of message that no table names fails; so does every
+log in which two neighbours are swapped.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from party.files import locked_folder
+from party.models.kept_model import KeptModel
+from party.node.session import Host, run_session
+from party.settings.party import read_party_config
+from party.transport.channel import PagedChannel
+from protocols.jobs import Align, Job, Receiver, Train
+from protocols.role import Message
+from protocols.rule_terms import RuleTerms
+from protocols.terms import Cipher, Engine, Learner, Method
+from protocols.two_party.inputs import PartyInputs
+from tests.support.channels import memory_channels
+from tests.support.effects import ENTRY, SENT, Effect, recorded
+from tests.support.joint_itemsets import rule_terms
+from tests.support.offering import Offering
+from tests.support.parties import Case, make_local
+from tests.support.sessions import ANY_ODDS, CASE, Sessions, with_terms
+
+COUNTED = {"counts", "accuracy", "itemsets"}
+EACH: Mapping[str, set[str]] = {
+    "ClassCounts": {"class counts"}, "EstimatedGains": {"gains"}, "EstimatedCounts": {"estimates"},
+    "EstimatedCorrect": {"estimated accuracy"}, "SentTree": {"mined tree"}, "ExactCounts": COUNTED,
+    "PackedCounts": COUNTED, "SetCounts": {"itemsets"}, "SealedAnswers": {"prediction"}, "ModelDigest": {"model"},
+    "DisguisedPage": {"copy"},
+}  # fmt: skip
+"""Before each of these messages an entry of its own is written, that the peer is told it or that both are."""
+ONCE: Mapping[str, set[str]] = {
+    "Share": {"columns"}, "TableCommitment": {"columns"}, "HiddenContents": {"comparison"},
+    "JointDigests": {"comparison"}, "KnownDigests": {"run"}, "SealedComparisons": {"counts"},
+    "CountedPage": {"alignment"}, "ReblindedPage": {"alignment"}, "HolderKey": {"run", "release"},
+    "CiphertextPage": {"run", "release"}, "RowsAsked": {"release"}, "KeptParts": {"run"}, "PlacesPage": {"alignment"},
+}  # fmt: skip
+"""Before the first of these messages an entry is written."""
+NOTHING = {
+    "Greeting": "terms and names", "MemoryHeads": "ends of ledgers", "SignedHead": "an end of a ledger",
+    "Verdict": "a field's name", "PeopleOffer": "how many records", "IdList": "how many ids, and a commitment",
+    "RowsShare": "how many rows", "ListCommitment": "a commitment", "BlindedPage": "points that nobody can try",
+    "HiddenPage": "points that nobody can try",
+}  # fmt: skip
+NO_RUN_YET = {"BaseOffer", "BasePoints", "SeedHints", "ChoicePage", "CorrectionPage", "CountShares"}
+
+WORD = {"party", "class", "seed", "test"}
+RELEASED: Mapping[str, set[str]] = {
+    "ClassCounts": WORD | {"records", "class values"},
+    "DisguisedPage": WORD | {"records", "columns", "theta", "groups"},
+    "ExactCounts": {"peer columns", "peer data"}, "PackedCounts": {"peer columns", "peer data"},
+    "EstimatedGains": {"peer copy"}, "SentTree": {"peer copy"}, "RowsAsked": {"party"}, "SealedAnswers": {"party"},
+    "KnownDigests": {"peer columns", "peer data"},
+}  # fmt: skip
+"""What is on record as released, or as brought by the peer, before these messages leave."""
+
+LEARNED = {"entry counts learned", "entry accuracy learned", "entry itemsets learned"}
+AFTER: Mapping[str, tuple[set[str], ...]] = {
+    "received SentTree": ({"entry mined tree learned"},),
+    "received EstimatedGains": ({"entry gains learned"},),
+    "received EstimatedCounts": ({"entry estimates learned"},),
+    "received EstimatedCorrect": ({"entry estimated accuracy learned"},),
+    "received ExactCounts": (LEARNED,),
+    "received SetCounts": ({"entry itemsets learned"},),
+    "received DisguisedPage": ({"entry copy learned"}, {"entry release"}),
+    "received SealedAnswers": ({"entry prediction learned"},),
+    "received ModelDigest": ({"model published"}, {"state DONE"}),
+    "received SignedHead": ({"entry head"},),
+}
+"""What is done after these before anything more leaves: of each set one."""
+ANSWERED = (
+    "received ClassCounts", "sent ClassCounts", "received EstimatedGains", "received ExactCounts", "sent ExactCounts",
+    "received EstimatedCounts", "sent EstimatedCounts", "received SetCounts",
+)  # fmt: skip
+LATER: Mapping[str, tuple[str, set[str]]] = {
+    **dict.fromkeys(ANSWERED, ("saved ANSWERS", {"sent Verdict"})),
+    "received DisguisedPage": ("saved COPY", {"sent Verdict", "sent DisguisedPage"}),
+    "received PlacesPage": ("people", {"sent HiddenContents", "sent JointDigests"}),
+}
+"""What is kept after these before anything leaves but what judges it."""
+
+
+def faults(log: list[Effect]) -> list[str]:
+    """Return what stands in the wrong order."""
+    return [fault for at, effect in enumerate(log) for fault in _faults(effect, log[:at], log[at + 1 :])]
+
+
+def _faults(effect: Effect, before: list[Effect], after: list[Effect]) -> Iterator[str]:
+    if effect.what == SENT:
+        yield from _unrecorded(effect.kind, before)
+    for wanted in AFTER.get(str(effect), ()):
+        if not wanted & _until(after, set()):
+            yield f"{effect}, and something leaves before any of {wanted}"
+    kept, passes = LATER.get(str(effect), ("", set()))
+    if kept and kept not in _until(after, passes):
+        yield f"{effect}, and something leaves before {kept}"
+    known = {str(each) for each in before} | _until(after, set())
+    if str(effect) == "received CiphertextPage" and "saved COINS" in known - _until(after, set()):
+        yield "ciphertexts are answered before they are kept"
+    if str(effect) == "received ClassCounts" and not any(each.startswith("entry class counts") for each in known):
+        yield "the peer's counts are judged before they are on record"
+    if str(effect) == "sent SignedHead" and "entry run" in {str(each) for each in after}:
+        yield "the end of a ledger is shown that does not hold the run"
+
+
+def _until(after: list[Effect], passes: set[str]) -> set[str]:
+    """Return what is done before the next message leaves, or the session ends."""
+    done: set[str] = set()
+    for effect in after:
+        if effect.what == SENT and str(effect) not in passes:
+            break
+        done.add(str(effect))
+    return done
+
+
+def _unrecorded(kind: str, before: list[Effect]) -> Iterator[str]:
+    entries = [each for each in before if each.what == ENTRY]
+    kinds = EACH.get(kind, set())
+    told = [each for each in entries if each.kind in kinds and each.content["way"] != "learned"]
+    if kinds and len(told) <= sum(each.what == SENT and bool(EACH.get(each.kind, set()) & kinds) for each in before):
+        yield f"{kind} leaves and is not on record"
+    if kind in ONCE and not any(each.kind in ONCE[kind] for each in entries):
+        yield f"{kind} leaves before any of {ONCE[kind]} is on record"
+    if not RELEASED.get(kind, set()) <= _released(before):
+        yield f"{kind} leaves before {RELEASED[kind] - _released(before)} is on record as released"
+    sent = [str(each) for each in before]
+    if kind == "ClassCounts" and not _released(before[: len(sent) - 1 - sent[::-1].index("sent Verdict")]) >= WORD:
+        yield "the word on a class leaves before its split is on record"
+    guessed = [each for each in entries if each.kind == "comparison" and not each.content["same"]]
+    if kind == "HiddenContents" and "received Share" in sent and sent.count("sent HiddenContents") >= len(guessed):
+        yield "a comparison begins that is not on record"
+    if kind == "ModelDigest" and not any(str(each) == "model kept" for each in before):
+        yield "the model is confirmed and not kept"
+    aligned = [each.content for each in entries if each.kind == "alignment"]
+    if kind == "ReblindedPage" and not any(each["both"] is not None for each in aligned):
+        yield "it is told how many are common, which is not on record"
+    if kind == "ListCommitment" and "sent ListCommitment" in sent and not aligned:
+        yield "points are answered that are not on record"
+    if kind == "PlacesPage" and not any(each["named"] for each in aligned):
+        yield "it is told who is common, which is not on record"
+
+
+def _released(before: list[Effect]) -> set[str]:
+    return {name for each in before if str(each) == "entry release" for name in each.content["fields"]}
+
+
+# Jobs
+
+
+def session_of(case: Case, job: Job, bring: Callable[[Case, str], PartyInputs] = make_local) -> dict[str, list[Effect]]:
+    """Play one session and return what each side did."""
+    with tempfile.TemporaryDirectory() as place, recorded() as log:
+        sessions, channels = Sessions(Path(place), case, ANY_ODDS), memory_channels()
+
+        def part(party: str, channel: PagedChannel, own: Job | None) -> None:
+            folder = sessions.folder / party
+            config = read_party_config(folder / "party.toml", case.terms.key_bits)
+            host = Host(kept=KeptModel(lambda _: folder / "model.json"))
+            with locked_folder(folder) as held, channel:
+                run_session(bring(case, party), config, held, channel, own, host)
+
+        with ThreadPoolExecutor(2) as pool:
+            ends = [pool.submit(part, "alice", channels[0], None), pool.submit(part, "bob", channels[1], job)]
+        for end in ends:
+            end.result()
+    return log
+
+
+def training(**terms: object) -> dict[str, list[Effect]]:
+    case = with_terms(CASE, **terms)
+    return session_of(case, Train(case.terms))
+
+
+def of_other_people(case: Case, party: str) -> PartyInputs:
+    local = make_local(case, party)
+    return replace(local, records=(*local.records[:-1], f"of {party} alone"))
+
+
+def of_rules() -> dict[str, list[Effect]]:
+    terms = rule_terms(RuleTerms(Fraction(1, 10), 3, 1000, ()), method=Method.HYBRID, theta=Fraction(7, 10))
+    return session_of(replace(CASE, terms=terms), Train(terms))
+
+
+def predicting(receiver: Receiver) -> dict[str, list[Effect]]:
+    with tempfile.TemporaryDirectory() as place:
+        offering = Offering(Path(place))
+        with recorded() as log:
+            ends = offering.play(receiver=receiver)
+    assert not any(isinstance(end, BaseException) for end in ends)
+    return log
+
+
+BAYES = {"learner": Learner.NAIVE_BAYES, "cipher": Cipher.CURVE, "test": Fraction(1, 5)}
+JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
+    "hybrid by encrypted coins": lambda: training(omega=1, test=Fraction(1, 5)),
+    "hybrid by dot products": lambda: training(omega=1, engine=Engine.DOT_PRODUCT, test=Fraction(1, 5)),
+    "hybrid of all": lambda: training(omega=None),
+    "smc": lambda: training(method=Method.SMC, cipher=Cipher.CURVE),
+    "randomized": lambda: training(method=Method.RANDOMIZED),
+    "Bayes by smc": lambda: training(method=Method.SMC, engine=Engine.DOT_PRODUCT, **BAYES),
+    "Bayes by hybrid": lambda: training(omega=2, **BAYES),
+    "Bayes by randomized": lambda: training(method=Method.RANDOMIZED, **BAYES),
+    "rules": of_rules,
+    "an alignment": lambda: session_of(CASE, Align(), of_other_people),
+    "a count of common people": lambda: session_of(CASE, Align(count_only=True), of_other_people),
+    "a prediction for both": lambda: predicting(Receiver.BOTH),
+    "a prediction for one": lambda: predicting(Receiver.RESPONDER),
+}
+
+
+@cache
+def logs(job: str) -> dict[str, list[Effect]]:
+    return JOBS[job]()
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_what_is_told_is_on_record_before_and_what_is_confirmed_is_kept(job: str) -> None:
+    found = {party: faults(log) for party, log in logs(job).items()}
+    assert found == {"alice": [], "bob": []}
+
+
+def test_every_kind_of_message_has_a_place_and_is_sent() -> None:
+    tables = [set(EACH), set(ONCE), set(NOTHING), NO_RUN_YET]
+    kinds = {kind.__name__ for kind in Message.__subclasses__()}
+    assert set.union(*tables) == kinds
+    assert sum(map(len, tables)) == len(kinds)
+    sent = {effect.kind for job in JOBS for log in logs(job).values() for effect in log if effect.what == SENT}
+    assert sent == kinds - NO_RUN_YET - {"KeptParts"}  # which a run that goes on sends (test_going_on)
+
+
+HARMLESS = {
+    *(("entry comparison", f"sent {kind}") for kind in ("Verdict", "RowsShare", "SignedHead")),
+    ("entry release", "sent PeopleOffer"),
+}
+"""That both were found to hold the same is written when it is known; with whom we predict, before anything is asked."""
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_swap_of_a_record_and_the_message_after_it_is_seen(job: str) -> None:
+    unseen = set()
+    for log in logs(job).values():
+        for at, (first, second) in enumerate(pairwise(log)):
+            kept = first.what not in ("sent", "received") and str(first) != "state OPEN"
+            if kept and second.what == SENT and not faults([*log[:at], second, first, *log[at + 2 :]]):
+                unseen.add((str(first), str(second)))
+    assert unseen <= HARMLESS
