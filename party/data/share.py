@@ -89,7 +89,8 @@ def read_share(
     _check_no_identifiers(looked, chosen, class_name)
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
-    notices = (*frame.notices, *apart, *_notices([looks.column for looks in looked.values()]), *_remarks(both))
+    ids = spelt_notices([frame.ids(name) for name in who.names])
+    notices = (*frame.notices, *ids, *apart, *_notices([looks.column for looks in looked.values()]), *_remarks(both))
     treated = {name: column for name, (column, _) in both.items()}
     notices = (*notices, *_class_told(treated, class_name))
     marks = {name: _marks(form, plan) for name, plan in plans.items()}

@@ -9,14 +9,15 @@ classes all the same.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, taken_notices
+from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, spelt_notices, taken_notices
 from party.data.bins import number
+from party.data.notices import SpelledAlike
 from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
 from protocols.learning.models import Model
@@ -85,14 +86,20 @@ def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) ->
     labels = [target.values[code] for code in predicted]
     shares = model.shares(coded.codes) if probabilities else None
     if target.name not in frame.columns:
-        return Predictions(labels, None, None, coded.unknown, taken_notices(coded.read), shares)
+        return Predictions(labels, None, None, coded.unknown, read_notices(coded.read), shares)
     column = _column(frame, target.name, target)
     true = _coded(column, target)
     given = [row for row, text in enumerate(column.cells) if text is not None]
     unknown = _unknown(column, [column.cells[row] for row in given], true[given], target)
     correct = int((true == predicted)[given].sum())
     told = (*coded.unknown, *([unknown] if unknown else []))
-    return Predictions(labels, correct, len(given), told, taken_notices([*coded.read, column]), shares)
+    return Predictions(labels, correct, len(given), told, read_notices([*coded.read, column]), shares)
+
+
+def read_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
+    """Return how cells were read: that values are alike matters to who brings them to a run, not here."""
+    spelt = (told for told in spelt_notices(columns) if not isinstance(told, SpelledAlike))
+    return (*taken_notices(columns), *spelt)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from party.data import Frame, Notice, read_frame, taken_notices
+from party.data import Frame, Notice, read_frame
 from party.data.ids import REFUSE, read_people
 from party.data.item_rows import wanted_items
 from party.errors import ConfigError
 from party.models.any_file import read_model
-from party.models.prediction import Unknown, coded_rows
+from party.models.prediction import Unknown, coded_rows, read_notices
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Train
@@ -82,7 +82,7 @@ def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
     coded = coded_rows(model, frame, own)
     people = people.ordered(sorted(people.ids))
     shared = SharedRows(model, tuple(people.ids), coded.codes[people.rows])
-    return Offer(frame, tuple(people.rows), shared, coded.unknown, (*frame.notices, *taken_notices(coded.read)))
+    return Offer(frame, tuple(people.rows), shared, coded.unknown, (*frame.notices, *read_notices(coded.read)))
 
 
 def offer_of_settings(config: PartyConfig) -> Offer:

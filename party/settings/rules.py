@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
+from party.data.texts import plain_text
 from party.settings.key_sizes import USUAL_KEY_BITS
 from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import Section
@@ -33,7 +34,7 @@ def read_rules(job: Section, key_floor: int) -> Terms:
             min_support=job.fraction("min_support"),
             max_len=job.integer("max_len", 1, MOST_LENGTH, _USUAL_LENGTH),
             most_sets=job.integer("most_sets", 0, MOST_SETS, _USUAL_SETS),
-            absent=job.texts("absent", ()),
+            absent=tuple(dict.fromkeys(map(plain_text, job.texts("absent", ())))),
         )
     except InputError as error:
         if error.field is None:

@@ -8,7 +8,7 @@ import pytest
 from party.data.form import USUAL
 from party.data.frame import Column, frame_of
 from party.data.ids import FIRST, LAST, IdColumns, IdLook, distinct_ids, look_of, read_people
-from party.data.notices import IdsRounded, IdsSpelledApart
+from party.data.notices import IdsRounded, IdsSpelledApart, UnseenLeftOut
 from party.data.reader import read_frame
 from party.data.share import read_share
 from party.errors import DataError
@@ -30,6 +30,14 @@ def test_an_id_may_be_made_of_several_columns_and_a_repeated_one_may_keep_one_ro
     ids = ["3:ann4:1980", "2:bo4:1981", "3:ann4:1981"]
     assert people(tmp_path, replace(NAMED, repeated=FIRST)) == (ids, [0, 1, 3])
     assert people(tmp_path, replace(NAMED, repeated=LAST)) == (ids, [2, 1, 3])
+
+
+def test_ids_with_characters_that_nobody_sees_are_told_and_are_those_of_the_peer(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("id,x\n" + "".join(f"p{n}{chr(0x200B) * (n % 3 == 0)},{n % 2}\n" for n in range(60)))
+    share = read_share(path, "alice", IdColumns(("id",)))
+    assert share.ids == sorted(f"p{n}" for n in range(60))
+    assert share.notices == (UnseenLeftOut("id", 20),)
 
 
 def test_a_repeated_id_is_refused_by_its_line_and_not_shown(tmp_path: Path) -> None:

@@ -49,6 +49,12 @@ def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path:
     assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
 
 
+def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
+    assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
+    assert result.labels[:2] == ["good", "good"]
+
+
 def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) -> None:
     tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
     path = tmp_path / "rows.csv"

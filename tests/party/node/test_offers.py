@@ -54,15 +54,26 @@ def test_who_offers_no_rows_objects_to_a_prediction() -> None:
     assert (objection.field, objection.reason) == ("rows", "there are no rows to classify here")
 
 
-def config(folder: Path, name: str) -> PartyConfig:
+def config(folder: Path, name: str, data: str = "") -> PartyConfig:
     path = folder / "party.toml"
-    path.write_text(f'name = "{name}"\n[data]\nfile = "rows.csv"\nid = "id"\n[node]\npeer = "bob"\n')
+    path.write_text(f'name = "{name}"\n[data]\nfile = "rows.csv"\nid = "id"\n{data}[node]\npeer = "bob"\n')
     return read_party_config(path)
 
 
 def test_settings_that_name_no_rows_offer_none_and_say_where_to_name_them(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"party\.toml: \[predict\] rows: names no file"):
         offer_of_settings(config(tmp_path, "alice"))
+
+
+def test_rows_are_read_by_the_markers_that_the_model_was_trained_with_whatever_the_settings_say_now(
+    tmp_path: Path,
+) -> None:
+    model = tmp_path / "model.json"
+    write_model(model, small_model())
+    (tmp_path / "rows.csv").write_text("id,alice.age,city\n1,<= 40,n/a\n2,<= 40,Oslo\n3,-,Oslo\n")
+    for data in ("", 'missing = ["Oslo"]\n'):
+        codes = load_offer(config(tmp_path, "alice", data), model, tmp_path / "rows.csv").shared.codes
+        assert codes[:, :2].tolist() == [[0, 2], [0, 1], [2, 1]]
 
 
 def test_a_model_that_reads_columns_of_a_third_party_is_named_before_the_rows_are_read(tmp_path: Path) -> None:

@@ -89,3 +89,10 @@ def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -
     alone = 'theta = "4/5"\nclass = "smoker"\n[columns.smoker]\nvalues = ["yes", "no"]\n[groups]\na = ["smoker"]\n'
     with pytest.raises(ConfigError, match="there is none beside the class"):
         load_survey(data, read_design(write_design(tmp_path, alone)))
+
+
+def test_the_model_of_a_survey_knows_what_a_missing_cell_is(tmp_path: Path) -> None:
+    design = read_design(write_design(tmp_path, swap(RELATED, 'missing = "refuse"', 'missing = "value"')))
+    missing = {column.name: column.missing.value for column in design.schema().attributes}
+    assert {name for name, value in missing.items() if value == "missing"} == {"drinks"}
+    assert {value for name, value in missing.items() if name != "drinks"} == {None}
