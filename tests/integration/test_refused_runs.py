@@ -244,7 +244,11 @@ def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
         other_theta = pair.train_here(pair.write_job(omega=1, theta="3/5"))
         assert_one_error(other_theta, 2, "theta", "would undo the first: return to it")
         pair.edit("bob", "# groups = 2", "groups = 2")
+        shared = pair.train_here(pair.write_job(omega=1))
+        assert_one_error(shared, 2, "share a coin: a receiver would read them in", "leave [disguise] groups out")
+        pair.edit("bob", "odds = 2 ", 'odds = "any" ')
         grouped = pair.train_here(pair.write_job(omega=1))
+        pair.edit("bob", 'odds = "any" ', "odds = 2 ")
         pair.edit("bob", "groups = 2", "# groups = 2")
         assert_one_error(grouped, 2, 'released with groups = [["', "would undo the first: return to it")
         with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
