@@ -116,7 +116,8 @@ def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]
     model = json.loads((walked[0] / "bob" / "model.json").read_text())
     assert model["format"] == "cotally-model/3"
     assert set(model) == {"format", "class", "growth", "attributes", "tree"}
-    assert {key for attribute in model["attributes"] for key in attribute} == {"party", "name", "values", "missing", "marks"}
+    keys = {key for attribute in model["attributes"] for key in attribute}
+    assert keys == {"party", "name", "values", "missing", "marks"}
     for key in (*model, *model["growth"], *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
         assert f'"{key}"' in FORMATS
 
