@@ -34,9 +34,14 @@ def joined(table: CountTable, columns: Sequence[ClassGroup]) -> CountTable:
 
 @dataclass(frozen=True)
 class Answer:
-    """Joint counts of one query: a `values x classes` matrix for each of its candidates, in their order."""
+    """Joint counts of one query: a `values x classes` matrix for each of its candidates, in their order.
+
+    Of estimates `noises` are matrices alike: the variance, over the coins, of how far each cell's estimate lies from
+    what its row and its column make likely, if the class does not depend on the value (DESIGN 5.3). Empty otherwise.
+    """
 
     tables: tuple[CountTable, ...]
+    noises: tuple[NDArray[np.float64], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,16 +115,34 @@ def shaped(queries: Sequence[Query], numbers: NDArray[np.int64], schema: Schema)
     return answers
 
 
-CellWeights = Mapping[int, NDArray[np.float64]]
-"""A weight for each cell (`values x classes`) of some candidates."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Contributions:
-    """What distinct records add to a sum, and how many records each stands for; all other records add 0."""
+class Additions:
+    """What the records of one sample add to some sums (`distinct records x sums`); records that are not here add 0.
+
+    Args:
+        values: What each distinct record adds.
+        repeats: How many records each stands for.
+        records: The sample's size.
+    """
 
     values: NDArray[np.float64]
     repeats: NDArray[np.int64]
+    records: int
+
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        """Over all records."""
+        added: NDArray[np.float64] = self.repeats @ self.values
+        return added
+
+    @property
+    def covariance(self) -> NDArray[np.float64]:
+        """Of the sums, for respondents drawn from a population: `n s^2`; infinite for a sample of one."""
+        if self.records < 2:
+            return np.full((self.values.shape[1],) * 2, np.inf)
+        products = (self.values * self.repeats[:, None]).T @ self.values
+        spread: NDArray[np.float64] = products - np.outer(self.sums, self.sums) / self.records
+        return spread * self.records / (self.records - 1)
 
 
 class Classifier(Protocol):

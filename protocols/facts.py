@@ -40,7 +40,7 @@ class CopyFact(Fact):
 
 @dataclass(frozen=True, repr=False)
 class GainsFact(Fact):
-    """Estimated gains of all candidates of these nodes, in their order, as multiples of the nodes' steps."""
+    """Estimated gains of all candidates of these nodes, in their order: multiples of steps from the least."""
 
     way: Way
     queries: tuple[Query, ...]

@@ -159,7 +159,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
     Args:
         design: How the records were disguised: as read from a file, or the core's, the class last; None for clear ones.
         classes: The class labels in the order of the design's codes; by default 0, 1, ...
-        confidence: Of the test that marks splits whose lead over the runner-up is not clear, in `text`.
+        confidence: Of the test that marks splits that chance may bring, or their lead, in `text`.
         max_depth: Most splits of a path; None for any.
         min_samples_leaf: Fewest records, as estimated, of a branch that has any.
         criterion: "information_gain", "gain_ratio" or "gini".

@@ -56,10 +56,10 @@ def combined_lines(
         if isinstance(finding.estimate, CombinedEstimate):
             gap = f"a chi-square of {chi_square_text(finding.estimate)}"
             yield f"  weights of the files: {weights_text(finding.estimate)}; their shares differ by {gap}"
-    yield "Shares are of one population, from which each file is a sample: the more a design tells, the more it counts."
+    yield "Each file is taken for a sample of one population: the surer its share, the more it counts."
     if any(questionnaire.controls for questionnaire in questionnaires):
         yield "Nothing is corrected for random answers: ask each file alone for that."
-    yield UNBIASED
+    yield "Intervals are normal: they may leave 0 .. 1 where a share is near an end or records are few."
 
 
 def weights_text(found: CombinedEstimate) -> str:

@@ -19,7 +19,7 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
     """Yield how sure its splits are, what it was learned from, how good it is, where it was written."""
     if mined.splits:
         tally = f"{len(mined.doubtful)} of {mined.splits} splits"
-        yield f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g}%: {tally}"
+        yield f"{MARK} chance may bring the split, or its lead over the runner-up (at {100 * CONFIDENCE:g}%): {tally}"
         yield (
             "Counts are estimates, fitted node by node to the total above: class counts of branches may not add up to "
             "their parent's."

@@ -34,7 +34,7 @@ class Parts:
 
 @dataclass(frozen=True, repr=False)
 class MinedModel:
-    """A model, its accuracy on held-out records, and the splits whose lead over the runner-up may be chance.
+    """A model, its accuracy on held-out records, and the splits that chance may bring, or their lead.
 
     `guess` is the accuracy of always guessing the class that is commonest among the records that were learned from.
     """

@@ -81,6 +81,12 @@ class Estimator(GuessingEstimator):
             counts = sum(weight * np.roll(counts, (-offset,) * len(axes), axes) for offset, weight in guesses)
         return counts.astype(np.float64)
 
+    def _factors(self, column: int) -> Floats:
+        size, group = self._sizes[column], self._group.get(column)
+        weights = [1.0] if group is None else self._weights[group].tolist()
+        moved = (weight * np.roll(np.eye(size), offset, axis=0) for offset, weight in enumerate(weights))
+        return sum(moved, np.zeros((size, size)))
+
     def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
         label = self._schema.class_index
         rows = self._guess(rows, [candidate, label])

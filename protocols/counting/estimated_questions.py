@@ -118,6 +118,9 @@ class SurveyCounts(GuessingEstimator):
             counts = total
         return counts
 
+    def _factors(self, column: int) -> Floats:
+        return self._factor.get(column, np.eye(self._sizes[column]))
+
     def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
         label = self._schema.class_index
         for column in (candidate, label):

@@ -14,13 +14,14 @@ column (`NO_ANSWER`) is left out of every count that reads the column.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protocols.counting.nodes import NodeRows, count_together, place_of_each
 from protocols.counting.rows import merge_equal
-from protocols.counts import Answer, CellWeights, Classifier, Contributions, Predictor, Query
+from protocols.counts import Additions, Answer, Classifier, Predictor, Query, positive_part
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.tables.arrays import Floats, Index
@@ -35,6 +36,7 @@ MAX_LISTED = 1 << 26
 """Of what has to be listed to test a model without leaves: at once, and of all records together."""
 KEPT_ROWS = 1 << 24
 """Of all nodes of a level that are kept for the next one; those of further nodes are made anew."""
+_LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,6 +151,10 @@ class GuessingEstimator(ABC):
         """
 
     @abstractmethod
+    def _factors(self, column: int) -> Floats:
+        """Return what a response in a column adds to each of its values, its group by itself (`sent x values`)."""
+
+    @abstractmethod
     def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
         """Return the rows with all guesses that a candidate's cells need, and the cell of each."""
 
@@ -177,15 +183,77 @@ class GuessingEstimator(ABC):
     def _answers(self, queries: Sequence[Query], nodes: Sequence[GuessedRows]) -> list[Answer]:
         """Estimate queries, one pass per candidate over all nodes alike in what they guess."""
 
-        def join(positions: Sequence[int]) -> tuple[GuessedRows, Index, int]:
+        def join(positions: Sequence[int]) -> tuple[GuessedRows, Index, int, Floats]:
             joined = [nodes[position] for position in positions]
-            return _join(joined), place_of_each(joined), len(joined)
+            return _join(joined), place_of_each(joined), len(joined), self._columns_of(queries[positions[0]])
 
-        def count(candidate: int, joined: tuple[GuessedRows, Index, int]) -> Floats:
-            rows, node, number = joined
-            return self._count(candidate, *self._given(rows, node, candidate), number)
+        def count(candidate: int, joined: tuple[GuessedRows, Index, int, Floats]) -> Iterator[tuple[Floats, Floats]]:
+            rows, node, number, columns = joined
+            rows, node = self._given(rows, node, candidate)
+            tables: Floats = self._count(candidate, rows, node, number) @ columns
+            return zip(tables, self._noises(candidate, rows, node, tables, columns), strict=True)
 
-        return count_together(queries, [frozenset(node.guess) for node in nodes], join, count, self._schema.classes)
+        alike = [(frozenset(node.guess), query.together) for node, query in zip(nodes, queries, strict=True)]
+        counted = count_together(queries, alike, join, count)
+        return [Answer(tuple(table for table, _ in each), tuple(noise for _, noise in each)) for each in counted]
+
+    def _columns_of(self, query: Query) -> Floats:
+        """Return which classes each column of a query's tables counts: a 1 for each (`classes x columns`)."""
+        groups = query.columns(self._schema.classes)
+        return np.array([[float(c in labels) for labels in groups] for c in range(self._schema.classes)])
+
+    def _noises(self, candidate: int, rows: GuessedRows, node: Index, tables: Floats, columns: Floats) -> Floats:
+        """Return the variances over the coins that `Answer` speaks of, of the tables of several nodes.
+
+        With `z` what a record adds to each cell, and the table's shares of values and classes, it departs from what
+        its row and column make likely by `r(v, c)`, linear in `z`. So the variance of the sum over the coins is
+        estimated by `sum r^2` less what the true records give: that sum with the table in place of what was sent.
+        """
+        shares, classes = table_shares(tables)
+        if self._is_sent(rows, candidate):
+            left = self._factors(candidate) - shares[:, None, :]
+            right = self._factors(self._schema.class_index) @ columns - classes[:, None, :]
+            squares = _quadratic(self._sent_squares(candidate, rows, node, len(tables)), left, right)
+        else:
+            ends = np.searchsorted(node, np.arange(len(tables) + 1))
+            parts = (rows.where(np.arange(*ends[k : k + 2])) for k in range(len(tables)))
+            each = zip(parts, shares, classes, strict=True)
+            squares = np.array([self._squares(part, candidate, columns, *of_part) for part, *of_part in each])
+        noises: Floats = squares - squares_of_truth(tables)
+        return noises
+
+    def _is_sent(self, rows: GuessedRows, candidate: int) -> bool:
+        """Tell whether what a record adds is a product of what it sent as the candidate and as the class."""
+        first, second = (self._group.get(column) for column in (candidate, self._schema.class_index))
+        return not {first, second} & rows.guess.keys() and (first is None or first != second)
+
+    def _sent_squares(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
+        """Return the sum of squared weights of records by what they sent (`nodes x candidates' values x classes`)."""
+        record, weight = rows.record, rows.weight
+        if rows.guess:
+            places, inverse = np.unique(node * len(self._codes) + record, return_inverse=True)
+            weight = np.bincount(inverse, weights=weight, minlength=len(places)).astype(np.float64)
+            node, record = np.divmod(places, len(self._codes))
+        shape = (nodes, self._sizes[candidate], self._schema.classes)
+        sent = (self._codes[record, column].astype(np.intp) for column in (candidate, self._schema.class_index))
+        keys = (node * shape[1] + next(sent)) * shape[2] + next(sent)
+        found = np.bincount(keys, weights=weight**2 * self._repeats[record], minlength=prod(shape))
+        return found.astype(np.float64).reshape(shape)
+
+    def _squares(self, rows: GuessedRows, candidate: int, columns: Floats, shares: Floats, classes: Floats) -> Floats:
+        """Return `sum r^2` record by record: the coins of what is counted are guessed, or are one."""
+        present, adds = self._additions(rows, candidate)
+        apart = departures(adds @ columns, shares, classes)
+        squares: Floats = np.einsum("i,ivc->vc", self._repeats[present].astype(np.float64), apart**2)
+        return squares
+
+    def _additions(self, rows: GuessedRows, candidate: int) -> tuple[Index, Floats]:
+        """Return the distinct records among rows, and what each adds to each cell (`records x values x classes`)."""
+        rows, cell = self._cells(rows, candidate)
+        shape = self._sizes[candidate], self._schema.classes
+        present, local = np.unique(rows.record, return_inverse=True)
+        adds = np.bincount(local * prod(shape) + cell, weights=rows.weight, minlength=len(present) * prod(shape))
+        return present, adds.astype(np.float64).reshape(-1, *shape)
 
     def _given(self, rows: GuessedRows, node: Index, candidate: int) -> tuple[GuessedRows, Index]:
         """Leave out the rows without an answer in a candidate or the class."""
@@ -198,16 +266,25 @@ class GuessingEstimator(ABC):
         """Return the rows of a node with all guesses that a candidate's cells need, and the cell of each."""
         return self._cells(self._answered(self._nodes.rows(expression), candidate, self._schema.class_index), candidate)
 
-    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
-        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
-        rows, adds = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
-        for candidate, weight in weights.items():
-            guesses, cell = self.cells(expression, candidate)
-            rows.append(guesses.record)
-            adds.append(guesses.weight * weight.ravel()[cell])
-        present, local = np.unique(np.concatenate(rows), return_inverse=True)
-        sums = np.bincount(local, weights=np.concatenate(adds), minlength=len(present)).astype(np.float64)
-        return Contributions(sums, self._repeats[present])
+    def additions(self, expression: Expression, candidates: Sequence[int]) -> Additions:
+        """Return what each record adds to the cells of some candidates at a node, one candidate's after another's."""
+        node = self._nodes.rows(expression)
+        answered = (self._answered(node, each, self._schema.class_index) for each in candidates)
+        found = [self._additions(*each) for each in zip(answered, candidates, strict=True)]
+        present = np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(records for records, _ in found)]))
+        blocks = [np.zeros((len(present), 0))]
+        for records, adds in found:
+            block = np.zeros((len(present), prod(adds.shape[1:])))
+            block[np.searchsorted(present, records)] = adds.reshape(len(records), block.shape[1])
+            blocks.append(block)
+        return Additions(np.hstack(blocks), self._repeats[present], len(self))
+
+    def __len__(self) -> int:
+        return int(self._repeats.sum())
+
+    def answered(self, columns: Iterable[int]) -> int:
+        """Return how many records have an answer in all of these columns."""
+        return int(self._repeats[self._answered(self._root(), *columns).record].sum())
 
     def correct_factors(self, model: Classifier) -> Floats:
         """Return what each distinct record adds to the number of records that the model classifies correctly.
@@ -238,6 +315,39 @@ class GuessingEstimator(ABC):
                     above[depth:] = [(node, term.column, branches)]
                 rows, node = branches.get(term.value, NOTHING), node & term
             yield rows
+
+
+def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
+    """Return how far what each record adds lies from what its sums by value and by class make likely.
+
+    Args:
+        adds: `records x values x classes`.
+        shares: Of the values.
+        classes: Of the classes.
+    """
+    by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
+    expected = np.outer(shares, classes)
+    apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected
+    return apart
+
+
+def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
+    positive = positive_part(np.asarray(tables, dtype=np.float64))
+    mass = np.maximum(positive.sum(axis=(1, 2)), _LEAST_MASS)[:, None]
+    return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
+
+
+def squares_of_truth(tables: ArrayLike) -> Floats:
+    """Return what true records that make these tables add to the squares of each cell's departure."""
+    left, right = (np.eye(each.shape[1]) - each[:, None, :] for each in table_shares(tables))
+    return _quadratic(np.asarray(tables, dtype=np.float64), left, right)
+
+
+def _quadratic(tables: Floats, left: Floats, right: Floats) -> Floats:
+    """Return `sum over a, b of tables[a, b] left[a, v]^2 right[b, c]^2` for each table of a stack."""
+    found: Floats = np.matmul(np.matmul((left**2).transpose(0, 2, 1), tables), right**2)
+    return found
 
 
 def guess_weights(design: Design, group: int) -> Floats:

@@ -5,12 +5,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from protocols.counts import Answer, CountTable, Query
+from protocols.counts import Query
 from protocols.tables.arrays import Index
 from protocols.tables.expression import ROOT, Expression
 
 _Rows = TypeVar("_Rows", bound=Sized)
 _Joined = TypeVar("_Joined")
+_Counted = TypeVar("_Counted")
 
 
 class NodeRows(Generic[_Rows]):
@@ -78,32 +79,27 @@ def count_together(
     queries: Sequence[Query],
     alike: Sequence[Hashable],
     join: Callable[[Sequence[int]], _Joined],
-    count: Callable[[int, _Joined], Iterable[CountTable]],
-    classes: int,
-) -> list[Answer]:
-    """Answer queries, one pass per candidate over all alike that ask for it.
+    count: Callable[[int, _Joined], Iterable[_Counted]],
+) -> list[list[_Counted]]:
+    """Return for each query what is counted of its candidates, by one pass per candidate over all alike that ask.
 
     Args:
         queries: What is asked.
         alike: For each query, what those of one pass have in common.
         join: Puts the rows of the queries in these positions together.
-        count: Returns the table of a candidate for each query joined, every class by itself.
-        classes: Number of classes.
+        count: Returns what is counted of a candidate for each query joined.
     """
     asked: dict[tuple[int, Hashable], list[int]] = {}
     for position, query in enumerate(queries):
         for candidate in query.candidates:
             asked.setdefault((candidate, alike[position]), []).append(position)
-    tables: dict[tuple[int, int], CountTable] = {}
+    counted: dict[tuple[int, int], _Counted] = {}
     together: list[int] = []
     for (candidate, _), positions in sorted(asked.items(), key=lambda item: item[1]):
         if together != positions:
             together, joined = positions, join(positions)
-        tables |= {(p, candidate): table for p, table in zip(positions, count(candidate, joined), strict=True)}
-    return [
-        query.answer((tables[position, candidate] for candidate in query.candidates), classes)
-        for position, query in enumerate(queries)
-    ]
+        counted |= {(p, candidate): each for p, each in zip(positions, count(candidate, joined), strict=True)}
+    return [[counted[position, candidate] for candidate in query.candidates] for position, query in enumerate(queries)]
 
 
 def place_of_each(nodes: Sequence[Sized]) -> Index:

@@ -36,13 +36,16 @@ def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records
         _total(query, table, records) for query, answer in zip(queries, answers, strict=True) for table in answer.tables
     ]
     tables = [table for answer in answers for table in answer.tables]
-    projected: list[CountTable] = list(tables)
+    noises = [noise for answer in answers for noise in answer.noises]
+    projected: list[tuple[CountTable, Floats]] = [(table, noise) for table, noise in zip(tables, noises, strict=True)]
     for positions, stack in stacks(tables):
-        total = np.array([totals[position] for position in positions])
-        for position, table in zip(positions, project(stack, total), strict=True):
-            projected[position] = table
+        positive = positive_part(stack)
+        scales = _scales(positive, np.array([totals[position] for position in positions]))
+        for position, table, scale in zip(positions, positive, scales, strict=True):
+            projected[position] = table * scale, noises[position] * scale**2
     rest = iter(projected)
-    return [Answer(tuple(next(rest) for _ in query.candidates)) for query in queries]
+    counted = [[next(rest) for _ in query.candidates] for query in queries]
+    return [Answer(tuple(table for table, _ in each), tuple(noise for _, noise in each)) for each in counted]
 
 
 def _total(query: Query, table: CountTable, records: int | None) -> float:
@@ -61,9 +64,14 @@ def project(estimates: Floats, total: ArrayLike) -> Floats:
         total: What the cells of each table must add up to.
     """
     positive = positive_part(estimates)
+    return positive * _scales(positive, total)
+
+
+def _scales(positive: Floats, total: ArrayLike) -> Floats:
+    """Return by what tables must be multiplied to add up to `total` (`... x 1 x 1`); 0 for those of nothing."""
     flat = positive.reshape(*positive.shape[:-2], -1)
     mass = np.zeros(flat.shape[:-1])
     for cell in range(flat.shape[-1]):  # in one order on every machine: both parties must get the same bits
         mass = mass + flat[..., cell]
     scale = np.divide(np.asarray(total, dtype=np.float64), mass, out=np.zeros_like(mass), where=mass > 0)
-    return positive * scale[..., None, None]
+    return scale[..., None, None]

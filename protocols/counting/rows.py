@@ -172,4 +172,5 @@ def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema
         keys = (node * shape[1] + codes[rows, candidate]) * shape[2] + codes[rows, schema.class_index]
         return np.bincount(keys, minlength=prod(shape)).reshape(shape)
 
-    return count_together(queries, [None] * len(queries), join, count, schema.classes)
+    counted = count_together(queries, [None] * len(queries), join, count)
+    return [query.answer(tables, schema.classes) for query, tables in zip(queries, counted, strict=True)]

@@ -5,7 +5,7 @@ read as counts.
 """
 
 from collections.abc import Callable
-from math import log2
+from math import log, log2
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,6 +86,36 @@ def merit(tables: ArrayLike, impurity: Impurity) -> Floats:
             bits, divisor = gain(tables), split_information(tables)
             ratio: Floats = np.divide(bits, divisor, out=np.zeros_like(bits), where=divisor > 0)
             return ratio
+
+
+def noise_merit(tables: ArrayLike, noises: ArrayLike, impurity: Impurity) -> Floats:
+    """Return what errors of estimates add to the merit of an attribute that tells nothing, on average (DESIGN 5.3).
+
+    Where the counts of a node, `N(v)` of a value and `N(c)` of a class are about right, and each cell departs by `r`
+    from `N(v) N(c)/N`, the gain is `sum r^2/(2 ln 2 N(v) N(c))` and the decrease of Gini's index `sum r^2/(N N(v))` to
+    second order. A branch can bring no more than its share of all that there is to gain. Of the gain ratio this is the
+    gain's, divided as it is.
+
+    Args:
+        tables: Estimates, none of them negative (`... x values x classes`).
+        noises: The expected `r^2` of each cell.
+        impurity: The measure.
+    """
+    counts, spread = np.asarray(tables, dtype=np.float64), np.maximum(noises, 0.0)
+    sizes, classes = counts.sum(axis=-1), counts.sum(axis=-2)
+    total = classes.sum(axis=-1)[..., None]
+    of_class = np.ones_like(classes) / np.maximum(total, TIE)
+    if impurity is not Impurity.GINI:
+        of_class = np.divide(1 / (2 * log(2)), classes, out=np.zeros_like(classes), where=classes > 0)
+    brought = (spread * of_class[..., None, :]).sum(axis=-1)
+    per_branch = np.divide(brought, sizes, out=np.zeros_like(brought), where=sizes > 0)
+    whole = (gini if impurity is Impurity.GINI else entropy)(classes)[..., None]
+    most = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0) * whole
+    bits: Floats = np.minimum(per_branch, most).sum(axis=-1)
+    if impurity is not Impurity.GAIN_RATIO:
+        return bits
+    divisor = split_information(counts)
+    return np.divide(bits, divisor, out=np.zeros_like(bits), where=divisor > 0)
 
 
 def most_merit(classes: int, impurity: Impurity) -> float:

@@ -10,7 +10,7 @@ from math import ceil, inf, log2
 import numpy as np
 
 from protocols.counts import Answer, CountTable, positive_part, stacks
-from protocols.learning.impurity import TIE, merit, split_information
+from protocols.learning.impurity import TIE, merit, noise_merit, split_information
 from protocols.learning.limits import are_large, may_split
 from protocols.terms import Growth, Impurity
 
@@ -22,7 +22,7 @@ _LEAST_MASS = 1e-9  # of estimates that are not all nothing
 def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence[bool]]) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
-    With noise an attribute must be worth something to split it.
+    Where there is noise, of the coins or of what is told, an attribute must be worth more than that to split it.
 
     Args:
         answers: Counts of candidates at nodes.
@@ -33,19 +33,19 @@ def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence
     unbarred = [each for of_node in allowed for each in of_node]
     eligible = [fits and may_split(table, growth) for fits, table in zip(unbarred, tables, strict=True)]
     compared = _compared(answers, tables, eligible, growth.impurity)
-    if growth.noise is None:
-        return compared
-    return [[value if value > TIE else CANNOT for value in values] for values in compared]
+    noisy = iter(noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity))
+    return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]
 
 
 def estimated_merits(
     answers: Sequence[Answer], records: Sequence[float], growth: Growth, steps: Sequence[float] | None = None
 ) -> list[list[float]]:
-    """Return the same of estimated counts after projection, 0 or more: what may not split its node is worth nothing.
+    """Return the same of estimated counts after projection, less what their noise brings: below 0 where that is more.
 
-    Negative cells count as 0. Rescaling to the node's total, the other half of a projection, would change no measure;
-    it is done where records are compared with a limit. NB: what is told of a merit tells on which side of the limit a
-    branch is, and over runs with many limits how large it is: so a branch must be as coarse as the merits.
+    What may not split its node is worth `CANNOT`. Negative cells count as 0.
+    Rescaling to the node's total, the other half of a projection, would change no measure; it is done where records are
+    compared with a limit. NB: what is told of a merit tells on which side of the limit a branch is, and over runs with
+    many limits how large it is: so a branch must be as coarse as the merits.
 
     Args:
         answers: Estimates.
@@ -58,8 +58,7 @@ def estimated_merits(
     of_nodes = [0.0] * len(answers) if steps is None else steps
     coarse = [step for step, answer in zip(of_nodes, answers, strict=True) for _ in answer.tables]
     eligible = [_may_split_about(*each, growth) for each in zip(tables, totals, coarse, strict=True)]
-    compared = _compared(answers, tables, eligible, growth.impurity)
-    return [[max(value, 0.0) for value in values] for values in compared]
+    return _compared(answers, tables, eligible, growth.impurity)
 
 
 def _may_split_about(table: CountTable, total: float, step: float, growth: Growth) -> bool:
@@ -84,8 +83,9 @@ def coarseness(answers: Sequence[Answer], impurity: Impurity) -> list[float]:
 def _compared(
     answers: Sequence[Answer], tables: Sequence[CountTable], eligible: Sequence[bool], impurity: Impurity
 ) -> list[list[float]]:
-    values = _measured(tables, impurity)
-    gains = _measured(tables, Impurity.INFORMATION_GAIN) if impurity is Impurity.GAIN_RATIO else None
+    values = _beyond_noise(answers, tables, impurity)
+    is_ratio = impurity is Impurity.GAIN_RATIO
+    gains = _beyond_noise(answers, tables, Impurity.INFORMATION_GAIN) if is_ratio else None
     result, start = [], 0
     for answer in answers:
         part = slice(start, start + len(answer.tables))
@@ -101,10 +101,20 @@ def _of_average_gain(ratios: Sequence[float], gains: Sequence[float], eligible: 
     return [ratio if gain >= least else 0.0 for ratio, gain in zip(ratios, gains, strict=True)]
 
 
-def _measured(tables: Sequence[CountTable], impurity: Impurity) -> list[float]:
-    """Measure each table, whatever their shapes."""
-    result = [0.0] * len(tables)
+def _beyond_noise(answers: Sequence[Answer], tables: Sequence[CountTable], impurity: Impurity) -> list[float]:
+    """Measure each table, whatever their shapes, less what its noise brings."""
+    result = [-noise for noise in _noises(answers, tables, impurity)]
     for positions, stack in stacks(tables):
         for position, value in zip(positions, merit(stack, impurity).tolist(), strict=True):
+            result[position] += value
+    return result
+
+
+def _noises(answers: Sequence[Answer], tables: Sequence[CountTable], impurity: Impurity) -> list[float]:
+    """Return what the noise of each table adds to its merit; nothing of exact counts."""
+    result, noises = [0.0] * len(tables), [noise for answer in answers for noise in answer.noises]
+    for positions, stack in stacks(tables if noises else []):
+        noise = np.array([noises[position] for position in positions])
+        for position, value in zip(positions, noise_merit(stack, noise, impurity).tolist(), strict=True):
             result[position] = value
     return result

@@ -12,7 +12,7 @@ from protocols.counts import Estimates, Query
 from protocols.errors import PeerError
 from protocols.facts import GainsFact, Way
 from protocols.learning.impurity import TIE, most_merit
-from protocols.learning.merit import coarseness, estimated_merits
+from protocols.learning.merit import CANNOT, coarseness, estimated_merits
 from protocols.messages import EstimatedGains
 from protocols.role import Note, Role, exchange
 from protocols.tables.expression import Expression
@@ -47,10 +47,11 @@ class MeanGains:
         growth: The measure, and the limits: what may not split a node, as we estimate, has no gain there.
         answers: What both remember of the run.
 
-    Discloses: to the peer, our estimated gain of every candidate by that measure, rounded to the nearest multiple of
-    the node's step, or of a multiple of it where an error in the counts tells more, and 0 where a branch has too few
-    records, its share of the node rounded to a multiple of the step too. What it could make of exact
-    numbers, whole tables, the rounding hides as well as the coins hide the copy.
+    Discloses: to the peer, our estimated gain of every candidate by that measure, less what noise adds to it (DESIGN
+        5.3), from the least that it can be, rounded to the nearest multiple of the node's step, or of a multiple of it
+        where an error in the counts tells more. It is the least where a branch has too few records, its share of the
+        node rounded to a multiple of the step too. What it could make of exact numbers, whole tables, the rounding
+        hides as well as the coins hide the copy.
     """
 
     def __init__(
@@ -79,7 +80,12 @@ class MeanGains:
         of_nodes = [self._step(_records(query)) for query in queries]
         steps = [step for step, query in zip(of_nodes, queries, strict=True) for _ in query.candidates]
         sums = yield from self._answers.ask(self._exchanged(queries, of_nodes, steps))
-        return [both / 2 * step for both, step in zip(sums, steps, strict=True)]
+        return [both / 2 * step - self._most for both, step in zip(sums, steps, strict=True)]
+
+    @property
+    def _most(self) -> float:
+        """What no gain is above. Noise brings no more than that, so none is told that is below its negative."""
+        return most_merit(self._classes, self._growth.impurity)
 
     def _exchanged(
         self, queries: Sequence[Query], of_nodes: Sequence[float], steps: Sequence[float]
@@ -88,7 +94,7 @@ class MeanGains:
         own = tuple(self._told(queries, of_nodes, steps))
         yield Note(GainsFact(Way.TOLD, tuple(queries), own))
         theirs = (yield from exchange(EstimatedGains(own))).values
-        most = most_merit(self._classes, self._growth.impurity) + TIE
+        most = 2 * self._most + TIE
         if len(theirs) != len(own) or any(told * step > most + step for told, step in zip(theirs, steps, strict=True)):
             raise PeerError("the peer's estimated gains do not fit the level")
         yield Note(GainsFact(Way.LEARNED, tuple(queries), theirs))
@@ -98,7 +104,7 @@ class MeanGains:
         answers = self._estimates.answers(queries)
         gains = _flat(estimated_merits(answers, list(map(_records, queries)), self._growth, of_nodes))
         for gain, step, coarse in zip(gains, steps, coarseness(answers, self._growth.impurity), strict=True):
-            yield round(gain / (step * coarse)) * round(coarse)
+            yield round((max(gain, -self._most) + self._most) / (step * coarse)) * round(coarse)
 
 
 class CopyGains:
@@ -125,7 +131,7 @@ class CopyGains:
         yield from ()
         answers = self._estimates.answers(queries)
         gains = _flat(estimated_merits(answers, list(map(_records, queries)), self._growth))
-        return [round(gain / FINEST_STEP) * FINEST_STEP for gain in gains]
+        return [gain if gain == CANNOT else round(gain / FINEST_STEP) * FINEST_STEP for gain in gains]
 
 
 def _flat(values: Iterable[Iterable[float]]) -> list[float]:

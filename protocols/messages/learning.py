@@ -7,7 +7,7 @@ from protocols.role import Message
 
 @dataclass(frozen=True, repr=False)
 class EstimatedGains(Message):
-    """The sender's estimated gain of every candidate at every node of one level, as multiples of the node's step.
+    """The sender's estimated gain of every candidate at every node of one level: multiples of its step, from the least.
 
     A step is at most a quarter of the standard error that the receiver's copy leaves in a count (DESIGN 14): exact
     numbers, computed from the sender's true columns, could be solved for those.

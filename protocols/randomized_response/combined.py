@@ -1,31 +1,46 @@
 """One estimate from several samples, each disguised by a design of its own: other theta, other groups, other kinds.
 
-A record's factor has the expectation 1 or 0 whatever the design (`estimate.py`), so counts of several samples add up,
-and so do their variances over the coins. Their *shares* are means of samples of one population; each is weighted by its
-records over the variance that its design gives a factor at even odds. The weights are known before there are answers,
-so the combined share is unbiased, and its variance is the sum of the weighted ones, since samples are independent.
+A record's factor has the expectation 1 or 0 whatever the design (`estimate.py`), so each sample's *share* estimates
+that of one population. They are weighted by their precision (DESIGN 5.4): a sample of `n` records whose factors have
+the sum of squares `S` about their mean by `n^2/(1 + S)`, where samples of one design are one. The 1 is a record at
+distance 1, so that a few equal answers are not taken for certainty. The weights follow from the answers, which moves
+the combined share by little beside its error; so no sample makes the others worse, however little it tells.
+
 Where the samples are of different populations it is the weighted mean of their shares, and a chi-square tells how far
 they lie apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod, sqrt
+from math import sqrt
+from typing import TypeVar
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, quantile
 from protocols.tables.expression import Expression
 
+Number = TypeVar("Number", Fraction, float)
 
-def factor_variance(design: Design, expression: Expression) -> Fraction:
-    """Return the variance of a record's factor where every touched group, or what is plain, is true of one half."""
-    moments = [design.moments(group, part) for group, part in design.touched(expression)]
-    half = Fraction(1, 2)
-    plain = bool(expression.restricted(frozenset(design.plain)).terms)
-    square = prod(((true + false) * half for true, false in moments), start=half if plain else Fraction(1))
-    return square - half ** (2 * (len(moments) + plain))
+
+def precision_weights(
+    records: Sequence[int], squares: Sequence[Number], kinds: Sequence[Hashable]
+) -> tuple[Number, ...]:
+    """Return what the mean of each sample counts for; they add up to 1.
+
+    Args:
+        records: Of each sample.
+        squares: Of each, the sum of squares about its mean of what a record adds.
+        kinds: Of each, its design: what samples of one kind say is equally sure, record by record.
+    """
+    numbers: dict[Hashable, int] = {}
+    spreads: dict[Hashable, Number] = {}
+    for kind, number, square in zip(kinds, records, squares, strict=True):
+        numbers[kind] = numbers.get(kind, 0) + number
+        spreads[kind] = spreads[kind] + square if kind in spreads else square + 1
+    parts = [number * numbers[kind] / spreads[kind] for kind, number in zip(kinds, records, strict=True)]
+    return tuple(part / sum(parts[1:], parts[0]) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -34,18 +49,18 @@ class CombinedEstimate:
 
     Args:
         samples: The estimate of each, of two records or more.
-        variances: By `factor_variance`, of the design of each.
+        kinds: How each was disguised, as far as the expression goes.
 
     Raises:
         InputError: There is no sample, or one of fewer than two records.
     """
 
     samples: tuple[Estimate, ...]
-    variances: tuple[Fraction, ...]
+    kinds: tuple[Hashable, ...]
 
     def __post_init__(self) -> None:
-        if not self.samples or len(self.samples) != len(self.variances):
-            raise InputError("samples are combined by one variance each, and there must be one")
+        if not self.samples or len(self.samples) != len(self.kinds):
+            raise InputError("samples are combined by one kind each, and there must be one")
         if min(sample.records for sample in self.samples) < 2:
             raise InputError("a sample of fewer than 2 records has no variance: leave it out")
 
@@ -56,19 +71,21 @@ class CombinedEstimate:
 
     @property
     def count(self) -> Fraction:
-        """How many of all these records satisfy the expression."""
-        return sum((sample.count for sample in self.samples), Fraction(0))
+        """How many of all these records satisfy the expression, if the samples are of one population."""
+        return self.records * self.proportion
 
     @property
     def standard_error(self) -> float:
         """Of the count, over the coins."""
-        return sqrt(max(float(sum(sample.variance for sample in self.samples)), 0.0))
+        pairs = zip(self.weights, self.samples, strict=True)
+        variance = sum((weight / sample.records) ** 2 * sample.variance for weight, sample in pairs)
+        return self.records * sqrt(max(float(variance), 0.0))
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
         """What the share of each sample counts for; they add up to 1."""
-        parts = [sample.records / each for sample, each in zip(self.samples, self.variances, strict=True)]
-        return tuple(part / sum(parts) for part in parts)
+        squares = [sample.squares - sample.count**2 / sample.records for sample in self.samples]
+        return precision_weights([sample.records for sample in self.samples], squares, self.kinds)
 
     @property
     def proportion(self) -> Fraction:
@@ -78,7 +95,7 @@ class CombinedEstimate:
 
     @property
     def proportion_variance(self) -> Fraction:
-        """Of the share, for samples from a population; an unbiased estimate."""
+        """Of the share, for samples from a population."""
         pairs = zip(self.weights, self.samples, strict=True)
         return sum((w**2 * sample.population_variance / sample.records**2 for w, sample in pairs), Fraction(0))
 
@@ -118,4 +135,10 @@ def combined(
         InputError: As for the class.
     """
     pairs = zip(designs, expressions, strict=True)
-    return CombinedEstimate(tuple(samples), tuple(factor_variance(design, each) for design, each in pairs))
+    return CombinedEstimate(tuple(samples), tuple(_kind(design, expression) for design, expression in pairs))
+
+
+def _kind(design: Design, expression: Expression) -> Hashable:
+    """Return what decides how a record's factor is distributed: the moments of each group, and whether any is plain."""
+    plain = bool(expression.restricted(frozenset(design.plain)).terms)
+    return plain, tuple(sorted(design.moments(group, part) for group, part in design.touched(expression)))

@@ -38,7 +38,7 @@ def prune_tree(tree: Tree, survey: Survey) -> Tree:
         InputError: The survey cannot be mined.
     """
     given = survey.answered(tree.columns | {survey.schema.class_index})
-    return prune(tree, given.estimator(), given.rounding)
+    return prune(tree, given.comparable(tree), given.rounding)
 
 
 def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
@@ -73,10 +73,7 @@ def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
         InputError: The survey cannot be mined, or there are too many personal records to go through.
     """
     survey = survey.answered(model.columns | {survey.schema.class_index})
-    estimator = survey.estimator()
-    factors, repeats, records = estimator.correct_factors(model), estimator.repeats, len(survey)
-    share = float(repeats @ factors) / records
-    if records < 2:
-        return Accuracy(share, float("inf"), records)
-    variance = float(repeats @ (factors - share) ** 2) / (records - 1)
-    return Accuracy(share, sqrt(variance / records), records)
+    samples, records = survey.estimator().correct(model), len(survey)
+    share = sum(float(each.sums[0]) for each in samples) / records
+    variance = sum(float(each.covariance[0, 0]) for each in samples)
+    return Accuracy(share, sqrt(max(variance, 0.0)) / records, records)

@@ -1,19 +1,20 @@
 """Several disguised data sets over the same columns, each with a design of its own, to be learned from as one.
 
-Whatever the designs, what a record adds to a count has the right expectation; so estimates add up, and what single
-records add stands one after another, as for one data set. Errors are those of respondents drawn from one population.
+Whatever the designs, what a record adds to a count has the right expectation. So each data set estimates the shares of
+one population, and they are weighted by their precision (DESIGN 5.4): count by count, since what a design hides of one
+column says nothing of another. Errors are those of respondents drawn from one population.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protocols.counts import Answer, CellWeights, Classifier, Contributions, Counts, Query
+from protocols.counting.guessing import squares_of_truth
+from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, Query
 from protocols.errors import InputError
-from protocols.survey.responses import Responses, SurveyEstimator, as_counts
+from protocols.randomized_response.combined import combined, precision_weights
+from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out
 from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
@@ -56,7 +57,11 @@ class PooledResponses:
 
     def estimator(self) -> SurveyEstimator:
         """Return estimates from all records."""
-        return PooledEstimates([part.estimator() for part in self.parts])
+        return PooledEstimates(self.parts)
+
+    def comparable(self, model: Classifier) -> SurveyEstimator:
+        """Return estimates whose counts may be subtracted: parts count alike in all, as in a test of the model."""
+        return PooledEstimates(self.parts, PooledEstimates(self.parts).scales_of_test(model))
 
     def counts(self) -> Counts:
         """Return the estimates as counts for learners."""
@@ -72,8 +77,14 @@ class PooledResponses:
         return PooledResponses(tuple(part.answered(wanted) for part in self.parts))
 
     def class_counts(self) -> tuple[float, ...]:
-        """Return how many records each class has: the sum of what the parts say."""
-        return tuple(map(sum, zip(*(part.class_counts() for part in self.parts), strict=True)))
+        """Return how many records each class has, of all that tell it: by what the parts say together."""
+        label, designs = self.schema.class_index, [part.design for part in self.parts]
+        classes = zip(*(part.class_estimates() for part in self.parts), strict=True)
+        found = [
+            combined(samples, designs, [Expression().child(label, value)] * len(designs))
+            for value, samples in enumerate(classes)
+        ]
+        return shared_out([each.proportion for each in found], found[0].records)
 
     def rounding(self, columns: frozenset[int]) -> float:
         """Return the most by which two equal estimates over these columns may differ by rounding."""
@@ -81,21 +92,19 @@ class PooledResponses:
 
 
 class PooledEstimates:
-    """The sums of the estimates of several data sets.
+    """What the estimates of several data sets say together.
 
     Args:
-        parts: The estimates of each.
+        parts: The data sets.
+        scales: By what a record of each counts; by the precision of each count unless given.
 
     Discloses: nothing; nothing is sent.
     """
 
-    def __init__(self, parts: Sequence[SurveyEstimator]) -> None:
-        self._parts = parts
-
-    @property
-    def repeats(self) -> NDArray[np.int64]:
-        """How many records each distinct record of each part stands for."""
-        return np.concatenate([part.repeats for part in self._parts])
+    def __init__(self, parts: Sequence[Responses], scales: Floats | None = None) -> None:
+        self._parts = [part.estimator() for part in parts]
+        self._designs = [part.design for part in parts]
+        self._label, self._fixed = parts[0].schema.class_index, scales
 
     def advance(self, expressions: Sequence[Expression]) -> None:
         """Move on to the nodes of the next level."""
@@ -105,24 +114,70 @@ class PooledEstimates:
     def answers(self, queries: Sequence[Query]) -> list[Answer]:
         """Estimate the counts of all queries; cells may be negative."""
         each = [part.answers(queries) for part in self._parts]
-        return [
-            Answer(tuple(map(_sum, zip(*(a.tables for a in same), strict=True)))) for same in zip(*each, strict=True)
-        ]
+        return [self._together(query, same) for query, same in zip(queries, zip(*each, strict=True), strict=True)]
 
-    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
-        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
-        each = [part.contributions(expression, weights) for part in self._parts]
-        values, repeats = [part.values for part in each], [part.repeats for part in each]
-        return Contributions(np.concatenate(values), np.concatenate(repeats))
+    def samples(self, expression: Expression, candidates: Sequence[int]) -> list[Additions]:
+        """Return what each record adds to the cells of some candidates at a node, one candidate's after another's."""
+        query = Query(expression, tuple(candidates), None)
+        scales = self._scales(query, [part.answers([query])[0] for part in self._parts])
+        sizes = [table.size for table in self._parts[0].answers([query])[0].tables]
+        own = [part.additions(expression, candidates) for part in self._parts]
+        return [_scaled(each, np.repeat(scale, sizes)) for each, scale in zip(own, scales.T, strict=True)]
 
-    def correct_factors(self, model: Classifier) -> Floats:
-        """Return what each distinct record adds to the number of records that the model classifies correctly."""
-        return np.concatenate([part.correct_factors(model) for part in self._parts])
+    def correct(self, model: Classifier) -> list[Additions]:
+        """Return what each record adds to the number of records that the model classifies correctly."""
+        own, scales = [part.correct(model)[0] for part in self._parts], self.scales_of_test(model)
+        return [_scaled(each, scale) for each, scale in zip(own, scales, strict=True)]
+
+    def scales_of_test(self, model: Classifier) -> Floats:
+        """Return by what a record of each part counts in a test of a model."""
+        own = [part.correct(model)[0] for part in self._parts]
+        squares = [float(each.repeats @ each.values[:, 0] ** 2 - each.sums[0] ** 2 / each.records) for each in own]
+        return self._weighed([each.records for each in own], squares)
+
+    def _together(self, query: Query, answers: Sequence[Answer]) -> Answer:
+        scales = self._scales(query, answers)
+        tables = zip(*(answer.tables for answer in answers), strict=True)
+        noises = zip(*(answer.noises for answer in answers), strict=True)
+        return Answer(
+            tuple(_weighted_sum(same, scale) for same, scale in zip(tables, scales, strict=True)),
+            tuple(_weighted_sum(same, scale**2) for same, scale in zip(noises, scales, strict=True)),
+        )
+
+    def _scales(self, query: Query, answers: Sequence[Answer]) -> Floats:
+        """Return by what a record of each part counts in the tables of each candidate (`candidates x parts`)."""
+        scales = []
+        for place, candidate in enumerate(query.candidates):
+            columns = query.expression.columns | {candidate, self._label}
+            squares = [_squares(answer.tables[place], answer.noises[place]) for answer in answers]
+            scales.append(self._weighed([part.answered(columns) for part in self._parts], squares))
+        return np.array(scales)
+
+    def _weighed(self, records: Sequence[int], squares: Sequence[float]) -> Floats:
+        """Return by what a record of each part counts, so that all make up so many records."""
+        if self._fixed is not None:
+            return self._fixed
+        weights = np.array(precision_weights(records, squares, self._designs))
+        scales: Floats = sum(records) * weights / np.maximum(records, 1)
+        return scales
 
 
-def _sum(tables: Sequence[Floats]) -> Floats:
+def _scaled(additions: Additions, scale: Floats) -> Additions:
+    return Additions(additions.values * scale, additions.repeats, additions.records)
+
+
+def _squares(table: CountTable, noise: Floats) -> float:
+    """Return the squares of what records add to a table's departures: by their coins, and by what they are."""
+    return float(noise.sum() + squares_of_truth([table]).sum())
+
+
+def _weighted_sum(tables: Sequence[Floats], scales: Floats) -> Floats:
     """Add tables up in their order."""
-    return reduce(np.add, tables)
+    total = np.zeros_like(tables[0], dtype=np.float64)
+    for table, scale in zip(tables, scales.tolist(), strict=True):
+        total += scale * table
+    return total
 
 
 Survey = Responses | PooledResponses
+"""A disguised data set and how it was disguised: what a collector holds, and all that it can learn from."""

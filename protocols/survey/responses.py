@@ -7,14 +7,13 @@ from math import prod
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protocols.counting.estimated_questions import SurveyCounts
 from protocols.counting.projected import ProjectedEstimates
-from protocols.counts import CellWeights, Classifier, Contributions, Counts, Estimates
+from protocols.counts import Additions, Classifier, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, MissingCells, Schema
 from protocols.tables.table import NO_ANSWER, Codes
@@ -23,20 +22,27 @@ SOURCE = "survey"
 
 
 class SurveyEstimator(Estimates, Protocol):
-    """Estimates that also say what each distinct record contributes, from which standard errors are made."""
+    """Estimates that also say what each record adds, sample by sample, from which standard errors are made."""
 
-    @property
-    def repeats(self) -> NDArray[np.int64]:
-        """How many records each distinct record stands for."""
+    def samples(self, expression: Expression, candidates: Sequence[int]) -> list[Additions]:
+        """Return what each record adds to the cells of some candidates at a node, one candidate's after another's."""
         ...
 
-    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
-        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
+    def correct(self, model: Classifier) -> list[Additions]:
+        """Return what each record adds to the number of records that the model classifies correctly."""
         ...
 
-    def correct_factors(self, model: Classifier) -> NDArray[np.float64]:
-        """Return what each distinct record adds to the number of records that the model classifies correctly."""
-        ...
+
+class ResponseEstimates(SurveyCounts):
+    """Estimates from one data set."""
+
+    def samples(self, expression: Expression, candidates: Sequence[int]) -> list[Additions]:
+        """Return what each record adds to the cells of some candidates at a node: of one sample."""
+        return [self.additions(expression, candidates)]
+
+    def correct(self, model: Classifier) -> list[Additions]:
+        """Return what each record adds to the number of records that the model classifies correctly."""
+        return [Additions(self.correct_factors(model)[:, None], self.repeats, len(self))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,9 +73,14 @@ class Responses:
     def __repr__(self) -> str:
         return f"<Responses {len(self)} x {len(self.design.sizes)}>"
 
-    def estimator(self) -> SurveyEstimator:
+    def estimator(self) -> ResponseEstimates:
         """Return estimates from these records."""
-        return SurveyCounts(self.schema, self.codes, self.design)
+        return ResponseEstimates(self.schema, self.codes, self.design)
+
+    def comparable(self, model: Classifier) -> ResponseEstimates:
+        """Return estimates whose counts may be subtracted, for whichever model: all of these."""
+        del model
+        return self.estimator()
 
     def counts(self) -> Counts:
         """Return the estimates as counts for learners: fitted to the counts of the node that they split."""
@@ -97,12 +108,19 @@ class Responses:
         Raises:
             InputError: The design hides the class altogether.
         """
+        estimates = self.class_estimates()
+        return shared_out([estimate.count for estimate in estimates], estimates[0].records)
+
+    def class_estimates(self) -> list[Estimate]:
+        """Return the estimate of each class, of those who gave an answer.
+
+        Raises:
+            InputError: The design hides the class altogether, or nobody has given it.
+        """
         label = self.schema.class_index
-        classes = (Expression().child(label, value) for value in range(self.schema.classes))
         given = self.answered([label])
-        counts = [estimate_count(given.codes, each, self.design).count for each in classes]
-        positive = [max(count, Fraction(0)) for count in counts]
-        return tuple(float(count * len(given) / sum(positive)) for count in positive)
+        classes = (Expression().child(label, value) for value in range(self.schema.classes))
+        return [estimate_count(given.codes, each, self.design) for each in classes]
 
     def rounding(self, columns: frozenset[int]) -> float:
         """Return the most by which two estimates over these columns may differ that are equal but for rounding.
@@ -115,6 +133,12 @@ class Responses:
         steps = len(self) * prod(len(each) for each in summands) + 2 * len(touched)
         size = len(self) * prod(float(sum(map(abs, each))) for each in summands)
         return float(np.finfo(np.float64).eps) * steps * size
+
+
+def shared_out(counts: Sequence[Fraction], records: int) -> tuple[float, ...]:
+    """Return estimated counts of all values of a column as counts of so many records: none of them negative."""
+    positive = [max(count, Fraction(0)) for count in counts]
+    return tuple(float(count * records / sum(positive)) for count in positive)
 
 
 def as_counts(estimates: Estimates) -> Counts:

@@ -12,11 +12,12 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from protocols.counts import Answer, Counts, Query
+from protocols.counts import Answer, Counts, CountTable, Query
 from protocols.learning.ranking import FINEST_STEP, GainStep
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role
+from protocols.tables.arrays import Floats
 
 QUARTER = 0.25
 
@@ -40,6 +41,8 @@ def count_step(designs: Sequence[RelatedDesign], records: float, share: float = 
 class RoundedCounts:
     """Estimated counts as multiples of a quarter of what the copies leave of a count over one group at their node.
 
+    Variances are multiples of that squared.
+
     What is decided by them, the limits of a tree too, follows from these multiples and tells no more than they do.
 
     Discloses: what the counts that are rounded disclose.
@@ -53,9 +56,13 @@ class RoundedCounts:
         answers = yield from self._counts.count(queries)
         steps = [count_step(self._designs, sum(query.class_counts or ())) for query in queries]
         return [
-            Answer(tuple(np.rint(table / step) * step for table in answer.tables)) if step else answer
+            Answer(_rounded(answer.tables, step), _rounded(answer.noises, step**2)) if step else answer
             for step, answer in zip(steps, answers, strict=True)
         ]
+
+
+def _rounded(tables: Sequence[CountTable], step: float) -> tuple[Floats, ...]:
+    return tuple(np.rint(table / step) * step for table in tables)
 
 
 def gain_step(designs: Sequence[RelatedDesign]) -> GainStep:

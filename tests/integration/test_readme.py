@@ -132,7 +132,7 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
     assert {name.split()[0] for name in said} == {"disguise", "privacy", "audit", "size", "estimate", "mine", "report"}
     assert "OK: the sampler responds as the design declares." in said["audit survey/design.toml"]
     assert "a tree of depth 3" in said["size survey/design.toml"]
-    assert "(?) the lead over the runner-up" in said["mine tree"]
+    assert "(?) chance may bring the split, or its lead over the runner-up" in said["mine tree"]
     bayes = json.loads((tmp_path / "bayes.json").read_text())
     assert bayes["format"] == "cotally-bayes/2"
     for key in (*bayes, *bayes["attributes"][0], bayes["format"]):

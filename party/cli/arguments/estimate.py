@@ -2,7 +2,7 @@
 
 An expression is a conjunction: `smoker = yes and age = "> 40"`. The error of a count is that of the coins, the
 respondents being who they are; the error and the interval of a share are those of respondents drawn from a population.
-Several files of answers, each with a design of its own, are combined by `--and`: counts add up, shares are weighted.
+Several files of answers, each with a design of its own, are combined by `--and`, each weighed by its precision.
 Of baskets one asks for itemsets; the errors of their supports are those of the coins.
 
 Examples:

@@ -1,6 +1,6 @@
 """Learn a decision tree or naive Bayes from disguised answers, and estimate how good it is from disguised answers too.
 
-Counts in brackets are estimates. A split marked "(?)" leads its runner-up by no more than chance could explain:
+Counts in brackets are estimates. A split marked "(?)" may be chance, or lead its runner-up by chance:
 with other respondents, or other coins, another attribute might stand there.
 
 Examples:

@@ -138,7 +138,11 @@ def _answers(told: SurveyTold) -> Iterator[PagePart]:
         at_random_line(each.sample.questionnaire, each.at_random) for each in told.files if each.at_random is not None
     ]
     several = len(told.files) > 1
-    text = ["Shares are of one population, from which each file is a sample."] if several else []
+    text = (
+        ["Each file is taken for a sample of one population: the surer its share, the more it counts."]
+        if several
+        else []
+    )
     if several and any(each.sample.questionnaire.controls for each in told.files):
         text.append("Where files are combined nothing is corrected for random answers.")
     yield Sentences([*random, *text, UNBIASED])

@@ -204,7 +204,7 @@ def test_candidates_are_ranked_by_the_mean_of_both_sides(
     assert [engine.levels[0][0].candidates for engine in engines] == [chosen, chosen]
     first = transcript.sent_by_a[0]
     assert isinstance(first, EstimatedGains)
-    assert first.values == tuple(round(float(gain(estimates[0][a])) * 2**30) for a in range(4))
+    assert first.values == tuple(round((1 + float(gain(estimates[0][a]))) * 2**30) for a in range(4))
 
 
 def test_equal_means_are_ranked_in_the_agreed_order() -> None:
@@ -268,7 +268,7 @@ def sends_gains(*values: int) -> Role[None]:
 
 @pytest.mark.parametrize(
     "gains",
-    [(), (1 << 29,), (1 << 29, 0, 0), (0, (1 << 30) + 4), (1 << 40, 0)],
+    [(), (1 << 29,), (1 << 29, 0, 0), (0, (1 << 31) + 4), (1 << 40, 0)],
 )
 def test_gains_that_cannot_be_are_the_peers_fault(gains: tuple[int, ...]) -> None:
     codes = correlated((2, 2, 2), 20)
@@ -283,7 +283,7 @@ def test_gains_at_the_ends_of_the_range_are_accepted() -> None:
     schema = schema_of((3, 1), 3)
     ranking = MeanGains(FixedTables({0: [[1] * 3], 1: [[1] * 3]}), 3, FINE)
     ours = learner(codes, schema, 1, PlaintextEngine(schema, codes, codes[:0]), ranking)
-    result, _ = run_pair(ours.build(), sends_gains(round(log2(3) * 2**30), 0))
+    result, _ = run_pair(ours.build(), sends_gains(round(2 * log2(3) * 2**30), 0))
     assert result.tree.root == Split((1, 1, 1), 0, (Leaf((1, 0, 0), 0), Leaf((0, 1, 0), 1), Leaf((0, 0, 1), 2)))
 
 

@@ -78,10 +78,10 @@ def test_an_estimated_gain_counts_negative_cells_as_none() -> None:
     assert estimated([[-1.0, -3.0], [-0.5, -4.0]]) == 0.0
 
 
-def test_what_would_make_a_branch_too_small_has_no_gain_when_fitted_to_the_nodes_total() -> None:
+def test_what_would_make_a_branch_too_small_cannot_split_when_fitted_to_the_nodes_total() -> None:
     table = [[4.0, -3.0], [-0.5, 6.0]]
     assert estimated(table, Growth(min_leaf=8), 20.0) == estimated(table) != 0.0
-    assert estimated(table, Growth(min_leaf=9), 20.0) == 0.0
+    assert estimated(table, Growth(min_leaf=9), 20.0) == CANNOT
 
 
 @pytest.mark.parametrize("impurity", Impurity)

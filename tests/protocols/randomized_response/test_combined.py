@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from math import prod, sqrt
+from math import comb, prod, sqrt
 
 import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.randomized_response.combined import CombinedEstimate, combined, factor_variance
+from protocols.randomized_response.combined import CombinedEstimate, combined
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw
@@ -55,42 +55,75 @@ def outcomes(designs: tuple[Design, Design], truths: list[tuple[int, ...]]) -> I
         yield prod(each, start=Fraction(1)), combined(samples, designs, [YES, YES])
 
 
-@pytest.mark.parametrize("designs", PAIRS, ids=NAMES)
+@pytest.mark.parametrize("design", [WEAK, STRONG, UNRELATED, DIRECT])
 @pytest.mark.parametrize("truths", [[(0, 0), (0, 0)], [(1, 0), (1, 1, 1)], [(1, 1, 0), (0, 0)]])
-def test_over_all_coins_the_count_is_that_of_all_records_and_its_variance_the_true_one(
-    designs: tuple[Design, Design], truths: list[tuple[int, ...]]
+def test_of_samples_of_one_design_count_and_share_are_those_of_all_records_over_all_coins(
+    design: Design, truths: list[tuple[int, ...]]
 ) -> None:
-    every = list(outcomes(designs, truths))
-    truth = sum(map(sum, truths))
+    every = list(outcomes((design, design), truths))
+    truth, records = sum(map(sum, truths)), sum(map(len, truths))
     assert sum(p * found.count for p, found in every) == truth
+    assert sum(p * found.proportion for p, found in every) == Fraction(truth, records)
     spread = sum(p * (found.count - truth) ** 2 for p, found in every)
     assert sum(p * sum(sample.variance for sample in found.samples) for p, found in every) == spread
+    assert all(found.weights == tuple(Fraction(len(each), records) for each in truths) for _, found in every)
 
 
-@pytest.mark.parametrize("designs", PAIRS, ids=NAMES)
-def test_over_all_samples_and_coins_the_share_is_the_population_s_and_its_variance_the_true_one(
-    designs: tuple[Design, Design],
+def of_population(theta: Fraction, records: int, share: Fraction) -> Iterator[tuple[Fraction, Estimate]]:
+    """Yield each estimate that so many respondents of a population can give, with its chance: a binomial."""
+    yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1
+    for said in range(records + 1):
+        chance = comb(records, said) * yes**said * (1 - yes) ** (records - said)
+        true, lie = theta / contrast, (theta - 1) / contrast
+        counted, squares = (said * true**k + (records - said) * lie**k for k in (1, 2))
+        yield chance, Estimate(records, counted, squares)
+
+
+FILES = [  # theta and records of each
+    ((Fraction(1), 50), (Fraction(3, 4), 50)),
+    ((Fraction(9, 10), 30), (Fraction(3, 5), 60)),
+    ((Fraction(4, 5), 20), (Fraction(2, 3), 60)),
+    ((Fraction(2, 3), 40), (Fraction(2, 3), 20)),
+    ((Fraction(1), 40), (Fraction(1), 20)),
+]
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 20), Fraction(1, 5), Fraction(1, 2)])
+@pytest.mark.parametrize(("first", "second"), FILES)
+def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_better_one(
+    first: tuple[Fraction, int], second: tuple[Fraction, int], share: Fraction
 ) -> None:
+    """Exactly, over every number of answers: the mean squared error, and what weights lose that follow from them."""
+    own = []
+    for theta, records in (first, second):
+        yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1
+        own.append(yes * (1 - yes) / contrast**2 / records)
     mean = square = told = Fraction(0)
-    for first, second in product(product(range(2), repeat=2), product(range(2), repeat=3)):
-        drawn = prod((SHARE if true else 1 - SHARE for true in (*first, *second)), start=Fraction(1))
-        for p, found in outcomes(designs, [first, second]):
-            mean += drawn * p * found.proportion
-            square += drawn * p * found.proportion**2
-            told += drawn * p * found.proportion_variance
-    assert mean == SHARE
-    assert told == square - mean**2
+    for (p, one), (q, other) in product(of_population(*first, share), of_population(*second, share)):
+        found = CombinedEstimate((one, other), (first[0], second[0]))
+        mean += p * q * found.proportion
+        square += p * q * (found.proportion - share) ** 2
+        told += p * q * found.proportion_variance
+    assert square < min(own)
+    assert (mean - share) ** 2 < square / 50
+    assert square * Fraction(17, 20) < told <= square
 
 
 def test_a_sample_that_tells_little_counts_for_little_and_both_together_tell_more_than_either() -> None:
-    """At 11/20 and 9/10, moments by hand: `E f^2 - 1/4` at even odds is `1/4/(2 theta - 1)^2`."""
-    assert factor_variance(WEAK, YES) == Fraction(1, 4) * 100
-    assert factor_variance(STRONG, YES) == Fraction(1, 4) * Fraction(25, 16)
+    """60 of 200 say yes: squares about the mean are `200 * 0.3 * 0.7` over the contrast squared, and one is added."""
     table = np.array([[1]] * 60 + [[0]] * 140, dtype=np.uint8)
     samples = [estimate_count(table, YES, design) for design in (WEAK, STRONG)]
     found = combined(samples, [WEAK, STRONG], [YES, YES])
-    assert found.weights == (Fraction(1, 65), Fraction(64, 65))
+    weak, strong = (1 + 42 / contrast**2 for contrast in (Fraction(1, 10), Fraction(4, 5)))
+    assert found.weights == (strong / (weak + strong), weak / (weak + strong))
     assert found.proportion_error < min(sample.proportion_error for sample in samples)
+    assert found.count == 400 * found.proportion
+
+
+def test_no_answer_that_differs_is_not_taken_for_certainty() -> None:
+    nobody, some = (np.array([[1]] * yes + [[0]] * (30 - yes), dtype=np.uint8) for yes in (0, 12))
+    samples = [estimate_count(nobody, YES, DIRECT), estimate_count(some, YES, STRONG)]
+    assert combined(samples, [DIRECT, STRONG], [YES, YES]).proportion > 0
 
 
 def test_intervals_of_simulated_surveys_hold_the_share_as_often_as_they_say() -> None:

@@ -7,17 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.counts import Query
 from protocols.learning.impurity import merit, merit_gradient
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.draws import bulk_draw
-from protocols.survey.doubt import Doubt, split_doubts
+from protocols.survey.doubt import Doubt, chance_of_none, chi_square_tail, split_doubts
+from protocols.survey.mining import grow_tree
 from protocols.survey.responses import Responses
-from protocols.tables.expression import ROOT, Term
+from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
-from protocols.terms import Impurity
-from tests.support.surveys import sampled, schema_for, unrelated
+from protocols.terms import Growth, Impurity
+from tests.support.binomial import ShareTest
+from tests.support.surveys import HALF, sampled, schema_for, unrelated
+
+CHI_SQUARE = [
+    (2.705543, 1, 0.1), (3.841459, 1, 0.05), (9.210340, 2, 0.01), (7.814728, 3, 0.05), (11.070498, 5, 0.05),
+    (18.307038, 10, 0.05), (124.342113, 100, 0.05), (0.0, 7, 1.0), (1106.969, 1000, 0.01),
+]  # fmt: skip
+"""Pearson's percentage points, as printed."""
 
 SIZES = (2, 2, 2)
 SCHEMA = schema_for(SIZES)
@@ -94,12 +103,15 @@ def test_a_strong_attribute_leads_clearly() -> None:
     assert doubt.is_clear(0.999)
 
 
-def test_where_nothing_competes_a_split_is_clear() -> None:
+def test_where_nothing_competes_a_split_is_clear_if_noise_alone_does_not_bring_it() -> None:
     deep = Tree(SCHEMA, Split((1, 1), 0, (STUMP_BELOW, Leaf((0, 1), 1))))
-    doubts = split_doubts(deep, sampled(DESIGNS[1], population(500, np.random.default_rng(3))))
+    doubts = split_doubts(deep, sampled(DESIGNS[1], population(20_000, np.random.default_rng(3))))
     below = doubts[ROOT & Term(0, 0)]
     assert (below.attribute, below.runner_up) == (1, None)
     assert below.is_clear(0.95)
+    few = split_doubts(deep, sampled(DESIGNS[1], population(100, np.random.default_rng(3))))[ROOT & Term(0, 0)]
+    assert few.chance > 0.05
+    assert not few.is_clear(0.95)
 
 
 STUMP_BELOW = Split((1, 1), 1, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
@@ -107,10 +119,76 @@ STUMP_BELOW = Split((1, 1), 1, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
 
 @pytest.mark.parametrize(("lead", "clear"), [(1.97, True), (1.95, False), (-3.0, False)])
 def test_a_lead_is_clear_beyond_its_error_times_z(lead: float, clear: bool) -> None:
-    assert Doubt(0, 1.0, 1, lead, 1.0).is_clear(0.95) is clear
+    assert Doubt(0, 1.0, 0.001, 1, lead, 1.0).is_clear(0.95) is clear
+
+
+@pytest.mark.parametrize(("chance", "clear"), [(0.0499, True), (0.0501, False)])
+def test_a_split_is_clear_beyond_what_noise_alone_brings(chance: float, clear: bool) -> None:
+    assert Doubt(0, 1.0, chance, 1, 2.0, 1.0).is_clear(0.95) is clear
+    assert Doubt(0, 1.0, chance, None, 1.0, 1.0).is_clear(0.95) is clear
 
 
 def test_one_record_knows_no_error() -> None:
     doubt = split_doubts(STUMP, sampled(DESIGNS[0], np.zeros((1, 3), dtype=np.uint8)))[ROOT]
     assert doubt.lead_error == float("inf")
     assert not doubt.is_clear(0.5)
+
+
+LAST = 3
+NOTHING: dict[str, tuple[Design, Expression]] = {
+    "two values": (RelatedDesign((2,) * 4, ((0,), (1,), (2,), (LAST,)), Fraction(7, 10)), ROOT),
+    "eight values": (RelatedDesign((8, 2, 2, 2), ((0,), (1,), (2,), (LAST,)), Fraction(7, 10)), ROOT),
+    "one coin with the class": (RelatedDesign((2,) * 4, ((0, LAST), (1,), (2,)), Fraction(7, 10)), ROOT),
+    "two splits below": (unrelated((2,) * 4, ((0,), (1,), (2,), (LAST,)), HALF), ROOT & Term(1, 0) & Term(2, 0)),
+}
+
+
+def chances_of(design: Design, path: Expression, surveys: int, follows: float, seed: int) -> list[float]:
+    """Return the chance of none of surveys of 800 in which so many records have their class from the first column."""
+    chance, found = np.random.default_rng(seed), []
+    for _ in range(surveys):
+        truth = chance.integers(0, design.sizes, (800, 4)).astype(np.uint8)
+        truth[:, LAST] = np.where(chance.random(800) < follows, truth[:, 0] % 2, truth[:, LAST])
+        survey = Responses(schema_for(design.sizes), design.randomize(truth, bulk_draw(chance, 800)), design)
+        estimator = survey.estimator()
+        estimator.advance([path])
+        (answer,) = estimator.answers([Query(path, (0,), None)])
+        found.append(chance_of_none(estimator.samples(path, [0]), answer.tables[0]))
+    return found
+
+
+@pytest.mark.parametrize(("design", "path"), NOTHING.values(), ids=NOTHING)
+def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says(
+    design: Design, path: Expression
+) -> None:
+    """At a level of 5 %, of 1,000 surveys: false once in a million, and a test that alarms in 13 % is seen.
+
+    The errors are normal as far as 800 records go, so 6 % is allowed for.
+    """
+    test = ShareTest(1000, Fraction(6, 100), 1e-6)
+    hits = sum(chance <= 0.05 for chance in chances_of(design, path, 1000, 0.0, seed=len(path.terms)))
+    assert hits <= test.high
+    assert test.power(Fraction(13, 100)) > 0.99
+
+
+def test_an_attribute_that_tells_much_is_seen_to() -> None:
+    """Where four in five have their class from it, nine of ten surveys say so at a level of 5 %."""
+    hits = sum(chance <= 0.05 for chance in chances_of(*NOTHING["two values"], 200, 0.8, seed=5))
+    assert hits >= ShareTest(200, Fraction(9, 10), 1e-6).low
+
+
+def test_of_many_attributes_that_tell_nothing_the_best_is_marked_as_often_as_the_level_says() -> None:
+    """400 surveys of ten attributes: the split by the best of them is called clear in 5 % of them at most."""
+    sizes, chance, clear = (2,) * 11, np.random.default_rng(9), 0
+    schema, design = schema_for(sizes), RelatedDesign(sizes, tuple((c,) for c in range(11)), Fraction(7, 10))
+    for _ in range(400):
+        truth = chance.integers(0, 2, (600, 11)).astype(np.uint8)
+        survey = Responses(schema, design.randomize(truth, bulk_draw(chance, 600)), design)
+        tree = grow_tree(survey, Growth(max_depth=1))
+        clear += any(doubt.chance <= 0.05 for doubt in split_doubts(tree, survey).values())
+    assert clear <= ShareTest(400, Fraction(5, 100), 1e-6).high
+
+
+@pytest.mark.parametrize(("statistic", "freedom", "chance"), CHI_SQUARE)
+def test_tails_of_chi_squares_are_those_of_tables(statistic: float, freedom: int, chance: float) -> None:
+    assert chi_square_tail(statistic, freedom) == pytest.approx(chance, rel=1e-4)

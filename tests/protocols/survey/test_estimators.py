@@ -55,8 +55,8 @@ def test_every_cell_of_a_node_is_estimated_as_its_expression_is(design: Design, 
 
 @pytest.mark.parametrize("path", PATHS, ids=str)
 @pytest.mark.parametrize("design", CASES)
-def test_what_records_add_to_weighted_cells_is_what_their_expressions_add(design: Design, path: Expression) -> None:
-    """Sum and sum of squares over the records of `sum_cells weight * f`, from the estimates of single records."""
+def test_what_records_add_to_cells_is_what_their_expressions_add(design: Design, path: Expression) -> None:
+    """Sum and variance over the records of `sum_cells weight * f`, from the estimates of single records."""
     survey = sampled(design, CODES[:12])
     estimator = survey.estimator()
     estimator.advance([path])
@@ -69,11 +69,10 @@ def test_what_records_add_to_weighted_cells_is_what_their_expressions_add(design
             for expression, factor in zip(expressions, row.tolist(), strict=True):
                 single = (estimate_count(record[None], expression, design).count for record in survey.codes)
                 expected += factor * np.array([float(count) for count in single])
-    found = estimator.contributions(path, weights)
-    assert float(found.repeats @ found.values) == pytest.approx(expected.sum(), abs=1e-9)
-    assert float(found.repeats @ found.values**2) == pytest.approx((expected**2).sum(), abs=1e-9)
-    assert found.repeats.sum() <= len(survey)
-    assert estimator.repeats.sum() == len(survey)
+    (found,), every = estimator.samples(path, candidates), np.concatenate([w.ravel() for w in weights.values()])
+    assert float(found.sums @ every) == pytest.approx(expected.sum(), abs=1e-9)
+    assert float(every @ found.covariance @ every) == pytest.approx(12 * expected.var(ddof=1), abs=1e-9)
+    assert found.repeats.sum() <= len(survey) == found.records
 
 
 def test_nodes_of_one_level_are_answered_together_as_each_alone() -> None:
@@ -160,14 +159,14 @@ def test_a_long_path_through_many_groups_is_estimated_as_its_expressions_are(
     estimator.advance([LONG.parent])
     estimator.advance([LONG])
     (answer,) = estimator.answers([Query(LONG, (4, 7), None)])
-    found = estimator.contributions(LONG, {4: np.array([[1.0, 0.0], [0.0, 0.0]])})
+    (found,) = estimator.samples(LONG, [4])
     for candidate, table in zip((4, 7), answer.tables, strict=True):
         cells = [[LONG & Term(candidate, v) & Term(MANY - 1, c) for c in range(2)] for v in range(2)]
         expected = [[float(estimate_count(survey.codes, cell, design).count) for cell in row] for row in cells]
         assert np.allclose(table, expected, rtol=1e-9, atol=1e-9)
     first = estimate_count(survey.codes, LONG & Term(4, 0) & Term(MANY - 1, 0), design)
-    assert float(found.repeats @ found.values) == pytest.approx(float(first.count))
-    assert float(found.repeats @ found.values**2) == pytest.approx(float(first.squares))
+    assert found.sums[0] == pytest.approx(float(first.count))
+    assert found.repeats @ found.values[:, 0] ** 2 == pytest.approx(float(first.squares))
 
 
 @pytest.mark.parametrize("kind", ["related", "unrelated"])

@@ -18,6 +18,7 @@ from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.pooled import PooledResponses
 from protocols.survey.responses import Responses, survey_schema
+from protocols.tables.arrays import Floats
 from protocols.tables.expression import ROOT
 from protocols.tables.table import Codes
 
@@ -43,20 +44,74 @@ def responses(design: Design, truth: tuple[int, int]) -> dict[tuple[int, int], F
     return found
 
 
-def test_over_all_coins_counts_and_correct_predictions_of_both_are_those_on_the_truth() -> None:
+def test_over_all_coins_counts_and_correct_predictions_of_two_files_of_one_design_are_those_on_the_truth() -> None:
     truths = ((0, 0), (1, 0))
-    mean, right = np.zeros((2, 2)), 0.0
-    for (first, p), (second, q) in product(responses(ONE, truths[0]).items(), responses(OTHER, truths[1]).items()):
-        parts = [
-            Responses(SCHEMA, np.array([said], dtype=np.uint8), design)
-            for said, design in ((first, ONE), (second, OTHER))
-        ]
-        survey, chance = PooledResponses(tuple(parts)), float(p * q)
-        (answer,) = survey.estimator().answers([Query(ROOT, (0,), None)])
-        mean += chance * answer.tables[0]
-        right += chance * 2 * estimate_accuracy(COPYING, survey).share
-    assert mean == pytest.approx(np.array([[1, 0], [1, 0]]))
-    assert right == pytest.approx(1)
+    for design in (ONE, OTHER):
+        mean, right = np.zeros((2, 2)), 0.0
+        for (first, p), (second, q) in product(*(responses(design, truth).items() for truth in truths)):
+            parts = [Responses(SCHEMA, np.array([said], dtype=np.uint8), design) for said in (first, second)]
+            survey, chance = PooledResponses(tuple(parts)), float(p * q)
+            (answer,) = survey.estimator().answers([Query(ROOT, (0,), None)])
+            mean += chance * answer.tables[0]
+            right += chance * 2 * estimate_accuracy(COPYING, survey).share
+        assert mean == pytest.approx(np.array([[1, 0], [1, 0]]))
+        assert right == pytest.approx(1)
+
+
+FINE, COARSE = (RelatedDesign((2, 2), ((0,), (1,)), Fraction(theta)) for theta in ("9/10", "11/20"))
+
+
+def drawn(chance: np.random.Generator, design: Design, records: int) -> Responses:
+    """Draw respondents of whom 3 in 10 drink, and whose class is the same in four of five cases."""
+    drinks = (chance.random(records) < 0.3).astype(np.uint8)
+    codes = np.column_stack([drinks, drinks ^ (chance.random(records) < 0.2)]).astype(np.uint8)
+    return Responses(SCHEMA, design.randomize(codes, bulk_draw(chance, records)), design)
+
+
+def measured(survey: Responses | PooledResponses) -> Floats:
+    """Return what is learned from: class counts, a table, accuracy, all as shares."""
+    (answer,) = survey.estimator().answers([Query(ROOT, (0,), None)])
+    counts = (*survey.class_counts(), *answer.tables[0].ravel())
+    return np.array([*(count / len(survey) for count in counts), estimate_accuracy(COPYING, survey).share])
+
+
+def test_a_file_that_tells_little_makes_nothing_worse() -> None:
+    """Mean squared errors of 300 surveys, of a file at 9/10 and of both with four times as many answers at 11/20.
+
+    Added up without weights, the errors of a table would be four times those of the one file.
+    """
+    chance = np.random.default_rng(14)
+    truth = np.array([0.62, 0.38, 0.56, 0.14, 0.06, 0.24, 0.8])
+    alone, both, added = [], [], []
+    for _ in range(300):
+        fine, coarse = drawn(chance, FINE, 400), drawn(chance, COARSE, 1600)
+        pooled = PooledResponses((fine, coarse))
+        alone.append(measured(fine) - truth)
+        both.append(measured(pooled) - truth)
+        (first,), (second,) = (each.estimator().answers([Query(ROOT, (0,), None)]) for each in (fine, coarse))
+        added.append((first.tables[0] + second.tables[0]).ravel() / 2000 - truth[2:6])
+    own, together, sums = (np.mean(np.square(each), axis=0) for each in (alone, both, added))
+    assert (together <= 1.01 * own).all()
+    assert (sums > 4 * own[2:6]).all()
+
+
+def test_what_is_learned_of_two_files_says_how_sure_it_is_no_less_than_of_the_better_one() -> None:
+    chance = np.random.default_rng(15)
+    fine, coarse = drawn(chance, FINE, 2000), drawn(chance, COARSE, 2000)
+    both = PooledResponses((fine, coarse))
+    assert estimate_accuracy(COPYING, both).standard_error < estimate_accuracy(COPYING, fine).standard_error
+    (alone,), (together,) = (split_doubts(COPYING, survey).values() for survey in (fine, both))
+    assert together.lead_error < 1.001 * alone.lead_error
+
+
+def test_the_parts_of_a_tree_are_compared_by_the_same_weights() -> None:
+    """Counts of a split are those of its branches, or pruning would subtract estimates of two kinds."""
+    chance = np.random.default_rng(16)
+    both = PooledResponses((drawn(chance, FINE, 500), drawn(chance, COARSE, 500)))
+    estimator = both.comparable(COPYING)
+    (whole,) = estimator.answers([Query(ROOT, (0,), None)])
+    samples = estimator.correct(COPYING)
+    assert sum(float(each.sums[0]) for each in samples) == pytest.approx(float(np.trace(whole.tables[0])))
 
 
 def parts_of(records: Codes, *designs: Design) -> tuple[Responses, ...]:
@@ -75,12 +130,14 @@ def test_without_disguise_two_halves_give_what_the_whole_gives() -> None:
     assert grow_tree(halves) == tree
     assert prune_tree(tree, halves) == prune_tree(tree, whole)
     mine, all_of_them = (estimate_accuracy(tree, survey) for survey in (halves, whole))
-    assert (mine.share, mine.standard_error) == pytest.approx((all_of_them.share, all_of_them.standard_error))
+    assert mine.share == pytest.approx(all_of_them.share)
+    assert mine.standard_error == pytest.approx(all_of_them.standard_error, rel=0.15)  # about the mean of each half
     models = (learn_naive_bayes(survey, 1.0).conditional for survey in (halves, whole))
     for one, two in zip(*models, strict=True):
         assert one == pytest.approx(two)
     (ours,), (theirs,) = (split_doubts(tree, survey).values() for survey in (halves, whole))
-    assert (ours.gain, ours.lead_error) == pytest.approx((theirs.gain, theirs.lead_error))
+    assert ours.gain == pytest.approx(theirs.gain)
+    assert ours.lead_error == pytest.approx(theirs.lead_error, rel=0.15)
 
 
 def test_errors_of_accuracies_are_those_of_repeated_surveys() -> None:

@@ -23,7 +23,7 @@ VARIED: dict[str, dict[str, Any]] = {
     "omega": {"omega": 3},
     "engine": {"engine": Engine.DOT_PRODUCT},
     "cipher": {"cipher": Cipher.CURVE},
-    "seed": {"seed": 2},
+    "seed": {"seed": 3},
     "test": {"test": Fraction(1, 4)},
     "key_bits": {"key_bits": 128},
     "rank": {"rank": Rank.COPIES},
