@@ -26,8 +26,8 @@ from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.train_report import TrainReport
-from party.settings.depth import ANY
-from party.settings.job import USUAL_DEPTH, read_job
+from party.settings.depth import ANY, USUAL_DEPTH
+from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
 from protocols.terms import Learner

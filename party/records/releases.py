@@ -11,6 +11,7 @@ is refused with its split alone, and anything else under that name is refused. W
 whole: an edited or shortened one is not obeyed, and that one was restored from a backup the peer notices.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -284,7 +285,8 @@ def _check(release: Release, known: Mapping[str, object], record: Path) -> None:
 
 
 def _refused(release: Release, known: Mapping[str, object], changed: str, record: Path) -> ConfigError:
-    return refusal(release.dataset, changed, known, release.fields, record, _CURES[changed])
+    cure = _CURES[changed] + (f" (groups = {json.dumps(known[changed])})" if changed == "groups" else "")
+    return refusal(release.dataset, changed, known, release.fields, record, cure)
 
 
 def _noted(pages: PeerPages, dataset: str) -> dict[str, object]:

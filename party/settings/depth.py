@@ -5,6 +5,7 @@ from protocols.errors import InputError
 from protocols.terms import MOST_DEPTH
 
 ANY = "any"
+USUAL_DEPTH = 5  # of a job: dot products are paid per path
 
 
 def read_depth(section: Section, default: int | str = ANY) -> int | None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from party.settings.depth import ANY, read_depth
+from party.settings.depth import ANY, USUAL_DEPTH, read_depth
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.noise import read_noise
 from party.settings.party import USUAL_MIN_LEAF
@@ -27,7 +27,6 @@ from protocols.terms import (
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]
 _GONE = {"prune": "max_depth and min_leaf keep a tree small, and name nobody"}
-USUAL_DEPTH = 5  # where a job says nothing; dot products are paid per path
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_progress
 from party.datasets.names import NAMES
-from party.demo.usual import DEMO_DEPTH, DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
+from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
+from party.settings.depth import USUAL_DEPTH
 from party.settings.key_sizes import USUAL_KEY_BITS
 from protocols.terms import Impurity, Rank
 
@@ -95,7 +96,7 @@ def _add_trees(parser: argparse.ArgumentParser) -> None:
     trees = parser.add_argument_group("trees")
     trees.add_argument(
         "--max-depth",
-        default=str(DEMO_DEPTH),
+        default=str(USUAL_DEPTH),
         metavar="D",
         help='most splits on a path, or "any", as in the papers (default: %(default)s)',
     )

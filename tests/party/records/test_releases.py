@@ -51,7 +51,7 @@ CURES = {
     "records": "bring the earlier table again (records of which nothing was ever released",
     "columns": "would undo the first: return to it",
     "theta": "would undo the first: return to it",
-    "groups": "would undo the first: return to it",
+    "groups": 'would undo the first: return to it (groups = [["b0", "b1"], ["class"]])',
     "seed": "show single records: return to the first",
     "test": "show single records: return to the first",
 }
