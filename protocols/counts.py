@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protocols.role import Role
+from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
 _NOTHING = 1e-9
+_LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 CountTable = NDArray[np.int64] | NDArray[np.float64]
 ClassGroup = tuple[int, ...]
@@ -229,3 +231,36 @@ class SecureEngine(CountEngine, Protocol):
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Return of how many training records each of these, of which there is one at least, is true."""
         ...
+
+
+def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
+    """Return how far what each record adds lies from what its sums by value and by class make likely.
+
+    Args:
+        adds: `records x values x classes`.
+        shares: Of the values.
+        classes: Of the classes.
+    """
+    by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
+    expected = np.outer(shares, classes)
+    apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected
+    return apart
+
+
+def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
+    positive = positive_part(np.asarray(tables, dtype=np.float64))
+    mass = np.maximum(positive.sum(axis=(1, 2)), _LEAST_MASS)[:, None]
+    return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
+
+
+def squares_of_truth(tables: ArrayLike) -> Floats:
+    """Return what true records that make these tables add to the squares of each cell's departure."""
+    left, right = (np.eye(each.shape[1]) - each[:, None, :] for each in table_shares(tables))
+    return quadratic(np.asarray(tables, dtype=np.float64), left, right)
+
+
+def quadratic(tables: Floats, left: Floats, right: Floats) -> Floats:
+    """Return `sum over a, b of tables[a, b] left[a, v]^2 right[b, c]^2` for each table of a stack."""
+    found: Floats = np.matmul(np.matmul((left**2).transpose(0, 2, 1), tables), right**2)
+    return found

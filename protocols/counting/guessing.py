@@ -17,11 +17,21 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from protocols.counting.nodes import NodeRows, count_together, place_of_each
 from protocols.counting.rows import merge_equal
-from protocols.counts import Additions, Answer, Classifier, Predictor, Query, positive_part
+from protocols.counts import (
+    Additions,
+    Answer,
+    Classifier,
+    Predictor,
+    Query,
+    departures,
+    quadratic,
+    squares_of_truth,
+    table_shares,
+)
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.tables.arrays import Floats, Index
@@ -36,7 +46,6 @@ MAX_LISTED = 1 << 26
 """Of what has to be listed to test a model without leaves: at once, and of all records together."""
 KEPT_ROWS = 1 << 24
 """Of all nodes of a level that are kept for the next one; those of further nodes are made anew."""
-_LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,7 +222,7 @@ class GuessingEstimator(ABC):
         if self._is_sent(rows, candidate):
             left = self._factors(candidate) - shares[:, None, :]
             right = self._factors(self._schema.class_index) @ columns - classes[:, None, :]
-            squares = _quadratic(self._sent_squares(candidate, rows, node, len(tables)), left, right)
+            squares = quadratic(self._sent_squares(candidate, rows, node, len(tables)), left, right)
         else:
             ends = np.searchsorted(node, np.arange(len(tables) + 1))
             parts = (rows.where(np.arange(*ends[k : k + 2])) for k in range(len(tables)))
@@ -315,39 +324,6 @@ class GuessingEstimator(ABC):
                     above[depth:] = [(node, term.column, branches)]
                 rows, node = branches.get(term.value, NOTHING), node & term
             yield rows
-
-
-def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
-    """Return how far what each record adds lies from what its sums by value and by class make likely.
-
-    Args:
-        adds: `records x values x classes`.
-        shares: Of the values.
-        classes: Of the classes.
-    """
-    by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
-    expected = np.outer(shares, classes)
-    apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected
-    return apart
-
-
-def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
-    positive = positive_part(np.asarray(tables, dtype=np.float64))
-    mass = np.maximum(positive.sum(axis=(1, 2)), _LEAST_MASS)[:, None]
-    return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
-
-
-def squares_of_truth(tables: ArrayLike) -> Floats:
-    """Return what true records that make these tables add to the squares of each cell's departure."""
-    left, right = (np.eye(each.shape[1]) - each[:, None, :] for each in table_shares(tables))
-    return _quadratic(np.asarray(tables, dtype=np.float64), left, right)
-
-
-def _quadratic(tables: Floats, left: Floats, right: Floats) -> Floats:
-    """Return `sum over a, b of tables[a, b] left[a, v]^2 right[b, c]^2` for each table of a stack."""
-    found: Floats = np.matmul(np.matmul((left**2).transpose(0, 2, 1), tables), right**2)
-    return found
 
 
 def guess_weights(design: Design, group: int) -> Floats:

@@ -19,8 +19,7 @@ from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 
-from protocols.counting.guessing import departures, table_shares
-from protocols.counts import Additions, Answer, CountTable, Query
+from protocols.counts import Additions, Answer, CountTable, Query, departures, table_shares
 from protocols.learning.impurity import merit_gradient
 from protocols.learning.merit import estimated_merits
 from protocols.learning.tree import Split, Tree

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.guessing import departures, table_shares
 from protocols.counting.rows import View
-from protocols.counts import Answer, Query
+from protocols.counts import Answer, Query, departures, table_shares
 from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.merit import estimated_merits
 from protocols.randomized_response.design import Design
