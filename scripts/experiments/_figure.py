@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -36,7 +37,7 @@ def number(line: Line, name: str) -> float:
     value = line[name]
     if value is None:
         raise ValueError(f"{name} is not there")
-    return float(value)
+    return float(Fraction(value)) if isinstance(value, str) else float(value)
 
 
 @dataclass(frozen=True)

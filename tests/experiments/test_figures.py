@@ -29,6 +29,7 @@ NAMES = (
     "question_binning",
     "question_cost_ratio",
     "question_rules_budget",
+    "question_shared_coins",
     "question_theta_zero",
     "question_window_auto",
     "question_window_one",
