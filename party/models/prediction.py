@@ -9,7 +9,7 @@ classes all the same.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -166,21 +166,24 @@ def _coded(column: Column, attribute: Attribute) -> NDArray[np.int16]:
 def _unknown(
     column: Column, cells: Iterable[str | None], codes: NDArray[np.int16], attribute: Attribute
 ) -> Unknown | None:
-    """Count the cells without a code; None if there are none."""
-    tally = Counter(text for text, code in zip(cells, codes.tolist(), strict=True) if code == UNKNOWN)
-    if not tally:
+    """Count the cells without a code, and those that another decimal sign would give one; None if there are none."""
+    each = Counter(zip(cells, codes.tolist(), strict=True))
+    tally = {text: times for (text, code), times in each.items() if code == UNKNOWN}
+    other = attribute.values.index(OTHER) if OTHER in attribute.values else UNKNOWN
+    unsure = {text: times for (text, code), times in each.items() if text and code in (UNKNOWN, other)}
+    commas = max((_with_sign(unsure, attribute, sign), sign) for sign in (POINT, COMMA))
+    if not tally and not commas[0]:
         return None
     looks = {_look(value) for value in attribute.values}
     alike = sum(times for text, times in tally.items() if text is not None and _look(text) in looks)
-    commas = max((_with_sign(tally, attribute, sign), sign) for sign in (POINT, COMMA))
-    return Unknown(column.name, tally.total(), alike, commas, len(codes))
+    return Unknown(column.name, sum(tally.values()), alike, commas, len(codes))
 
 
-def _with_sign(tally: Counter[str | None], attribute: Attribute, sign: str) -> int:
+def _with_sign(tally: Mapping[str, int], attribute: Attribute, sign: str) -> int:
     """Count the cells that would be a value if this sign were declared to begin a fraction."""
-    read = {text: plain_text(text, sign) for text in tally if text is not None}
-    changed = (text for text, plain in read.items() if plain != text and label_of(attribute.values, plain) is not None)
-    return sum(map(tally.__getitem__, changed))
+    read = {text: plain_text(text, sign) for text in tally}
+    changed = (text for text, plain in read.items() if plain != text)
+    return sum(tally[text] for text in changed if label_of(attribute.values, read[text]) not in (None, OTHER))
 
 
 def _look(text: str) -> object:

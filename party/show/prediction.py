@@ -47,15 +47,13 @@ def other_model_lines(written: Path, offered: Path) -> list[str]:
 
 
 def _unknown(column: Unknown) -> str:
-    told = (
-        f"column {printable(column.column)!r}: {column.cells} of {column.rows} cells hold no value that the model knows"
-    )
+    told = [f"{column.cells} of {column.rows} cells hold no value that the model knows"] if column.cells else []
     if column.alike:
-        told += f"; {column.alike} differ from one only by case, blanks or the way a number is written"
+        told.append(f"{column.alike} differ from one only by case, blanks or the way a number is written")
     cells, sign = column.commas
     if cells:
-        told += f'; {cells} are numbers if "{sign}" begins a fraction: say so by --decimal "{sign}"'
-    return told
+        told.append(f'{cells} are numbers if "{sign}" begins a fraction: say so by --decimal "{sign}"')
+    return f"column {printable(column.column)!r}: {'; '.join(told)}"
 
 
 def classes_written(path: Path, rows: int, *, replaced: bool) -> str:
@@ -76,6 +74,6 @@ def joint_json(offer: Offer, answers: Answers | None, output: Path) -> dict[str,
 
 
 def _rows_json(rows: int, output: Path | None, unknown: Sequence[Unknown]) -> dict[str, object]:
-    cells = [{"column": each.column, "cells": each.cells, "rows": each.rows} for each in unknown]
+    cells = [{"column": each.column, "cells": each.cells, "rows": each.rows} for each in unknown if each.cells]
     written = None if output is None else str(output)
     return {"format": "cotally-prediction/1", "rows": rows, "output": written, "unknown": cells}

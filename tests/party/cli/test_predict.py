@@ -79,6 +79,17 @@ def test_classes_are_written_in_the_form_that_the_name_says(model: Path, name: s
     assert (out.read_bytes()[:4] == b"PAR1") == (name == "out.parquet")
 
 
+def test_a_decimal_comma_is_declared_or_told(model: Path) -> None:
+    rows = model.parent / "rows.csv"
+    rows.write_text("alice.age;city;bob.age\n39,5;Oslo;no\n1.000,5;Oslo;no\n")
+    told = cotally_here("predict", model, rows)
+    assert '2 are numbers if "," begins a fraction: say so by --decimal ","' in told.err
+    declared = cotally_here("predict", model, rows, "--decimal", ",")
+    assert not declared.err
+    assert declared.out.splitlines()[1:] == ['"39,5",Oslo,no,good', '"1.000,5",Oslo,no,bad']
+    assert_one_line(cotally_here("predict", model, rows, "--decimal", "x"), 2, 'decimal must be "." or ","')
+
+
 def test_a_form_that_cannot_be_written_is_refused_before_any_work(model: Path) -> None:
     out = model.parent / "out.xlsx"
     problem = "ends in .csv, .tsv, .txt, in .gz after one of these, or in .parquet"

@@ -49,6 +49,17 @@ def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path:
     assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
 
 
+def test_numbers_that_would_be_values_with_another_decimal_sign_are_told_where_they_become_other(
+    tmp_path: Path,
+) -> None:
+    tariff = model_of(("alice", "tariff", ("1.5", "2000", "other")))
+    rows = 'tariff\n"1,5"\n"2,000"\n"9,5"\n1.5\nx\n'
+    (note,) = prediction_notes(predict(tmp_path, rows, tariff))
+    assert note == """column 'tariff': 1 are numbers if "." begins a fraction: say so by --decimal ".\""""
+    assert predict(tmp_path, rows, tariff).labels == ["good"] * 3 + ["bad", "good"]
+    assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
+
+
 def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
     result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
     assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
