@@ -126,7 +126,7 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
         yield f"  {party}: {', '.join(names)}"
     yield (
         f"θ = {parameters.theta}, keys of {parameters.key_bits} bits, seed {parameters.seed} of rows and splits "
-        "(coins are new in every demo)"
+        "(coins are new in every demo, and accuracies move with them)"
     )
     depth = "of any depth" if parameters.max_depth is None else f"of at most {parameters.max_depth} splits of a path"
     papers = " (the papers' trees: for data of your own, take 5)" if parameters.min_leaf == 1 else ""

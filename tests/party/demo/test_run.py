@@ -165,7 +165,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert "run 2 of 4, hybrid ω=1: counting" in shown.phases
     text = "\n".join(shown.lines)
     assert "votes: 128 records to train, 32 to test" in text
-    assert f"keys of {BITS} bits, seed 1 of rows and splits (coins are new in every demo)" in text
+    assert f"keys of {BITS} bits, seed 1 of rows and splits (coins are new in every demo, and" in text
     assert "Seconds and bytes do not simply follow it: dot products cost a vector" in text
     assert "Trees by information_gain, of any depth, leaves of 1 or more records (the papers' trees: for data" in text
     assert "hybrid ω=all" in text
