@@ -14,7 +14,7 @@ from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
-from protocols.privacy.odds import disguised_odds
+from protocols.privacy.odds import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import ALL, Terms
@@ -110,18 +110,18 @@ def check_design(
 
 
 def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction) -> None:
-    for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
-        if odds.strength is None or odds.strength > most:
-            told = odds_words(odds.truth, odds.other)
-            raise InputError(
-                f"theta = {design.theta} gives the values of column {name!r} odds of {told}, our [agree] "
-                f"odds allow {most} to 1 either way: take theta nearer 1/2"
-            )
+    found = too_strong(design, [attribute.name for attribute in local.table.attributes], most)
+    if found is not None:
+        name, odds = found
+        raise InputError(
+            f"theta = {design.theta} gives the values of column {name!r} odds of {odds_words(odds.truth, odds.other)}, "
+            f"our [agree] odds allow {most} to 1 either way: take theta nearer 1/2"
+        )
 
 
 def _check_shared(local: PartyInputs, design: RelatedDesign, read: Disclosure | None) -> None:
     """Refuse columns that share a coin as soon as a receiver reads them more often than with a coin each."""
-    if all(len(group) == 1 for group in design.groups):
+    if not shared_coins(design):
         return
     found = local.disclosed(design) if read is None else read
     if found is None:

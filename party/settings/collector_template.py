@@ -13,6 +13,7 @@ kind = "{kind}"     # "related": a group is sent as it is, or moved on by a numb
 theta = "{theta}"          # chance of the truth of two answers, exact; `cotally privacy` tells what it discloses
 # class = "{first}"       # column that `cotally mine` predicts, if there is one
 plain = []           # columns that are not sensitive, sent as they are
+# odds = 2           # refuse stronger odds of an answer to 1, and questions that share a coin
 
 # The values of every column. missing = "left out": no answer may be given, which is seen; "refuse": one must be.
 [columns]

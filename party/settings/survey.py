@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from party.errors import ConfigError
+from party.names import odds_words
 from party.settings.domains import Domain
 from party.settings.domains_section import read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
 from party.settings.toml import BLANKS, Section, read_toml
+from protocols.privacy.odds import shared_coins, too_strong
 from protocols.randomized_response.design import Design
 from protocols.survey.responses import survey_schema
 from protocols.tables.expression import Term
 from protocols.tables.schema import Schema
 
 _KEYS = (
-    "kind", "theta", "prevalence", "class", "id", "keep_id", "plain", "columns", "groups", "personal", "forced",
+    "kind", "theta", "prevalence", "odds", "class", "id", "keep_id", "plain", "columns", "groups", "personal", "forced",
     "control",
 )  # fmt: skip
 
@@ -99,6 +101,7 @@ def read_design(path: Path | str) -> Questionnaire:
     names = tuple(domains)
     groups = read_groups(top, names)
     design = read_questions(top, domains, groups)
+    _check_odds(top, names, design)
     id_column = top.text("id", None, controls=BLANKS)
     if id_column in domains:
         raise top.error("id", "this column is asked and disguised: an id is neither")
@@ -129,6 +132,26 @@ def need_groups(questionnaire: Questionnaire) -> None:
             f"{questionnaire.path}: groups: is missing, so nothing would be disguised: add [groups], such as "
             f'one = ["{questionnaire.names[0]}"], and take the column out of plain'
         )
+
+
+def _check_odds(top: Section, names: tuple[str, ...], design: Design) -> None:
+    """Refuse, where the file bounds the odds of an answer, a question that passes them and questions that share a coin.
+
+    Of a shared coin a collector reads more than each question says, and by which answers is not known before.
+    """
+    bound = top.raw("odds", None)
+    if bound is None:
+        return
+    most = top.exact("odds", bound)
+    if most <= 1:
+        raise top.error("odds", 'must be a number above 1, as in 2 for "2 to 1"')
+    if (found := too_strong(design, names, most)) is not None:
+        name, odds = found
+        told = odds_words(odds.truth, odds.other)
+        raise top.error("odds", f"answers to {name!r} have odds of {told}, more than {most} to 1: change its chance")
+    for group in shared_coins(design):
+        shared = ", ".join(repr(names[column]) for column in design.groups[group])
+        raise top.error("odds", f"{shared} share a coin and give each other away: give each a group, or leave odds out")
 
 
 def _controls(top: Section, domains: Mapping[str, Domain], design: Design) -> tuple[Term, ...]:

@@ -9,6 +9,7 @@ from party.settings.survey import Questionnaire
 from party.show.figures import epsilon
 from party.show.names import listed
 from party.survey.web.store import StoreStatus, SurveyStage
+from protocols.privacy.odds import shared_coins
 from protocols.survey.personal_test import BitDesign
 
 STAGES = {
@@ -49,7 +50,7 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
 def shared_lines(questionnaire: Questionnaire) -> list[str]:
     """Say which questions share a coin and so give each other away."""
     design, names = questionnaire.design, [printable(name) for name in questionnaire.names]
-    shared = [listed([names[column] for column in group]) for group in design.groups if len(group) > 1]
+    shared = [listed([names[column] for column in design.groups[group]]) for group in shared_coins(design)]
     how = f"`cotally privacy {questionnaire.path} --pilot TABLE` shows how many whole records a collector reads"
     return [f"{each} share a coin and give each other away: {how}." for each in shared]
 

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import InputError
 from protocols.privacy.neighbours import least_chance, most_chance
+from protocols.privacy.odds import shared_coins
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Design, Draw
 from protocols.randomized_response.likelihood import most_likely
@@ -126,13 +127,12 @@ def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclos
     hidden = _hidden(design)
     if (truth[:, hidden] == NO_ANSWER).all():
         return None
-    shared = tuple(k for k, group in enumerate(design.groups) if len(set(group) & set(hidden)) > 1)
     return Disclosure(
         read_copy(truth, sent, design, design.groups),
         read_copy(truth, apart.randomize(truth, draw), apart, design.groups),
         _guess(truth, design, _commonest_values(truth, design)),
         _guess(truth, design, truth[_commonest(truth[:, hidden])]),
-        shared,
+        shared_coins(design),
     )
 
 

@@ -45,3 +45,14 @@ def disguised_odds(design: Design, names: Sequence[str]) -> list[tuple[str, Odds
     """Return the odds of every disguised column of more than one value, with its name."""
     hidden = (c for group in design.groups for c in group if design.sizes[c] > 1)
     return [(names[column], column_odds(design, column)) for column in sorted(hidden)]
+
+
+def too_strong(design: Design, names: Sequence[str], most: Fraction) -> tuple[str, Odds] | None:
+    """Return the first disguised column whose odds pass a bound, either way; None where all keep to it."""
+    found = disguised_odds(design, names)
+    return next((each for each in found if each[1].strength is None or each[1].strength > most), None)
+
+
+def shared_coins(design: Design) -> tuple[int, ...]:
+    """Return the groups in which several columns of more than one value share a coin."""
+    return tuple(k for k, group in enumerate(design.groups) if sum(design.sizes[column] > 1 for column in group) > 1)

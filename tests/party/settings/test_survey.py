@@ -44,6 +44,33 @@ def test_personal_answers_can_be_uniform(tmp_path: Path) -> None:
     assert found.personal == ((), (Fraction(1, 3),) * 3, (Fraction(1, 3),) * 3, (Fraction(1, 2),) * 2)
 
 
+APART = swap(RELATED, 'life = ["age", "drinks"]', 'life = ["age"]\ntable = ["drinks"]')
+
+
+@pytest.mark.parametrize("odds", ["8", '"17/2"'])
+def test_odds_that_all_answers_keep_change_nothing(tmp_path: Path, odds: str) -> None:
+    assert (
+        design(tmp_path, swap(APART, 'id = "id"', f'id = "id"\nodds = {odds}')).design == design(tmp_path, APART).design
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "odds", "problem"),
+    [
+        (APART, "4", "design.toml: odds: answers to 'age' have odds of 8 to 1, more than 4 to 1: change its chance"),
+        (RELATED, "8", "odds: 'age', 'drinks' share a coin and give each other away: give each a group, or leave odds"),
+        (APART, "1", 'odds: must be a number above 1, as in 2 for "2 to 1"'),
+        (APART, "4.5", 'odds: write the number as text, "4.5" or as a fraction such as "9/20"'),
+        (APART, '"any"', "odds: must be an exact number"),
+    ],
+)
+def test_stronger_odds_and_questions_that_share_a_coin_are_refused_where_odds_are_set(
+    tmp_path: Path, text: str, odds: str, problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        design(tmp_path, swap(text, 'id = "id"', f'id = "id"\nodds = {odds}'))
+
+
 @pytest.mark.parametrize("theta", ['"4/5"', '"0.8"', "0.8", '"8/10"'])
 def test_theta_is_exact_however_it_is_written(tmp_path: Path, theta: str) -> None:
     assert design(tmp_path, swap(RELATED, '"4/5"', theta)).design.truth(0) == Fraction(4, 5)
