@@ -34,12 +34,19 @@ def refusal(
 
 def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
     """Say how a field was released, and how that differs from what is asked for now."""
-    if field == "groups":
+    if field == "groups" and _are_named(known[field]):
         return f"groups = {json.dumps(known[field])}", ""
     if field not in _SHOWN:
         return f"other {field}", ""
     was, now = map(release_text, (known[field], fields[field]))
     return f"{field} {was}", f", not with {now}"
+
+
+def _are_named(groups: object) -> bool:
+    """Tell whether groups are those of a party, which names their columns; a design of answers numbers them."""
+    return isinstance(groups, list) and all(
+        isinstance(group, list) and all(isinstance(name, str) for name in group) for group in groups
+    )
 
 
 def release_text(value: object) -> str:
