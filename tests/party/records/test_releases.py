@@ -64,6 +64,8 @@ SHOWN = {
     ("test", "1/4"): ("test 1/5", ", not with 1/4"),
 }
 """Terms are told, as they were and as they are; of data only that they are others."""
+WAS = {"groups": 'groups = [["b0", "b1"], ["class"]]'}
+"""What can be put back into the settings is told so that it can."""
 
 
 def test_rules_after_a_tree_are_told_as_a_run_without_a_class() -> None:
@@ -178,7 +180,8 @@ def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
         for refuse in (check_release, note):
             with pytest.raises(ConfigError) as error:
                 refuse(tmp_path, other)
-            was, now = SHOWN.get((field, str(terms.get(field, terms.get("class_name")))), (f"other {field}", ""))
+            asked = str(terms.get(field, terms.get("class_name")))
+            was, now = SHOWN.get((field, asked), (WAS.get(field, f"other {field}"), ""))
             told = f"data set 'case' has been released with {was} before ({tmp_path / LEDGER_FILE}){now}; "
             assert told in str(error.value)
             assert CURES[field] in str(error.value)
