@@ -45,7 +45,20 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
         FileExistsError: It exists, and is left as it is.
         OSError: It cannot be written.
     """
+    with new_file(path, data, mode):
+        pass
+
+
+@contextmanager
+def new_file(path: Path, data: bytes, mode: int) -> Iterator[None]:
+    """Make a new file that gets its name when the context has ended well; until then it is safe under another.
+
+    Raises:
+        FileExistsError: It exists, and is left as it is.
+        OSError: It cannot be written.
+    """
     with _finished(path, data, mode) as temporary:
+        yield
         try:
             path.hardlink_to(temporary)
         except OSError as error:

@@ -15,7 +15,7 @@ from party.cli.values import form, fraction
 from party.data import check_table_name, read_frame
 from party.data.writer import table_bytes
 from party.errors import ConfigError
-from party.files import write_atomically, write_new
+from party.files import new_file, write_atomically
 from party.models.any_file import model_json, read_model
 from party.names import suggestion
 from party.settings.address import Address
@@ -79,7 +79,7 @@ def run_new(arguments: argparse.Namespace) -> int:
 
 
 def run_links(arguments: argparse.Namespace) -> int:
-    """Make links; their codes are in the file alone, and the file is there before a code counts."""
+    """Make links; their codes are in the file alone, which gets its name when all of them count."""
     settings = read_collector_settings(arguments.settings)
     if not 1 <= arguments.number <= _MOST_LINKS:
         raise InputError(f"must be 1 to {_MOST_LINKS}", field="number")
@@ -88,8 +88,8 @@ def run_links(arguments: argparse.Namespace) -> int:
     codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(arguments.number)]
     with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
         links = zip(*link_rows(settings.server.address, codes), strict=True)
-        write_new(arguments.output, table_bytes(arguments.output, ["link", "code"], list(links)), 0o600)
-        store.add_codes(map(code_digest, codes))
+        with new_file(arguments.output, table_bytes(arguments.output, ["link", "code"], list(links)), 0o600):
+            store.add_codes(map(code_digest, codes))
     say(links_line(len(codes), arguments.output))
     return 0
 

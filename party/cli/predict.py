@@ -3,7 +3,7 @@
 import argparse
 
 from party.cli.classified import Classified, check_written, write_classified
-from party.cli.predict_with import predict_with
+from party.cli.predict_with import answered_before, predict_with
 from party.cli.values import form
 from party.data import read_frame
 from party.errors import AbsentColumnError
@@ -19,12 +19,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Classify and write."""
     if arguments.json and arguments.output is None:
         raise InputError("--json tells what became of rows that go to a file: name it (-o)")
-    if arguments.peer is not None:
-        return predict_with(arguments)
+    if arguments.peer is not None and arguments.answered:
+        raise InputError("--with asks the peer, --answered writes what it has answered before: name one of them")
+    if arguments.peer is not None or arguments.answered:
+        return answered_before(arguments) if arguments.answered else predict_with(arguments)
     if arguments.tree is not None:
         raise InputError("--model: names the model of a joint prediction; without --with give it as the first argument")
     if arguments.model.suffix == ".toml" or arguments.model.is_dir():
-        raise InputError(f"{arguments.model} is a party: add --with PEER, or give a model, such as model.json")
+        raise InputError(
+            f"{arguments.model} is a party: add --with PEER or --answered, or give a model, such as model.json"
+        )
     model = read_model(arguments.model)
     frame = read_frame(arguments.rows, form(arguments))
     tell(frame.notices)

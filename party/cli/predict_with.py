@@ -20,15 +20,20 @@ from party.node.offers import Offer, Offers, load_offer, offer_of_settings
 from party.node.players import Predicted
 from party.node.policy import check_job
 from party.node.session import Host, run_session
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, read_ledger
+from party.records.predictions import PredictionPages
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.notices import tell
 from party.show.prediction import joint_json, joint_notes
 from party.show.progress import make_progress, waiting
 from party.show.screen import put_json, say_all
+from protocols.errors import InputError
 from protocols.jobs import Job, Predict, PredictionTerms
 from protocols.terms import Cipher
 from protocols.two_party.prediction import Answers
+from protocols.two_party.ways import way_of
 
 
 def predict_with(arguments: argparse.Namespace) -> int:
@@ -63,15 +68,42 @@ def predict_with(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def answered_before(arguments: argparse.Namespace) -> int:
+    """Write what the peer has answered for these people before, from our ledger; nobody is called."""
+    config = read_party_config(arguments.model)
+    model, peer = arguments.tree or config.folder / "model.json", pinned_peer(config)
+    offer = load_offer(config, model, arguments.rows)
+    tell(offer.notices)
+    reads = (config.path, config.data.file, model, arguments.rows)
+    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
+    local, terms = load_common(config, KEY_FLOOR), _terms(arguments, config, offer)
+    with read_ledger(config.folder, local.secrets.coins) as ledger:
+        pages = PredictionPages(PeerPages(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
+        known = pages.recall(offer.shared.people).known
+    if not known:
+        raise InputError(f"{peer.name} has told no class of these people by {model}: ask it (`--with {peer.name}`)")
+    rows = np.array([row for row, person in enumerate(offer.shared.people) if person in known], dtype=np.intp)
+    offer, positions = offer.only(rows), tuple(known[offer.shared.people[row]] for row in rows)
+    outcomes = way_of(offer.model, config.name, local, probabilities=terms.probabilities).outcomes
+    write_predicted(
+        Predicted(terms, offer, Answers(outcomes, positions, len(rows))), arguments.output, arguments.column
+    )
+    if arguments.json:
+        put_json(joint_json(offer, Answers(outcomes, positions, len(rows)), arguments.output))
+    return 0
+
+
 def _job(arguments: argparse.Namespace, config: PartyConfig, offer: Offer) -> Job:
-    return Predict(
-        PredictionTerms(
-            model=offer.model.digest(),
-            receiver=RECEIVERS[arguments.receiver],
-            probabilities=arguments.probabilities,
-            cipher=Cipher(arguments.cipher),
-            key_bits=config.agree.smallest_key_bits,
-        )
+    return Predict(_terms(arguments, config, offer))
+
+
+def _terms(arguments: argparse.Namespace, config: PartyConfig, offer: Offer) -> PredictionTerms:
+    return PredictionTerms(
+        model=offer.model.digest(),
+        receiver=RECEIVERS[arguments.receiver],
+        probabilities=arguments.probabilities,
+        cipher=Cipher(arguments.cipher),
+        key_bits=config.agree.smallest_key_bits,
     )
 
 

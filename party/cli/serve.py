@@ -130,7 +130,7 @@ def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: a
         kept = KeptModel(lambda model: path if arguments.overwrite else _beside_earlier(path, model))
         host = Host(
             progress.follow,
-            lambda agreed: announce(rows.local, agreed),
+            lambda agreed, resumed: announce(rows.local, agreed, resumed),
             kept,
             offers=served_offers(config),
             rows=rows,

@@ -24,7 +24,7 @@ from party.node.players import FoundRules, Matched, OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
 from party.records.entries import job_content
-from party.records.journal import RunState, recorded_runs
+from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
@@ -36,6 +36,7 @@ from party.show.parties import expiry_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.run_report import report_json, rules_report, train_report
 from party.show.screen import note, note_all, put_json, say_all
+from party.show.status import resumed_text
 from party.show.training import agreed_lines, expected, interrupted, result_lines
 from protocols.jobs import Job
 from protocols.terms import Terms
@@ -147,17 +148,19 @@ def announcer(
         key = local.secrets.keys[terms.cipher]
         speed = calibrate(key, local.compute.encryption(key), settings.workers or available_cpus())
 
-    def on_agreed(agreed: Agreement) -> None:
+    def on_agreed(agreed: Agreement, resumed: RunRecord | None) -> None:
         progress.finish()
-        announce(rows.local, agreed)
+        announce(rows.local, agreed, resumed)
         if speed is not None:
             note_all(expected(forecast_agreed(agreed, rows.local, speed), agreed.terms))
 
     return on_agreed
 
 
-def announce(local: PartyInputs, agreed: Agreement) -> None:
-    """Say what was agreed and what our copy will tell, before any data leaves."""
+def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None) -> None:
+    """Say what was agreed and what our copy will tell, before any data leaves; first of all, if a run goes on."""
+    if resumed is not None:
+        note_all([resumed_text(resumed)])
     note_all(agreed_lines(local, agreed))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from party.records.entries import job_content
-from party.records.journal import JournalError, RunRecord, RunState, cancelled_here, read_journal, recorded_runs
+from party.records.journal import JournalError, RunRecord, cancelled_here, read_journal, recorded_runs
 from protocols.jobs import Job
 
 CANCEL_LOOK_SECONDS: Final = 0.5
@@ -74,7 +74,7 @@ class AwaitedRuns:
     _open: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_open", frozenset(each.run for each in self._runs() if each.state is RunState.OPEN))
+        object.__setattr__(self, "_open", frozenset(each.run for each in self._runs() if each.is_open))
 
     def check(self) -> None:
         """Make sure that none of them was cancelled since.
@@ -83,7 +83,7 @@ class AwaitedRuns:
             RunCancelledError: One was.
         """
         for each in self._runs():
-            if each.run in self._open and each.state is RunState.CANCELLED:
+            if each.run in self._open and not each.is_open:
                 raise cancelled_here(each.run)
 
     def _runs(self) -> list[RunRecord]:

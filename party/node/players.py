@@ -18,6 +18,7 @@ from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
 from party.records.entries import PeerPages, RunPages, note_columns, terms_content
+from party.records.journal import RunRecord
 from party.records.known import known_counts
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
@@ -41,7 +42,8 @@ from protocols.two_party.prediction import Answers, PredictionRun, predict_toget
 from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
-OnAgreed = Callable[[Agreement], None]
+OnAgreed = Callable[[Agreement, RunRecord | None], None]
+"""Told what was agreed and, where a run goes on that ended early, how far that had come."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     note_columns(stage.pages, local)
     agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, stage.watching())
     if stage.on_agreed is not None:
-        stage.on_agreed(agreed)
+        stage.on_agreed(agreed, stage.runs.resumed)
     pages = _opened_pages(agreed, stage)
     stage.show_heads()  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)

@@ -314,7 +314,7 @@ def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:
 
 
 def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
-    """Cancel a run that has not ended.
+    """Cancel a run that has not ended; of one that is done here, what is kept for the peer is given up.
 
     Raises:
         JournalError: There is none of this name, or it has ended.
@@ -322,6 +322,8 @@ def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
     record = journal.find(run)
     if record is None:
         raise unknown_run(run)
+    if record.is_open and record.state is RunState.DONE:
+        return journal.change(run, now, settled=True)
     if record.state is not RunState.OPEN:
         raise JournalError(f"run {run} has ended: it is {record.state}; {_LISTED}")
     return journal.change(run, now, state=RunState.CANCELLED)

@@ -31,7 +31,8 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
         yield f"The other party has learned the classes of {rows} rows; nothing was told here{unwritten}"
         return
     if rows < len(offer.frame):
-        yield f"{len(offer.frame) - rows} of {len(offer.frame)} rows have no class: the other party offers none of them"
+        left, whole = len(offer.frame) - rows, len(offer.frame)
+        yield f"{left} of {whole} rows have no class: the other party has answered for none of them"
     if answers.remembered:
         yield (
             f"{answers.remembered} of {rows} rows were answered before, and come from memory: a person is asked for "

@@ -41,8 +41,21 @@ def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]
     return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in told]}
 
 
+def resumed_text(record: RunRecord) -> str:
+    """Say that a run goes on that ended early, and from where."""
+    return (
+        f"Run {record.run} with {record.peer} goes on from where it ended early: begun {record.began}, last step "
+        f"{record.changed}{_phase_text(record)}"
+    )
+
+
 def cancelled_text(record: RunRecord) -> str:
     """Say that a run was cancelled, and what that means."""
+    if record.state is RunState.DONE:
+        return (
+            f"Run {record.run} is done here, and {record.peer} is waited for no more: what was kept for it is gone. "
+            "Where it has not ended there, the same job begins anew"
+        )
     return (
         f"Run {record.run} is cancelled here; {record.peer} hears of it now, or when both meet again. The same job may "
         "begin anew"
@@ -61,7 +74,10 @@ def _phase_text(record: RunRecord) -> str:
 
 def _waits_for(record: RunRecord, busy: bool) -> str | None:
     if record.state is RunState.DONE and not record.settled:
-        return f"done here; {record.peer} has not said yet that it holds the model: the same command again makes sure"
+        return (
+            f"done here; {record.peer} has not said yet that it holds the model: the same command again makes sure, "
+            f"`cotally cancel {record.run}` waits no more"
+        )
     if record.state is not RunState.OPEN:
         return None
     if record.initiator:

@@ -9,8 +9,13 @@ import pytest
 
 from party.records.journal import open_journal
 from party.records.ledger import read_ledger
+from party.settings.collector import read_collector_settings
+from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from party.survey.web.store import Reception
 from protocols.role import Part
+from tests.support.collecting import UNRELATED, write_survey_files
 from tests.support.forgetful_disk import Disk, can_trace
 
 pytestmark = pytest.mark.skipif(not can_trace(), reason="no process may be traced here (ptrace, Linux)")
@@ -118,6 +123,29 @@ def left(tmp_path: Path, what: str, *, loose: bool) -> list[int]:
 @pytest.mark.parametrize("what", KEPT)
 def test_what_is_said_to_be_kept_is_there_when_the_power_goes(tmp_path: Path, what: str) -> None:
     assert left(tmp_path, what, loose=False) == [1, 2, 3]
+
+
+def test_a_code_that_somebody_can_read_counts_whenever_the_power_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o700)
+    path = write_survey_files(folder, UNRELATED)
+    survey = survey_digest(read_collector_settings(path).questionnaire)
+    disk, found = Disk((folder,)), list[int]()
+
+    def look() -> None:
+        left = disk.after_power_loss(folder, tmp_path / "left")
+        if not (left / "links.csv").exists():
+            return
+        with open_store(left / "answers.sqlite", survey) as store:
+            codes = [line.partition("#")[2].partition(",")[0] for line in (left / "links.csv").read_text().split()[1:]]
+            found.append(len(codes))
+            assert {store.submit(code_digest(code), b"\0", 1) for code in codes} == {Reception.TAKEN}
+
+    words = ["survey", "links", str(path), "--number", "3", "-o", str(folder / "links.csv")]
+    command = [sys.executable, "-c", f"from party.cli.main import main; main({words})"]
+    with disk.running(command, look, look) as code:
+        assert code == 0
+    assert found[-1] == 3
 
 
 @pytest.mark.parametrize("what", KEPT)

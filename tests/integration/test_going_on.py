@@ -62,6 +62,13 @@ def test_who_calls_is_killed_and_goes_on_when_it_is_started_again(pair: Pair) ->
         assert again.code == 0, again.err
         alice.terminate()
         told = finish(alice)
+    (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
+    for side, peer in ((again, "alice"), (told, "bob")):
+        said = [line for line in side.err.splitlines() if line.startswith(("Run ", "Agreed "))][-2:]
+        assert said[0].startswith(
+            f"Run {record.run} with {peer} goes on from where it ended early: begun {record.began}"
+        )
+        assert said[1].startswith(f"Agreed with {peer}: ")
     assert told.code == 0
     assert_same_model(pair)
     assert runs(pair.alice) == runs(pair.bob) == [RunState.DONE]

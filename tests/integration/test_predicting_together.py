@@ -71,6 +71,11 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
     assert classes(pair.alice / "predictions.csv") == classes(joined)
     assert list(classes(together)) == [row[0] for row in NEW[::-1]]
     assert again.out.splitlines()[0] == "id,c,d,prediction"
+    (pair.alice / "predictions.csv").unlink()  # lost, as by a kill before it was written
+    for party in (pair.alice, pair.bob):  # who served, and who asked
+        kept = cotally_here("predict", party, "--answered", party / "new.csv", "-o", party / "kept.csv")
+        assert kept.code == 0, kept.err
+        assert classes(party / "kept.csv") == classes(joined)
     assert "the job asks for probabilities, our [agree] probabilities does not allow it" in told
     assert "has learned the classes of 24 rows" in told
     for party in (pair.alice, pair.bob):
@@ -128,6 +133,8 @@ def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: 
         (["--with", "alice", "--model", "no.json", "rows.csv"], "no.json"),
         (["--with", "alice", "--receiver", "nobody", "rows.csv"], "there is no 'nobody'; known: us, peer, both"),
         (["--model", "x.json", "rows.csv"], "without --with"),
+        (["--with", "alice", "--answered", "rows.csv"], "name one of them"),
+        (["--answered", "rows.csv"], "model.json does not exist"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_one_line_before_the_peer_is_called(

@@ -83,8 +83,13 @@ class Disk:
         return place
 
     @contextmanager
-    def running(self, command: Sequence[str], said: Callable[[], None]) -> Iterator[int]:
-        """Run a child to its end and return its exit code; `said` is called whenever it writes to its output."""
+    def running(
+        self, command: Sequence[str], said: Callable[[], None], synced: Callable[[], None] = lambda: None
+    ) -> Iterator[int]:
+        """Run a child to its end and return its exit code.
+
+        `said` is called whenever it writes to its output, `synced` whenever more is safe.
+        """
         calls = {number: name for name, number in _CALLS[platform.machine()].items()}
         child = subprocess.Popen(
             command,
@@ -92,11 +97,11 @@ class Disk:
             preexec_fn=lambda: _ptrace(_TRACE_ME, 0, 0, None),  # noqa: PLW1509  # nothing else runs there
         )
         try:
-            yield self._trace(child.pid, calls, said)
+            yield self._trace(child.pid, calls, said, synced)
         finally:
             child.returncode = 0  # it was waited for here
 
-    def _trace(self, pid: int, calls: dict[int, str], said: Callable[[], None]) -> int:
+    def _trace(self, pid: int, calls: dict[int, str], said: Callable[[], None], synced: Callable[[], None]) -> int:
         call, arguments, started, passed = "", (0, 0), False, 0
         while True:
             _, status = os.waitpid(pid, 0)
@@ -114,6 +119,7 @@ class Disk:
                         said()
                 elif info.op == _EXIT and call in ("fsync", "fdatasync") and info.first == 0:
                     self._keep(Path(f"/proc/{pid}/fd/{arguments[0]}").readlink())
+                    synced()
             else:
                 passed = 0 if stopped == signal.SIGTRAP else stopped
             _ptrace(_SYSCALL, pid, 0, ctypes.c_void_p(passed))

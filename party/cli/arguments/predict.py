@@ -8,11 +8,14 @@ it reached; naive Bayes leaves it out. How many such cells each column has is to
 file has the class column, the accuracy over the rows whose class is given.
 
 With --with PEER the first argument names this party, the file holds the ids and our own columns of the model, and the
-peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to the other.
+peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to the other. What
+was answered is kept: --answered in place of --with writes again which classes the peer has told for these people, as
+after a crash, and at the side that served; it calls nobody.
 
 Examples:
   cotally predict bob/model.json rows.csv -o classified.csv
   cotally predict bob --with alice rows.csv --probabilities
+  cotally predict alice --answered new-rows.csv -o predictions.csv
 """
 
 import argparse
@@ -47,6 +50,7 @@ def _add_joint(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of a prediction with a peer."""
     joint = parser.add_argument_group("with a peer")
     joint.add_argument("--with", dest="peer", metavar="PEER", help="the party that holds the other columns")
+    joint.add_argument("--answered", action="store_true", help="write what the peer has answered before")
     joint.add_argument("--model", dest="tree", type=Path, help="the model (default: model.json in the party's folder)")
     joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
     joint.add_argument(

@@ -22,7 +22,7 @@ from party.records.journal import (
     recorded_runs,
 )
 from party.records.ledger import PeerName, open_ledger
-from party.show.status import open_run_lines
+from party.show.status import cancelled_text, open_run_lines
 from protocols.role import Part
 
 SECRET = bytes(range(32))
@@ -87,6 +87,19 @@ def test_a_run_that_is_done_here_is_kept_until_the_peer_has_said_so(journal: Jou
     assert kept(journal) == [CANARY]
     (done,) = journal.runs()
     assert done.is_open
+
+
+def test_a_run_that_is_done_here_and_whose_peer_never_comes_back_is_given_up(journal: Journal, tmp_path: Path) -> None:
+    journal.keep(record().run, Part.COPY, 0, CANARY)
+    journal.change(record().run, NOW, state=RunState.DONE)
+    with open_journal(tmp_path, SECRET) as elsewhere:
+        given_up = cancel_run(elsewhere, record().run, NOW)
+        assert (given_up.state, given_up.settled, given_up.is_open) == (RunState.DONE, True, False)
+        assert f"Run {record().run} is done here, and bob is waited for no more" in cancelled_text(given_up)
+        with pytest.raises(JournalError, match="has ended: it is done"):
+            cancel_run(elsewhere, record().run, NOW)
+    assert kept(journal) == []
+    assert list(open_run_lines(journal.runs(), busy=False, ended=False)) == ["No run waits for anything; 1 is over"]
 
 
 def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journal, tmp_path: Path) -> None:
