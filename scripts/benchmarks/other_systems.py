@@ -95,7 +95,7 @@ TARGETS = (
 
 def measure_trees(case: Case, checkout: Path | None, key_bits: int, limit: float) -> list[Row]:
     halves = deal_dataset(case.data, 1)
-    halves = halves.taken(range(case.records or len(halves.ids)))
+    halves = halves.drawn(case.records or len(halves.ids), OPTIONS.seed)
     ours = {run: measure_ours(case.data, run, halves, key_bits) for run in case.runs}
     theirs = [measure_mpyc(case, halves, stop, checkout, limit) for stop in case.stops]
     judged = [judge(target, ours[target.run], theirs) for target in TARGETS if target.data == case.data]

