@@ -53,7 +53,7 @@ values = ["yes", "no"]
 values = ["low", "high"]
 
 # Columns of a group share one coin, here each its own. Two that share one are read together, many of them whole, as
-# `cotally privacy design.toml --pilot data.csv` shows.
+# `cotally privacy` shows for a pilot table.
 [groups]
 school = ["schooling"]
 work = ["hours"]

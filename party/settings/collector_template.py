@@ -20,7 +20,7 @@ plain = []           # columns that are not sensitive, sent as they are
 {columns}
 
 # Each question has a coin of its own, and answers of any number the same odds against any one other. Columns of a group
-# share one coin: of such answers a collector reads many whole, as `cotally privacy --pilot` shows.
+# share one coin: of such answers a collector reads many whole, as `cotally privacy` shows.
 [groups]
 {groups}
 {personal}"""

@@ -190,8 +190,8 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     path = settings_file(path)
     if path.name == CONFIG_FILE and path.parent.is_dir() and not is_there(path):
         raise ConfigError(
-            f"{path.parent} holds no {path.name}, so it is no party's folder: name another, or make a party there by "
-            f"`cotally init NAME --dir {path.parent}`"
+            f"{path.parent} holds no {path.name}, so it is no party's folder: name another, or make a party there "
+            "(`cotally init`)"
         )
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))
     name = read_party_name(top, "name", top.text("name"))

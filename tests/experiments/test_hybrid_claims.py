@@ -12,6 +12,8 @@ from protocols.simulation.two_party import MethodScore, compare_methods, random_
 
 WINDOWS = (1, 2, 3, 4)
 REPETITIONS = {"adult": 4, "mushroom": 8}
+LEAST_LEAD = {4: 0.03, 8: 0.08}
+"""By repetitions. On adult gains without bias make `randomized` better: .751, and .790 with one exact count."""
 
 
 @pytest.fixture(scope="module", params=["adult", "mushroom"])
@@ -33,7 +35,7 @@ def mean_accuracies(runs: list[list[MethodScore]]) -> list[float]:
 
 def test_a_window_of_one_is_much_more_accurate_than_randomization_alone(runs: list[list[MethodScore]]) -> None:
     _, randomized, first, *_ = mean_accuracies(runs)
-    assert first > randomized + 0.03
+    assert first > randomized + LEAST_LEAD[len(runs)]
 
 
 def test_accuracy_does_not_fall_with_the_window_and_is_that_of_plain_id3_by_three(

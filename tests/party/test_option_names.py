@@ -22,7 +22,7 @@ def named(source: str) -> list[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_room_but_the_command_lines_names_options(room: str) -> None:
-    allowed = {"demo": ARGUMENTS | {"--pilot"}, "settings": {"--dir", "--pilot"}}.get(room, set[str]())  # in templates
+    allowed = ARGUMENTS if room == "demo" else set[str]()
     assert {option for path in (PARTY / room).rglob("*.py") for option in named(path.read_text())} <= allowed
 
 

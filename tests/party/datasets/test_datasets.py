@@ -135,8 +135,9 @@ def test_every_raw_cell_is_found_among_the_values(name: str, tmp_path: Path) -> 
     for position, attribute in enumerate(share.attributes):
         pairs = set(zip(column(dataset, attribute.name), share.table.codes[:, position].tolist(), strict=True))
         for text, code in pairs:
-            told = label_of(attribute.values, None if text == "?" and "?" not in attribute.values else text)
-            assert told == attribute.values[code] or text == "?"
+            cell = None if text == "?" and "?" not in attribute.values else text
+            told = label_of(attribute.values, cell, attribute.missing.value)
+            assert told == attribute.values[code] or (name, attribute.name, text) == ("votes", "immigration", "?")
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
