@@ -133,7 +133,7 @@ SETTINGS = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
 def test_settings_in_place_of_a_model_lead_to_the_prediction_with_a_peer(tmp_path: Path) -> None:
     (tmp_path / "party.toml").write_text(SETTINGS)
     ended = cotally_here("predict", tmp_path / "party.toml", tmp_path / "rows.csv")
-    assert_one_line(ended, 2, "is a party: add --with PEER, or give a model, such as model.json")
+    assert_one_line(ended, 2, "is a party: add --with PEER or --answered, or give a model, such as model.json")
 
 
 def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_anew(tmp_path: Path) -> None:

@@ -17,7 +17,11 @@ def rows_file(folder: Path, header: str = "alice.age,city,bob.age,outcome") -> P
 
 
 def test_predict_by_settings_without_a_peer_says_what_is_missing(tmp_path: Path) -> None:
-    assert_one_line(cotally_here("predict", tmp_path / "party.toml", "rows.csv"), 2, "add --with PEER, or give a model")
+    assert_one_line(
+        cotally_here("predict", tmp_path / "party.toml", "rows.csv"),
+        2,
+        "add --with PEER or --answered, or give a model",
+    )
 
 
 def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(model: Path) -> None:
