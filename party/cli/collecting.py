@@ -6,7 +6,6 @@ import secrets
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
@@ -232,20 +231,6 @@ def run_page(arguments: argparse.Namespace) -> int:
     for path, page in paths.items():
         write_atomically(path, page.body)
         say_all(page_lines(path, page.digest))
-    return 0
-
-
-def run_paper(arguments: argparse.Namespace) -> int:
-    """Write the form for coins, dice and slips of paper as a PDF."""
-    settings = read_collector_settings(arguments.settings)
-    settle_outputs([arguments.output], _reads(settings), overwrite=arguments.overwrite)
-    try:
-        from party.survey.web.paper import paper_form  # noqa: PLC0415  # needs an extra
-    except ImportError as error:
-        raise ConfigError(f"a form on paper needs {error.name}: pip install 'cotally[collect]'") from None
-    form = paper_form(settings, arguments.font)
-    write_atomically(arguments.output, form)
-    say_all(page_lines(arguments.output, sha256(form).hexdigest()))
     return 0
 
 

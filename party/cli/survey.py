@@ -15,7 +15,6 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "export": collecting.run_export,
     "results": collecting.run_results,
     "page": collecting.run_page,
-    "paper": collecting.run_paper,
     "texts": collecting.run_texts,
 }
 

@@ -20,7 +20,6 @@ _EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "publish": ("cotally survey publish study/survey.toml model.json disguised.csv --test 1/5",),
     "page": ("cotally survey page study/survey.toml -o pages",),
-    "paper": ("cotally survey paper study/survey.toml -o form.pdf",),
     "texts": ("cotally survey texts study/survey.toml > texts.toml",),
 }
 _NEXT: Final[Mapping[str, str]] = {

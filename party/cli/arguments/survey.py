@@ -4,8 +4,7 @@
 is the server, until it is stopped. `status` tells how many have answered, `results` what they say so far. `close` ends
 it, and cuts codes from answers for good. `publish` ends the answering, and lets respondents test a model on their
 personal answers (`[round_two]`). `export` writes the answers as `estimate`, `mine` and `audit` read them.
-`page` writes the pages as they are served, to be read, `paper` the form for coins, dice and slips of paper as a PDF, to
-be printed. `texts` prints every text of theirs.
+`page` writes the pages as they are served, to be read or printed. `texts` prints every text of theirs.
 
 Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; 130 interrupted; a
 `serve` that is stopped ends with 130 (Ctrl-C) or 143 (SIGTERM).
@@ -47,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _declare_results(_with_settings(action("results", help="tell what the answers say so far")))
     _declare_publish(_with_settings(action("publish", help="let respondents test a model on their personal answers")))
     _declare_page(_with_settings(action("page", help="write the pages as files")))
-    _declare_paper(_with_settings(action("paper", help="write the form by hand as a PDF, to be printed")))
     _with_settings(action("texts", help="print every text of the pages"))
 
 
@@ -91,14 +89,6 @@ def _declare_publish(parser: argparse.ArgumentParser) -> None:
 def _declare_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="a folder that is there")
     add_overwrite(parser)
-
-
-def _declare_paper(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="form.pdf", help="the form")
-    add_overwrite(parser)
-    parser.add_argument(
-        "--font", type=Path, metavar="FILE.ttf", help="with the letters of its texts, if they are not Western European"
-    )
 
 
 def _declare_export(parser: argparse.ArgumentParser) -> None:

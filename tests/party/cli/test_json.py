@@ -21,7 +21,6 @@ NONE: Mapping[str, str] = {
     "survey links": "writes a table",
     "survey new": "writes settings",
     "survey page": "writes pages",
-    "survey paper": "writes a form",
     "survey publish": "prints no results: they come with `survey results --json`",
     "survey serve": "prints no results: they come with `survey results --json`",
     "survey texts": "prints TOML for the settings",

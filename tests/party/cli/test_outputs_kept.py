@@ -23,10 +23,10 @@ READ = {
     "predict rows", "predict --model", "privacy design", "privacy --prior", "privacy --pilot", "privacy --model",
     "report party", "report design", "report --and", "report --model", "report --costs", "rules model", "serve party",
     "show model", "size design", "status party",
-    "survey new --table", "survey publish model", "survey publish disguised", "survey paper --font", "train party",
+    "survey new --table", "survey publish model", "survey publish disguised", "train party",
     "train job", "trust party", "trust certificate",
     *(f"survey {action} settings" for action in ("links", "serve", "status", "close", "export", "results", "publish",
-      "page", "paper", "texts")),
+      "page", "texts")),
 }  # fmt: skip
 NEVER_REPLACED = {
     "init --dir": "a folder, whose files are kept",
@@ -38,7 +38,7 @@ NEVER_REPLACED = {
 REPLACED_IF_TOLD = {
     "disguise --output", "ledger --output", "mine --output", "predict --output", "report --output",
     "rules --output", "serve --model", "serve --report", "survey export --output", "survey page --output",
-    "survey paper --output", "survey results --html", "train --model", "train --report",
+    "survey results --html", "train --model", "train --report",
 }  # fmt: skip
 
 
@@ -91,7 +91,6 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "rules --output": lambda out: ("rules", "sets.json", "-o", out),
     "survey export --output": lambda out: ("survey", "export", "study/survey.toml", "-o", out),
     "survey page --output": lambda out: ("survey", "page", "study/survey.toml", "-o", str(Path(out).parent)),
-    "survey paper --output": lambda out: ("survey", "paper", "study/survey.toml", "-o", out),
     "survey results --html": lambda out: ("survey", "results", "study/survey.toml", "--html", out),
     "train --model": lambda out: ("train", "bob", "job.toml", "--model", out),
     "train --report": lambda out: ("train", "bob", "job.toml", "--report", out),
@@ -100,7 +99,7 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
 INPUTS = {
     "disguise --output": "data.csv", "ledger --output": "bob/party.toml", "mine --output": "d.csv",
     "predict --output": "m.json", "report --output": "bob/party.toml", "rules --output": "sets.json",
-    "survey paper --output": "study/design.toml", "survey results --html": "study/survey.toml",
+    "survey results --html": "study/survey.toml",
     "train --model": "job.toml", "train --report": "bob/party.toml", "survey links --output": "study/survey.toml",
 }  # fmt: skip
 
