@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from party.forecast.model import most_counts
-from party.records.entries import terms_content, terms_of_run
+from party.records.entries import terms_content
 from party.records.ledger import Ledger
 from party.records.tally import Dealings, dealings
 from party.settings.life import LifeBounds
@@ -80,5 +80,5 @@ class Account:
     def _dealings(self, but: Mapping[str, object] | None = None) -> list[Dealings]:
         """Add up what was told in all runs but those on these terms."""
         entries = [entry for entry in self.ledger.entries() if entry.content.get("dataset") == self.local.dataset]
-        out = {str(e.content["run"]) for e in entries if e.content["kind"] == "run" and terms_of_run(e.content) == but}
+        out = {str(e.content["run"]) for e in entries if e.content["kind"] == "run" and e.content["terms"] == but}
         return dealings(entry for entry in entries if entry.content.get("run") not in out)

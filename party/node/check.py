@@ -289,9 +289,6 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         run: As the ledger has it.
         party: Which side we are.
         model: What it ended with.
-
-    Raises:
-        InputError: Its terms are those of an older release, which no run can have any more.
     """
     terms = terms_of(run.terms)
     columns = model.attributes if isinstance(model, JointItemsets) else model.schema.attributes

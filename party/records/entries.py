@@ -108,12 +108,12 @@ def _end_content(end: SignedHead) -> Content:
 
 
 def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> SignedHead:
-    """Return the last head of this peer's ledger that is on record with its signature, as all are since 0.3."""
+    """Return the last head of this peer's ledger that is on record."""
     known = NOTHING_SIGNED
     for entry in entries:
         content: Any = entry.content
         end = content if content["kind"] == "head" else content.get(_SHOWN)
-        if end is not None and end.get("signature") and entry.peer == peer:
+        if end is not None and entry.peer == peer:
             known = SignedHead(end["entries"], *map(bytes.fromhex, (end["digest"], end["signature"])))
     return known
 
@@ -207,11 +207,7 @@ def terms_content(terms: Terms) -> dict[str, object]:
 
 
 def terms_of(content: Mapping[str, Any]) -> Terms:
-    """Return the terms that `terms_content` wrote; what is no term any more is left out.
-
-    Raises:
-        InputError: They are terms that no run can have any more.
-    """
+    """Return the terms that `terms_content` wrote."""
     rules = content.get("rules")
     values = {field.name: content[field.name] for field in fields(Terms) if content.get(field.name) is not None}
     values = {name: _READERS[name](value) if name in _READERS else value for name, value in values.items()}
@@ -231,15 +227,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "impurity": Impurity,
     "learner": Learner,
 }
-
-
-def terms_of_run(run: Mapping[str, Any]) -> dict[str, object]:
-    """Return the terms of a run's entry: none of now has records to prune a tree by, as runs of earlier releases had.
-
-    >>> terms_of_run({"terms": {"seed": 1, "prune": "0"}})
-    {'seed': 1}
-    """
-    return {name: value for name, value in run["terms"].items() if (name, value) != ("prune", "0")}
 
 
 def job_content(job: Job) -> dict[str, object]:

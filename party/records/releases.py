@@ -166,15 +166,8 @@ def released(entries: Iterable[LedgerEntry]) -> dict[str, dict[str, object]]:
         if content["kind"] == _KIND:
             before = known.get(content["dataset"], {})
             spent = spent_of(before) | content[_SPENT]
-            known[content["dataset"]] = {**_fields(content), **before, **({_SPENT: spent} if spent else {})}
+            known[content["dataset"]] = {**content["fields"], **before, **({_SPENT: spent} if spent else {})}
     return known
-
-
-def _fields(release: Mapping[str, Any]) -> dict[str, object]:
-    """Return what an entry names; with records to prune by, as runs of earlier releases had, a split is another."""
-    fields = dict(release["fields"])
-    prune = fields.pop("prune", "0")
-    return fields if prune == "0" else {**fields, "test": f"{fields['test']}, prune {prune}"}
 
 
 def spent_of(known: Mapping[str, object]) -> dict[str, str]:

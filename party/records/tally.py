@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from party.records.comparisons import COMPARISON, refused_comparisons
-from party.records.entries import COLUMNS, terms_of_run
+from party.records.entries import COLUMNS
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
@@ -27,10 +27,9 @@ class Side:
 
     `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
     numbers are known here, `estimates` how many rounded ones were told of each column. `gains` are how many estimated
-    gains were told, `accuracies` the terms of the runs whose accuracy was, `pruning` how many counts pruned the tree of
-    each run's terms, `itemsets` the counts of sets of items, None where the number is not known here. `answers` are the
-    people, as digests, of whom a joint prediction told the class, by model and by whether it told the shares of the
-    classes too.
+    gains were told, `accuracies` the terms of the runs whose accuracy was, `itemsets` the counts of sets of items, None
+    where the number is not known here. `answers` are the people, as digests, of whom a joint prediction told the class,
+    by model and by whether it told the shares of the classes too.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -42,16 +41,15 @@ class Side:
     estimates: dict[str, int] = field(default_factory=dict)
     estimated_accuracies: int = 0
     accuracies: list[Any] = field(default_factory=list)
-    pruning: dict[str, int] = field(default_factory=dict)
     itemsets: dict[NodePath, int | None] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     answers: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
 
     @property
     def numbers(self) -> int:
-        """How many counts: those of the classes, of the tables, of pruning, of itemsets, and of correct predictions."""
+        """How many counts: those of the classes, of the tables, of itemsets, and of correct predictions."""
         told = sum(map(len, self.class_counts)) + sum(self.tables.values())
-        return told + sum(self.pruning.values()) + len(self.itemsets) + len(self.accuracies)
+        return told + len(self.itemsets) + len(self.accuracies)
 
     def add(self, content: Any, terms: Any) -> None:
         """Add what an entry of a run on these terms tells."""
@@ -68,8 +66,6 @@ class Side:
                 self._add_estimated(content)
             case "accuracy":
                 _once(self.accuracies, _counting(terms))
-            case "pruning":
-                self.pruning[str(_counting(terms))] = len(content["claims"])
             case "itemsets":
                 counts = content["counts"] or [None] * len(content["sets"])
                 paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
@@ -172,7 +168,7 @@ class Dealings:
                 _once(self.named, {name: content[name] for name in ("records", "columns", "class values")})
             case "run":
                 self.runs.append(content["run"])
-                self.terms[content["run"]] = terms_of_run(content)
+                self.terms[content["run"]] = content["terms"]
             case "model":
                 _once(self.finished, self.terms[content["run"]])
         if "way" in content:
