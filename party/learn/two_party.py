@@ -103,7 +103,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
     def _class_column(self) -> str:
         """Return the line of settings that keeps every label a value."""
         kept = ", ".join(map(toml_text, self._labels()))
-        return f'{toml_text(self._class)} = {{ missing = "refuse", not_missing = [{kept}] }}'
+        return f'{toml_text(self._class)} = {{ missing = "refuse", not_missing = [{kept}], smallest_value = 1 }}'
 
     def _labels(self) -> dict[str, Any]:
         """Return each label by the text that stands for it in a file, and so in the model."""
@@ -157,6 +157,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             *([] if self.groups is None else ["[disguise]", f"groups = {self.groups}"]),
             "[agree]",
             'odds = "any"',
+            "smallest_class = 1",
             f"min_leaf = {self.min_leaf}",
             "smallest_key_bits = 2048",
             "[node]",

@@ -180,6 +180,15 @@ def test_labels_come_back_as_they_were_given_however_a_file_would_spell_them(lab
     assert (model.classes_[model.predict_proba(frame).argmax(axis=1)] == given).all()
 
 
+def test_a_label_of_few_rows_stays_a_class_of_its_own() -> None:
+    frame = pd.DataFrame({"town": ["West", "Ost", "Nord", "Ost"] * 20, "sex": ["f", "f", "m", "m"] * 20})
+    given = np.where(frame["town"] == "West", "yes", "no")
+    given[:6] = ["rare", "few", "rare", "few", "few", "few"]
+    model = TwoPartyID3Classifier(method="smc", max_depth=1).fit(frame, given)
+    assert model.predict_proba(frame).shape == (80, 4)
+    assert set(model.predict(frame)) == {"yes", "no"}
+
+
 def test_labels_of_one_text_are_refused_before_anything_is_made() -> None:
     frame = pd.DataFrame({"a": ["x", "y"] * 40, "b": ["u", "v"] * 40})
     for labels in (("yes", "yes "), ("1", "1.0"), (" ", "x")):
