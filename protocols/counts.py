@@ -20,7 +20,7 @@ from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
 _NOTHING = 1e-9
-_LEAST_MASS = 1e-9  # of estimates that are not all nothing
+LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 CountTable = NDArray[np.int64] | NDArray[np.float64]
 ClassGroup = tuple[int, ...]
@@ -250,7 +250,7 @@ def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
 def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
     """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
     positive = positive_part(np.asarray(tables, dtype=np.float64))
-    mass = np.maximum(positive.sum(axis=(1, 2)), _LEAST_MASS)[:, None]
+    mass = np.maximum(positive.sum(axis=(1, 2)), LEAST_MASS)[:, None]
     return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
 
 

@@ -25,9 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     priors = None if codes is None else estimated_priors(codes, questionnaire)
     model = None if arguments.model is None else read_model(arguments.model)
     pilot = None if arguments.pilot is None else read_codes(arguments.pilot, questionnaire)
-    read = None if codes is None else likely_reading(codes, questionnaire)
     if pilot is not None:
         read = pilot_reading(pilot, questionnaire)
+    else:
+        read = None if codes is None else likely_reading(codes, questionnaire)
     mined = None if model is None else mined_privacy(model, questionnaire, codes, priors)
     looked = pilot is not None or codes is not None
     if arguments.json:

@@ -201,16 +201,13 @@ def _spelt(name: str, reading: Reading) -> Iterator[Spelt]:
         yield SpelledAlike(name, values, held)
 
 
-def frame_of(
-    path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]], missing: tuple[str, ...] | None = None
-) -> Frame:
+def frame_of(path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]]) -> Frame:
     """Return columns from memory as a frame, by the rules for files.
 
     Args:
         path: What to call them in errors.
         names: Of the columns.
         cells: Of each column, all of one length; None for a missing one.
-        missing: Markers of a missing cell; the usual ones unless given.
 
     Raises:
         DataError: There is no record, or a name cannot be used.
@@ -218,7 +215,7 @@ def frame_of(
     if not cells or not cells[0]:
         raise DataError("there are no records", path=path)
     written = Written(path, names, list(map(Cells.of, cells)), range(1, len(cells[0]) + 1))
-    return finished(written, Form(missing=missing))
+    return finished(written)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

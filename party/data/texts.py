@@ -178,7 +178,7 @@ def _held(cells: Mapping[str, int], texts: Collection[str], holds: Callable[[str
 def _is_unseen(text: str) -> bool:
     """Tell whether a text holds what nobody sees: within it, since blanks and ends of line around it are common."""
     bare = text.strip(" \t\r\n")
-    return bare != " ".join(seen(bare).split(" "))
+    return bare != seen(bare)
 
 
 def _is_fraction(text: str) -> bool:

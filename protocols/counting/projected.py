@@ -26,35 +26,30 @@ class ProjectedEstimates:
         return project_answers(queries, self._train.answers(queries))
 
 
-def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records: int | None = None) -> list[Answer]:
+def project_answers(queries: Sequence[Query], answers: Sequence[Answer]) -> list[Answer]:
     """Project the tables of every answer to the total of its query's node.
 
-    Where the node's counts are not known, the total is `records`, or else what the table's own cells add up to: the
-    number of records it was estimated from.
+    Where the node's counts are not known, the total is what the table's own cells add up to: the number of records it
+    was estimated from.
     """
-    totals = [
-        _total(query, table, records) for query, answer in zip(queries, answers, strict=True) for table in answer.tables
-    ]
+    totals = [_total(query, table) for query, answer in zip(queries, answers, strict=True) for table in answer.tables]
     tables = [table for answer in answers for table in answer.tables]
     noises = [noise for answer in answers for noise in answer.noises]
     projected: list[tuple[CountTable, Floats]] = [(table, noise) for table, noise in zip(tables, noises, strict=True)]
     for positions, stack in stacks(tables):
-        positive = positive_part(stack)
-        scales = _scales(positive, np.array([totals[position] for position in positions]))
-        for position, table, scale in zip(positions, positive, scales, strict=True):
-            projected[position] = table * scale, noises[position] * scale**2
+        rescaled = project(stack, np.array([totals[position] for position in positions]))
+        for position, table, scale in zip(positions, *rescaled, strict=True):
+            projected[position] = table, noises[position] * scale**2
     rest = iter(projected)
     counted = [[next(rest) for _ in query.candidates] for query in queries]
     return [Answer(tuple(table for table, _ in each), tuple(noise for _, noise in each)) for each in counted]
 
 
-def _total(query: Query, table: CountTable, records: int | None) -> float:
-    if query.class_counts is not None:
-        return float(sum(query.class_counts))
-    return float(round(float(table.sum())) if records is None else records)
+def _total(query: Query, table: CountTable) -> float:
+    return float(round(float(table.sum())) if query.class_counts is None else sum(query.class_counts))
 
 
-def project(estimates: Floats, total: ArrayLike) -> Floats:
+def project(estimates: Floats, total: ArrayLike) -> tuple[Floats, Floats]:
     """Set negative estimates to 0 and rescale the rest to `total`; all zero if the positive mass is below 1e-9.
 
     What is positive by rounding alone counts as 0: otherwise a node of one class would seem to have a second one.
@@ -62,16 +57,14 @@ def project(estimates: Floats, total: ArrayLike) -> Floats:
     Args:
         estimates: `... x values x classes`.
         total: What the cells of each table must add up to.
+
+    Returns:
+        The tables, and by what each was multiplied (`... x 1 x 1`).
     """
     positive = positive_part(estimates)
-    return positive * _scales(positive, total)
-
-
-def _scales(positive: Floats, total: ArrayLike) -> Floats:
-    """Return by what tables must be multiplied to add up to `total` (`... x 1 x 1`); 0 for those of nothing."""
     flat = positive.reshape(*positive.shape[:-2], -1)
     mass = np.zeros(flat.shape[:-1])
     for cell in range(flat.shape[-1]):  # in one order on every machine: both parties must get the same bits
         mass = mass + flat[..., cell]
     scale = np.divide(np.asarray(total, dtype=np.float64), mass, out=np.zeros_like(mass), where=mass > 0)
-    return scale[..., None, None]
+    return positive * scale[..., None, None], scale[..., None, None]

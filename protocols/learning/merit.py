@@ -9,14 +9,13 @@ from math import ceil, inf, log2
 
 import numpy as np
 
-from protocols.counts import Answer, CountTable, positive_part, stacks
+from protocols.counts import LEAST_MASS, Answer, CountTable, positive_part, stacks
 from protocols.learning.impurity import TIE, merit, noise_merit, split_information
 from protocols.learning.limits import are_large, may_split
 from protocols.terms import Growth, Impurity
 
 CANNOT = -inf
 """What an attribute is worth that may not split its node."""
-_LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 
 def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence[bool]]) -> list[list[float]]:
@@ -64,7 +63,7 @@ def estimated_merits(
 def _may_split_about(table: CountTable, total: float, step: float, growth: Growth) -> bool:
     if growth.min_leaf == 1:
         return True
-    shares = [sum(row) / max(float(table.sum()), _LEAST_MASS) for row in table.tolist()]
+    shares = [sum(row) / max(float(table.sum()), LEAST_MASS) for row in table.tolist()]
     return are_large((total * (round(share / step) * step if step else share) for share in shares), growth)
 
 

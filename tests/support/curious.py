@@ -12,9 +12,6 @@ from fractions import Fraction
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
-from numpy.typing import NDArray
-
 from party.files import locked_folder
 from party.node.policy import make_policy
 from party.records.entries import PeerPages
@@ -28,12 +25,10 @@ from protocols.jobs import Train
 from protocols.messages import ClassCounts, DisguisedPage, EstimatedGains, ExactCounts, PackedCounts, SentTree
 from protocols.role import Role
 from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
 from protocols.terms import Terms
 from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS
-from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome, run
 from tests.support.duel import End, duel
 from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms
@@ -150,16 +145,3 @@ def assert_built(ends: Ends) -> None:
     """Check that both sides have ended with a model, and that something was told on the way."""
     assert [end.error for end in ends] == [None, None]
     assert any(isinstance(message, ANSWERS) for end in ends for message in end.sent)
-
-
-def trained_on(case: Case) -> NDArray[np.intp]:
-    """Return the records that the case's terms train on."""
-    return split_records(case.terms.seed, len(case.codes), case.terms.test)[0]
-
-
-def with_columns(case: Case, bob: Codes) -> Case:
-    """Return the case with other columns of Bob's, and the class where it was."""
-    first = len(case.sizes["alice"])
-    codes = np.column_stack([case.codes[:, :first], bob, case.codes[:, -1]]).astype(np.uint8)
-    sizes = tuple(int(column.max()) + 1 for column in bob.T)
-    return replace(case, sizes={**case.sizes, "bob": sizes}, codes=codes)

@@ -207,4 +207,4 @@ def test_projecting_drops_negative_cells_and_keeps_the_total(
     estimates: list[list[float]], total: float, projected: list[list[float]]
 ) -> None:
     with np.errstate(all="raise"):
-        assert project(np.array(estimates), total).tolist() == projected
+        assert project(np.array(estimates), total)[0].tolist() == projected
