@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data import Form, Frame, distinct_ids, read_frame, value_of
-from party.data.csv_file import MAX_LINE
-from party.data.form import USUAL, opened
+from party.data.form import MAX_LINE, USUAL, opened
 from party.errors import DataError
 from party.names import suggestion
 from party.settings.transactions import BasketDesign, BasketLayout

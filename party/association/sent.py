@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data.csv_file import MAX_LINE
-from party.data.form import opened
+from party.data.form import MAX_LINE, opened
 from party.errors import ConfigError, DataError
 from party.files import write_atomically
 from party.settings.transactions import BasketDesign

@@ -19,12 +19,11 @@ from typing import BinaryIO, TextIO
 import numpy as np
 
 from party.data.cells import NO_TEXT, Cells, TextCells
-from party.data.form import SAMPLE, CsvLayout, Form, encoding_of, layout_of
+from party.data.form import MAX_LINE, SAMPLE, CsvLayout, Form, encoding_of, layout_of
 from party.data.frame import Frame, Written, finished
 from party.data.plain_csv import read_plain
 from party.errors import DataError
 
-MAX_LINE = 1 << 20
 CHUNK = 10_000
 
 _UTF_8 = ("utf-8", "utf-8-sig")
@@ -48,7 +47,7 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
         OSError: It cannot be read.
     """
     encoding, notice = (form.encoding, None) if form.encoding else encoding_of(path, file)
-    usual = csv.field_size_limit(MAX_LINE)  # a long text may be in a column that nobody uses
+    csv.field_size_limit(max(MAX_LINE, csv.field_size_limit()))  # for good: threads share it
     try:
         with _text(file, encoding) as text:
             layout = layout_of(text.read(SAMPLE), form.separator)
@@ -60,8 +59,6 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
                 written = _read(_Source(path, text, layout))
     except UnicodeError:
         raise DataError(f"the file is not text in {_called(encoding)}", path=path) from None
-    finally:
-        csv.field_size_limit(usual)
     notices = () if notice is None else (notice,)
     return finished(replace(written, notices=notices, encoding=_called(encoding)), form)
 

@@ -23,6 +23,7 @@ from protocols.errors import InputError
 
 STANDARD_INPUT = Path("-")
 SAMPLE = 1 << 16
+MAX_LINE = 1 << 20
 SEPARATORS = (",", ";", "\t", "|")
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIX = ".parquet"

@@ -6,13 +6,12 @@ whatever is wrong with one, is the other reader's business (`party/data/csv_file
 """
 
 import codecs
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from party.data.arrow_cells import ArrowCells
-from party.data.form import CsvLayout
+from party.data.form import MAX_LINE, CsvLayout
 from party.data.frame import Written
 
 _LINE = b"\n"
@@ -48,7 +47,7 @@ def _is_plain(content: bytes, body: bytes) -> bool:
     if body.startswith((b"\n", b"\r\n", codecs.BOM_UTF8)) or b"\n\n" in body or b"\n\r\n" in body:
         return False
     ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord(_LINE))
-    return int(np.diff(ends, prepend=-1, append=len(content)).max()) <= csv.field_size_limit()
+    return int(np.diff(ends, prepend=-1, append=len(content)).max()) <= MAX_LINE
 
 
 def _columns(body: bytes, separator: str, width: int) -> list[ArrowCells] | None:

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-_TRACE_ME, _SYSCALL, _SET_OPTIONS, _GET_SYSCALL_INFO = 0, 24, 0x4200, 0x420E
+_SYSCALL, _SET_OPTIONS, _GET_SYSCALL_INFO = 24, 0x4200, 0x420E
 _OPTIONS = 0x1 | 0x100000  # stops of system calls are told apart; the child ends with us
 _ENTRY, _EXIT = 1, 2
+_TRACED = "import ctypes, os, sys; ctypes.CDLL(None).ptrace(0, 0, None, None); os.execv(sys.argv[1], sys.argv[1:])"
 _CALLS = {"x86_64": {"write": 1, "fsync": 74, "fdatasync": 75}, "aarch64": {"write": 64, "fsync": 82, "fdatasync": 83}}
 
 
@@ -91,11 +92,7 @@ class Disk:
         `said` is called whenever it writes to its output, `synced` whenever more is safe.
         """
         calls = {number: name for name, number in _CALLS[platform.machine()].items()}
-        child = subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            preexec_fn=lambda: _ptrace(_TRACE_ME, 0, 0, None),  # noqa: PLW1509  # nothing else runs there
-        )
+        child = subprocess.Popen([sys.executable, "-c", _TRACED, *command], stdout=subprocess.DEVNULL)
         try:
             yield self._trace(child.pid, calls, said, synced)
         finally:

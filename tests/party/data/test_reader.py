@@ -2,9 +2,11 @@ import codecs
 import csv
 import io
 import sys
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from threading import Event, Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from party.data import Column, ColumnTreatment, Form, read_frame, read_share
-from party.data.csv_file import CHUNK, MAX_LINE
+from party.data.csv_file import CHUNK, read_csv
+from party.data.form import MAX_LINE
 from party.data.frame import MAX_CELL_LENGTH
 from party.errors import DataError
 from party.show.notices import notice_text
@@ -131,6 +134,38 @@ def test_quotes_keep_commas_quotes_and_line_ends(tmp_path: Path) -> None:
 
 def test_a_cell_of_the_greatest_length_is_read(tmp_path: Path) -> None:
     assert read_frame(written(tmp_path, b"a\n" + b"x" * MAX_CELL_LENGTH)).cells[0] == ["x" * MAX_CELL_LENGTH]
+
+
+class Meeting(io.BytesIO):
+    """A file whose reader does something else before it starts again."""
+
+    def __init__(self, content: bytes, meanwhile: Callable[[], None]) -> None:
+        super().__init__(content)
+        self.meanwhile = meanwhile
+
+    def seek(self, *place: int) -> int:
+        self.meanwhile()
+        return super().seek(*place)
+
+
+def test_a_long_text_is_read_though_another_thread_has_begun_before_and_ends_meanwhile(tmp_path: Path) -> None:
+    csv.field_size_limit(1 << 17)
+    begun, go = Event(), Event()
+    form = Form(encoding="utf-8")  # which nobody guesses, so that the file is read when it is first gone back in
+
+    def wait() -> None:
+        begun.set()
+        go.wait(10)
+
+    def end() -> None:
+        go.set()
+        thread.join()
+
+    thread = Thread(target=read_csv, args=(tmp_path / "first.csv", Meeting(GOOD, wait), form))
+    thread.start()
+    assert begun.wait(10)
+    second = Meeting(b'a\n"' + b"x" * (1 << 18) + b'"\n', end)
+    assert len(read_csv(tmp_path / "second.csv", second, form)) == 1
 
 
 def test_a_line_of_the_greatest_length_is_read(tmp_path: Path) -> None:
