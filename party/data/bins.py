@@ -8,6 +8,7 @@ the same kind. DESIGN 3; the papers bin at the median of the range.
 import re
 from bisect import bisect_left, bisect_right
 from calendar import monthrange
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,7 +23,8 @@ from party.data.numbers import SortedNumbers, decimal_text
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
-PERIODS = ("year", "quarter", "month")
+PERIODS = {"year": 12, "quarter": 3, "month": 1}
+_MONTHS = (1, 3, 12, 120, 1200)
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
 _EDGE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
@@ -80,7 +82,8 @@ def edges_of(
 
     An edge that depends on the numbers tells no more than needed: the ends of a range are those without the
     `smallest - 1` outermost records, and an edge is the roundest number that can be had by moving fewer than
-    `smallest` records across it. So it is no record's own number, but one that many hold or one that is round.
+    `smallest` records across it, whichever of them it is moved past. So it is no record's own number, but one that many
+    hold or one that is round. Of dates, it ends a period, a decade or a century that `smallest` records hold.
 
     Args:
         bins: "median-of-range", "quantiles:4" (any number of quantiles), "year", "quarter", "month", or the edges.
@@ -90,7 +93,7 @@ def edges_of(
     if not isinstance(bins, str):
         return tuple(Decimal(edge.toordinal()) if isinstance(edge, date) else edge for edge in bins)
     if bins in PERIODS:
-        return _period_ends(bins, numbers.values)
+        return _period_ends(bins, numbers, smallest)
     if bins == MEDIAN:
         ends = _EXACT.add(numbers.nth(smallest), numbers.nth_from_above(smallest))
         edges: tuple[Decimal, ...] = (_EXACT.divide(ends, Decimal(2)),)
@@ -114,15 +117,30 @@ def _quantiles(parts: int, numbers: SortedNumbers) -> tuple[Decimal, ...]:
     return tuple(edges) or (values[-1],)
 
 
-def _period_ends(period: str, days: Sequence[Decimal]) -> tuple[Decimal, ...]:
-    """Return the last days of the periods that hold a record, except the latest one, unless it is the only one."""
-    months = {"year": 12, "quarter": 3, "month": 1}[period]
-    ends = set()
-    for ordinal in days:
+def _period_ends(period: str, days: SortedNumbers, smallest: int) -> tuple[Decimal, ...]:
+    """Return the last days of the periods that `smallest` records hold, and of the longer ones that others hold so.
+
+    What ends on or after the latest day is left out, unless nothing else is left.
+    """
+    left = Counter[int]()
+    for ordinal, records in zip(days.values, days.records.tolist(), strict=True):
         on = date.fromordinal(int(ordinal))
-        last = (on.month + months - 1) // months * months
-        ends.add(Decimal(date(on.year, last, monthrange(on.year, last)[1]).toordinal()))
-    return tuple(sorted(ends)[:-1]) or tuple(ends)
+        left[on.year * 12 + on.month - 1] += records
+    ends = set()
+    for months in _MONTHS[_MONTHS.index(PERIODS[period]) :]:
+        held = Counter[int]()
+        for month, records in left.items():
+            held[month // months] += records
+        known = {span for span, records in held.items() if records >= smallest}
+        ends |= {_last_day(span * months + months - 1) for span in known}
+        left = Counter({month: records for month, records in left.items() if month // months not in known})
+    return tuple(sorted(end for end in ends if end < days.values[-1])) or tuple(sorted(ends))
+
+
+def _last_day(month: int) -> Decimal:
+    """Return the last day of a month, counted from the first one of the year 0."""
+    year, of_year = month // 12, month % 12 + 1
+    return Decimal(date(year, of_year, monthrange(year, of_year)[1]).toordinal())
 
 
 def _rounded(edges: Sequence[Decimal], numbers: SortedNumbers, smallest: int) -> tuple[Decimal, ...]:
@@ -136,19 +154,23 @@ def _rounded(edges: Sequence[Decimal], numbers: SortedNumbers, smallest: int) ->
             continue
         first = int(np.searchsorted(below, below[at] - smallest, side="right"))
         last = min(int(np.searchsorted(below, below[at] + smallest)), len(values) - 1)
-        rounded.add(_roundest(edge, values[first], values[last]))
+        rounded.add(_roundest(values[first], values[last]))
     return tuple(sorted(rounded))
 
 
-def _roundest(edge: Decimal, low: Decimal, high: Decimal) -> Decimal:
-    """Return the multiple of the greatest power of ten in `low <= x < high` that is nearest to the edge within."""
-    power = max(edge.adjusted(), low.adjusted(), high.adjusted()) + 1
+def _roundest(low: Decimal, high: Decimal) -> Decimal:
+    """Return the multiple of the greatest power of ten in `low <= x < high` that is nearest to the middle.
+
+    NB: nearest to the edge itself it would follow the number of a record that lies in the middle of a gap.
+    """
+    middle = _EXACT.divide(_EXACT.add(low, high), Decimal(2))
+    power = max(middle.adjusted(), low.adjusted(), high.adjusted()) + 1
     while True:
-        scaled = edge.scaleb(-power, _EXACT)
+        scaled = middle.scaleb(-power, _EXACT)
         found = [scaled.to_integral_value(rounding).scaleb(power, _EXACT) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
         inside = [value for value in found if low <= value < high]
         if inside:
-            return min(inside, key=lambda value: abs(_EXACT.subtract(value, edge)))
+            return min(inside, key=lambda value: abs(_EXACT.subtract(value, middle)))
         power -= 1
 
 

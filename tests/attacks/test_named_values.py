@@ -2,7 +2,7 @@
 
 A value is named to the peer where `smallest_value` people or more hold it (DESIGN 3). Whoever knows all of its other
 holders learns from the name alone whether one more person is among them. Noise does not cover names, and a
-peer that chooses the list of people needs to know no more than `smallest_value - 1` holders.
+peer that chooses the list of people needs to know no more than `smallest_value - 1` holders. An edge of bins is a name as well: where nobody but one person lies in a gap, it must not follow that person.
 """
 
 from dataclasses import dataclass, replace
@@ -67,3 +67,33 @@ def test_to_who_knows_one_holder_less_or_more_the_names_are_the_same(tmp_path: P
     """The control: only where she makes the difference is there one."""
     told = [names_tell(tmp_path / str(ann), known, ann=ann) for ann in (False, True)]
     assert told == [known >= SMALLEST_VALUE] * 2
+
+
+def bins_tell(folder: Path, bins: str, crowds: tuple[str, str], cell: str, smallest: int) -> tuple[str, ...]:
+    """Return the names of bins that a file of two crowds gets, with one person between them who has this cell."""
+    path = folder / "data.csv"
+    cells = [crowds[0]] * 100 + [cell] + [crowds[1]] * 100
+    path.write_text("id,value\n" + "".join(f"{row:04},{text}\n" for row, text in enumerate(cells)))
+    treatment = ColumnTreatment(bins=bins, smallest_value=smallest)
+    (column,) = read_share(path, "alice", "id", None, {"value": treatment}).attributes
+    return column.values
+
+
+@pytest.mark.parametrize(
+    ("bins", "crowds", "one"),
+    [
+        ("year", ("1950-05-01", "1970-05-01"), ("1955-02-03", "1960-02-03", "1964-02-03")),
+        ("month", ("2024-01-31", "2024-12-01"), ("2024-03-05", "2024-06-05", "2024-11-05")),
+        ("quantiles:2", ("1.25", "9.5"), ("3.1", "4.7", "7.7")),
+    ],
+)
+def test_edges_of_bins_do_not_follow_the_one_person_between_two_crowds(
+    tmp_path: Path, bins: str, crowds: tuple[str, str], one: tuple[str, ...]
+) -> None:
+    """The control: where no person is hidden by others (`smallest_value = 1`) each cell has edges of its own."""
+    told, exact = (
+        [bins_tell(tmp_path, bins, crowds, cell, smallest) for cell in one] for smallest in (SMALLEST_VALUE, 1)
+    )
+    assert len(told[0]) == 2
+    assert len(set(told)) == 1
+    assert len(set(exact)) == len(one)
