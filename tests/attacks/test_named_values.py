@@ -2,7 +2,8 @@
 
 A value is named to the peer where `smallest_value` people or more hold it (DESIGN 3). Whoever knows all of its other
 holders learns from the name alone whether one more person is among them. Noise does not cover names, and a
-peer that chooses the list of people needs to know no more than `smallest_value - 1` holders. An edge of bins is a name as well: where nobody but one person lies in a gap, it must not follow that person.
+peer that chooses the list of people needs to know no more than `smallest_value - 1` holders.
+An edge of bins is a name as well: where nobody but one person lies in a gap, it must not follow that person.
 """
 
 from dataclasses import dataclass, replace
