@@ -114,10 +114,12 @@ def draft_design(questions: Sequence[DraftQuestion], kind: str, theta: str) -> s
 
 
 def _group(question: DraftQuestion, kind: str, theta: str) -> str:
-    columns, lies, chance = f"[{_text(question.name)}]", len(question.values) - 1, exact_number(theta)
-    if kind != "related" or lies == 1 or chance is None:
+    """Return a group of its own, with the theta that gives its answers the odds of two."""
+    columns, values, chance = f"[{_text(question.name)}]", len(question.values), exact_number(theta)
+    if values == 2 or chance is None:
         return columns
-    return f'{{ columns = {columns}, theta = "{chance / (chance + lies * (1 - chance))}" }}'
+    truth, lies = (chance, values - 1) if kind == "related" else (2 * chance, values)
+    return f'{{ columns = {columns}, theta = "{truth / (truth + lies * (1 - chance))}" }}'
 
 
 def _chances(questions: Sequence[DraftQuestion]) -> list[str]:

@@ -1,6 +1,5 @@
 """Questions of a new survey: which texts and columns make one, and that no file is put in the place of another."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -30,15 +29,17 @@ def test_a_column_of_many_texts_or_of_nothing_makes_no_question(tmp_path: Path, 
         questions_of_table(read_frame(path), ["x"])
 
 
-@pytest.mark.parametrize("theta", ["2/3", "0.8"])
+@pytest.mark.parametrize(
+    ("kind", "theta", "odds"),
+    [("related", "2/3", 2), ("related", "0.8", 4), ("unrelated", "1/3", 2), ("unrelated", "1/2", 3)],
+)
 def test_each_question_of_a_new_survey_has_its_coin_and_any_number_of_answers_the_odds_of_two(
-    tmp_path: Path, theta: str
+    tmp_path: Path, kind: str, theta: str, odds: int
 ) -> None:
     questions = [typed_question("Smoke? = yes, no", 1), typed_question("How often? = never, monthly, weekly, daily", 2)]
-    write_survey(tmp_path, "Habits", questions, "related", theta)
+    write_survey(tmp_path, "Habits", questions, kind, theta)
     design = read_design(tmp_path / DESIGN_FILE_NAME).design
     assert design.groups == ((0,), (1,))
-    odds = Fraction(theta) / (1 - Fraction(theta))
     assert [column_odds(design, column).strength for column in (0, 1)] == [odds, odds]
 
 
