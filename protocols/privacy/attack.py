@@ -62,6 +62,7 @@ class CopyReading:
         sure: Right ones of the records that are read for certain: those of which the reader is surest, as many as are
             right at the rate of `CERTAIN`; 0 for one who guesses.
         groups: Records of which the cells of a group are right, for each group of the design that was asked about.
+        columns: Of each hidden column, how many cells are right, and how many were looked at.
     """
 
     records: int
@@ -70,6 +71,7 @@ class CopyReading:
     of: int
     sure: int = 0
     groups: tuple[int, ...] = ()
+    columns: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,16 @@ class Disclosure:
     values: CopyReading
     record: CopyReading
     shared: tuple[int, ...]
+
+    @property
+    def clearest(self) -> tuple[Fraction, Fraction]:
+        """What is read of the column that is read furthest beyond its commonest value, and the share of that value.
+
+        Columns that say nearly the same have a coin each for one fact, so all of them show it.
+        """
+        pairs = zip(self.copy.columns, self.values.columns, strict=True)
+        both = [(Fraction(*read), Fraction(*common)) for read, common in pairs if read[1]]
+        return max(both, key=lambda shares: (shares[0] - shares[1], shares))
 
     @property
     def joined(self) -> tuple[int, ...]:
@@ -186,9 +198,10 @@ def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequen
     alike = [rows for rows in _alike(asked, every) if asked[rows[0]].any()]
     parts = [_Part(truth[r], sent[r], design, shares, WORK * len(r) // len(every)) for r in alike]
     contexts = [(), design.plain] if design.plain else [()]
-    nothing = np.zeros((len(STEPS), 4 + len(sets)), dtype=np.intp)
+    nothing = np.zeros((len(STEPS), 4 + len(sets) + len(hidden)), dtype=np.intp)
     tallies = [sum((part.tally(context, sets) for part in parts), nothing) for context in contexts]
-    return _most(np.concatenate(tallies), sum(part.cells for part in parts))
+    looked_at = [sum(part.cells_of(column) for part in parts) for column in hidden]
+    return _most(np.concatenate(tallies), looked_at)
 
 
 def read_rows(records: int) -> Index:
@@ -217,10 +230,13 @@ def _alike(asked: NDArray[np.bool_], rows: Index) -> Iterator[Index]:
         yield rows[patterns == pattern]
 
 
-def _most(tallies: Index, cells: int) -> CopyReading:
-    """Return the most of every figure."""
-    looked, whole, right, sure, *groups = (int(most) for most in tallies.max(axis=0))
-    return CopyReading(looked, whole, right, cells, sure, tuple(groups))
+def _most(tallies: Index, looked_at: Sequence[int]) -> CopyReading:
+    """Return the most of every figure; so many cells of each column were looked at."""
+    looked, whole, right, sure, *others = (int(most) for most in tallies.max(axis=0))
+    first = len(others) - len(looked_at)
+    groups, columns = others[:first], others[first:]
+    each = tuple(zip(columns, looked_at, strict=True))
+    return CopyReading(looked, whole, right, sum(looked_at), sure, tuple(groups), each)
 
 
 def _surest(chances: Floats, right: NDArray[np.bool_]) -> int:
@@ -245,11 +261,15 @@ class _Part:
             if all(len(_classes([own])[0]) * own.length <= WORK for own in self._lists.values()):
                 break
             truth, sent = truth[::2], sent[::2]
-        self._truth, self._sent = truth, sent
-        self.cells = len(truth) * len(asked)
+        self._truth, self._sent, self._hidden = truth, sent, tuple(shares)
+        self._asked = frozenset(asked)
+
+    def cells_of(self, column: int) -> int:
+        """Return in how many records a column has an answer."""
+        return len(self._truth) if column in self._asked else 0
 
     def tally(self, context: Sequence[int], sets: Sequence[Sequence[int]]) -> Index:
-        """Return per number of steps: records, whole ones, cells, those that are read for certain, and right sets.
+        """Return per number of steps: records, whole ones, cells, those read for certain, right sets, cells by column.
 
         Args:
             context: Plain columns by which records are told apart.
@@ -265,10 +285,11 @@ class _Part:
                     own, columns = self._lists[k], self._columns[k]
                     wrong[step][:, columns] = own.codes(own.lists, where) != self._truth[:, columns]
         whole: NDArray[np.bool_] = np.logical_not(wrong.any(axis=2))
-        right = self.cells - wrong.sum(axis=(1, 2))
+        columns = [self.cells_of(column) - wrong[:, :, column].sum(axis=1) for column in self._hidden]
+        right = np.sum(columns, axis=0)
         sure = [_surest(*each) for each in zip(post, whole, strict=True)]
         groups = [(~wrong[:, :, list(group)].any(axis=2)).sum(axis=1) for group in sets]
-        return np.stack([np.full(len(STEPS), len(post[0])), whole.sum(axis=1), right, sure, *groups], axis=1)
+        return np.stack([np.full(len(STEPS), len(post[0])), whole.sum(axis=1), right, sure, *groups, *columns], axis=1)
 
     def drawn(self, draw: Draw) -> Codes:
         """Return records that are as likely as the responses make them."""
@@ -421,4 +442,6 @@ def _guess(truth: Codes, design: Design, guess: Sequence[int]) -> CopyReading:
     answered = truth[:, hidden] != NO_ANSWER
     right = (truth[:, hidden] == np.array(guess)[hidden]) & answered
     whole = (right | ~answered).all(axis=1) & answered.any(axis=1)
-    return CopyReading(int(answered.any(axis=1).sum()), int(whole.sum()), int(right.sum()), int(answered.sum()))
+    each = tuple(zip(right.sum(axis=0).tolist(), answered.sum(axis=0).tolist(), strict=True))
+    looked = int(answered.any(axis=1).sum())
+    return CopyReading(looked, int(whole.sum()), int(right.sum()), int(answered.sum()), columns=each)

@@ -96,6 +96,24 @@ def test_a_collector_reads_ten_questions_on_one_coin_and_not_ten_on_coins_of_the
     assert found.apart.sure == 0
 
 
+def test_columns_that_say_the_same_show_one_fact_by_all_their_coins_and_the_owner_sees_how_far() -> None:
+    """No column has odds above those of theta, and no record is read for certain: only this figure shows it."""
+    chance = np.random.default_rng(3)
+    ill, others = chance.random((2000, 1)) < 0.3, chance.integers(0, 2, (2000, 4))
+    shown = []
+    for times in (1, 9):
+        truth = np.hstack([*[ill] * times, others]).astype(np.uint8)
+        design = RelatedDesign((2,) * (times + 4), each_alone(range(times + 4)), Fraction(2, 3))
+        found = disclosure(truth, copied(truth, design), design, compared_draw(b"attacks", "apart", 2000))
+        assert found is not None
+        assert found.copy.sure == 0
+        shown.append(found.clearest[0])
+        by_all = (2 * copied(truth, design)[:, :times].sum(axis=1) > times) == ill[:, 0]
+        assert found.copy.columns[0][0] >= by_all.sum() - 20  # nor does another reader read more
+    assert shown[0] < Fraction(7, 10)
+    assert shown[1] > Fraction(17, 20)
+
+
 Known = list[tuple[NDArray[np.bool_], tuple[tuple[int, int], ...], int]]
 """Of these people, so many have these values: columns of the copy, each with its value."""
 
