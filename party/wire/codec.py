@@ -387,6 +387,10 @@ ENTRIES: Final = (
     _flat("choice_page", m.ChoicePage, wire.ChoicePage, lambda message: len(message.check) % 16 == 0, _NUMBERS),
     _one_field("correction_page", m.CorrectionPage, wire.CorrectionPage, lambda data: len(data) % 8 == 0, _NUMBERS),
     _one_field("count_shares", m.CountShares, wire.CountShares, most=_COUNTS),
+    _one_field("code_page", m.CodePage, wire.CodePage, most=_NUMBERS),
+    _flat("hint_page", m.HintPage, wire.HintPage, lambda _: True, _NUMBERS),
+    _one_field("masked_page", m.MaskedPage, wire.MaskedPage, most=_NUMBERS),
+    _one_field("opened_page", m.OpenedPage, wire.OpenedPage, most=_NUMBERS),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

@@ -43,7 +43,17 @@ from protocols.messages.meeting import (
     Verdict,
 )
 from protocols.messages.memory import KeptParts, KnownDigests, MemoryHeads, SignedHead
-from protocols.messages.oblivious import BaseOffer, BasePoints, ChoicePage, CorrectionPage, SeedHints
+from protocols.messages.oblivious import (
+    BaseOffer,
+    BasePoints,
+    ChoicePage,
+    CodePage,
+    CorrectionPage,
+    HintPage,
+    MaskedPage,
+    OpenedPage,
+    SeedHints,
+)
 from protocols.messages.people import (
     BlindedPage,
     CountedPage,
@@ -63,6 +73,7 @@ __all__ = [
     "ChoicePage",
     "CiphertextPage",
     "ClassCounts",
+    "CodePage",
     "CorrectionPage",
     "CountShares",
     "CountedPage",
@@ -74,14 +85,17 @@ __all__ = [
     "Greeting",
     "HiddenContents",
     "HiddenPage",
+    "HintPage",
     "HolderKey",
     "IdList",
     "JointDigests",
     "KeptParts",
     "KnownDigests",
     "ListCommitment",
+    "MaskedPage",
     "MemoryHeads",
     "ModelDigest",
+    "OpenedPage",
     "PackedCounts",
     "PeopleOffer",
     "PlacesPage",

@@ -53,3 +53,39 @@ class CorrectionPage(Message):
     """
 
     corrections: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class CodePage(Message):
+    """Code words of the sender's ids, one for each place of a table, under the streams of 448 seeds.
+
+    The receiver, who lacks one of each pair of seeds, learns nothing.
+    """
+
+    rows: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class HintPage(Message):
+    """For each place of a table fresh bytes, and 32 slots of 5 bytes: where an id of the sender's is, a number.
+
+    The receiver finds in each place the sender's number if the id that it has there is the sender's, and else one that
+    is as random: it cannot say which.
+    """
+
+    nonces: bytes
+    slots: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class MaskedPage(Message):
+    """The sender's shares of what goes into secret gates, under random shares: the receiver learns nothing."""
+
+    words: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedPage(Message):
+    """The sender's shares of results that both have agreed to learn, and no more than these."""
+
+    words: bytes

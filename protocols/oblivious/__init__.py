@@ -6,6 +6,11 @@
     masks       strings from the keys of a transfer: a mask for every use
     products    a bit of one side times numbers of the other, as shares; sums of such products
     session     all of it for one session
+    triples     from both directions, products of random bits and strings as shares
+    gates       bits as shares, and what is computed of them
+    placing     ids as digests, each in one of three places of a table
+    prf         a random function of ids: one side has the key, the other a value in each place
+    programmed  numbers in the places of a table, equal where an id is common
 
 Assumed, in the whole layer: oracle Diffie-Hellman on secp256k1 and random oracles for `base` and `seeds`; AES as an
 ideal permutation for `masks`, and as a pseudorandom one for streams of seeds. Nothing here is ever kept or made again:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from protocols.oblivious.aes import WORD, Blocks, Bytes, Uint64s
+from protocols.oblivious.aes import WORD, Bytes, Uint64s
 
 _SIDE: Final = 64
 _MASKS: Final = tuple(
@@ -31,11 +31,31 @@ def transposed(words: Uint64s) -> Uint64s:
     return result
 
 
-def rows_of(columns: Bytes) -> Blocks:
-    """Return the rows of 128 columns of bits, as blocks; a column has a multiple of 64 bits, the lowest first."""
-    words = columns.view(WORD).reshape(2, _SIDE, -1)
+def rows_of(columns: Bytes) -> Uint64s:
+    """Return the rows of a multiple of 64 columns of bits; a column has a multiple of 64 bits, the lowest first."""
+    words = columns.view(WORD).reshape(-1, _SIDE, columns.shape[1] // 8)
     parts = (transposed(words[..., start : start + _AT_ONCE]) for start in range(0, words.shape[-1], _AT_ONCE))
-    return np.concatenate([part.transpose(2, 1, 0).reshape(-1, 2) for part in parts])
+    return np.concatenate([part.transpose(2, 1, 0).reshape(-1, len(words)) for part in parts])
+
+
+def columns_of(rows: Uint64s) -> Bytes:
+    """Return the columns of a multiple of 64 rows: what `rows_of` gives these rows of."""
+    words = np.ascontiguousarray(rows.reshape(-1, _SIDE, rows.shape[1]).transpose(2, 1, 0))
+    return transposed(words).reshape(_SIDE * rows.shape[1], -1).view(np.uint8)
+
+
+def bit_planes(words: Uint64s, bits: int) -> Uint64s:
+    """Return the lowest bits of a multiple of 64 words, bit by bit: row `b` has bit `b` of each."""
+    if bits == 1:
+        return np.packbits((words & np.uint64(1)).astype(np.bool_), bitorder="little").view(WORD)[None]
+    return columns_of(words[:, None])[:bits].view(WORD)
+
+
+def plane_words(planes: Uint64s) -> Uint64s:
+    """Return the words of which these are the lowest bits, bit by bit."""
+    padded = np.zeros((_SIDE, planes.shape[1]), WORD)
+    padded[: len(planes)] = planes
+    return rows_of(padded.view(np.uint8))[:, 0]
 
 
 def packed_bytes(count: int, bits: int) -> int:

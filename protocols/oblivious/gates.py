@@ -1,0 +1,194 @@
+"""Bits of which each side has one share, and what is computed of them while nobody sees them.
+
+Goldreich, Micali and Wigderson (STOC 1987), with triples made ahead (Beaver, CRYPTO 1991). A *wire* is an array of
+words, each of 64 lanes: the same circuit runs in all lanes at once. A *number* is an array of wires, its lowest bit
+first, along the first axis. A bit is the sum of both shares. Sums of bits are free; a bit times a string costs one
+triple, whatever the string's length: one transfer each way. Adders ripple, which costs fewest transfers, and one
+exchange per bit (Schneider and Zohner, FC 2013, on depth against size).
+
+*Functionality*: any circuit, of which only what is opened is learned.
+*Assumed*: what `triples` assumes; both sides follow the protocol.
+*Deviations*: shares are not authenticated: who deviates may flip any bit before it is opened, and with it what follows.
+*Never again*: each triple masks one pair of values.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from protocols.errors import PeerError
+from protocols.messages import MaskedPage, OpenedPage
+from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import bit_planes
+from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
+from protocols.oblivious.session import Transfers
+from protocols.oblivious.triples import Triples
+from protocols.role import Role, exchange
+
+LANES: Final = 64
+_PAGE_WORDS: Final = 1 << 17
+_ONES: Final = ~np.uint64(0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gates:
+    """One side's part of a computation.
+
+    Args:
+        first: Whether we add what is public to our share; one side does.
+        transfers: Of the session.
+        triples: Of the session.
+
+    Discloses: nothing but what `opened` opens.
+    """
+
+    first: bool
+    transfers: Transfers
+    triples: Triples
+
+    def ours(self, wires: Uint64s, *, mine: bool) -> Uint64s:
+        """Return shares of what one side alone knows: `mine`, or the peer's (zeros of the same shape)."""
+        return wires if mine else np.zeros_like(wires)
+
+    def flipped(self, wires: Uint64s) -> Uint64s:
+        """Return shares of the other bits."""
+        return wires ^ _ONES if self.first else wires
+
+    def times(self, bits: Uint64s, strings: Uint64s) -> Role[Uint64s]:
+        """Return shares of products: of each bit with the string of its lane.
+
+        Args:
+            bits: Of any shape.
+            strings: Of one axis more, which goes first: the bits of a string.
+
+        Raises:
+            PeerError: The peer's part has another length.
+        """
+        size = bits.size
+        random, random_strings, products = yield from self.triples.take(size, len(strings))
+        masked = np.concatenate([bits.reshape(1, size) ^ random, strings.reshape(-1, size) ^ random_strings])
+        both = masked ^ (yield from _exchanged(MaskedPage, masked))
+        bit, string = both[:1], both[1:]
+        result: Uint64s = products ^ (bit & random_strings) ^ (string & random)
+        if self.first:
+            result ^= bit & string
+        return result.reshape(strings.shape)
+
+    def both(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
+        """Return shares of `left and right`, wire by wire, of any shape.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        product: Uint64s = (yield from self.times(left, right[None]))[0]
+        return product
+
+    def all_of(self, wires: Uint64s) -> Role[Uint64s]:
+        """Return shares of whether all are 1, along the first axis: one triple less than there are wires.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        while len(wires) > 1:
+            half = len(wires) // 2
+            joined = yield from self.both(wires[:half], wires[half : 2 * half])
+            wires = np.concatenate([joined, wires[2 * half :]])
+        every: Uint64s = wires[0]
+        return every
+
+    def equal(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
+        """Return shares of whether two numbers are the same.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        return (yield from self.all_of(self.flipped(left ^ right)))
+
+    def sum(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
+        """Return shares of the sum of two numbers of one length, without what it carries over.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        carry, result = np.zeros_like(left[0]), [left[0] ^ right[0]]
+        for at in range(1, len(left)):
+            before = at - 1
+            carry ^= yield from self.both(left[before] ^ carry, right[before] ^ carry)
+            result.append(left[at] ^ right[at] ^ carry)
+        return np.stack(result)
+
+    def less(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
+        """Return shares of whether one number is below another of the same length.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        borrow: Uint64s = np.zeros_like(left[0])
+        for one, other in zip(left, right, strict=True):
+            borrow = borrow ^ (yield from self.both(self.flipped(one) ^ borrow, other ^ borrow))
+        return borrow
+
+    def chosen(self, bit: Uint64s, one: Uint64s, zero: Uint64s) -> Role[Uint64s]:
+        """Return shares of `one` where the bit is 1, else of `zero`.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        differing: Uint64s = yield from self.times(bit, one ^ zero)
+        return zero ^ differing
+
+    def bits_of(self, shares: Uint64s, width: int) -> Role[Uint64s]:
+        """Return shares of the bits of numbers of which each side has a summand, modulo `2**width`.
+
+        Args:
+            shares: Our summands, a multiple of 64.
+            width: How many bits.
+
+        Raises:
+            PeerError: As `times`.
+        """
+        own = bit_planes(shares, width)
+        summands = (self.ours(own, mine=self.first), self.ours(own, mine=not self.first))
+        return (yield from self.sum(*summands))
+
+    def ones(self, wire: Uint64s, width: int) -> Role[int]:
+        """Return our summand, modulo `2**width`, of how many lanes of a wire are 1.
+
+        Each lane's bit is `x + y - 2 x y` of both shares; the product is one transfer (`products`).
+
+        Raises:
+            PeerError: The peer sent what the protocol does not allow.
+        """
+        own = np.unpackbits(np.ascontiguousarray(wire).view(np.uint8), bitorder="little").astype(np.bool_)
+        products = SummedShares([(len(own), [width])])
+        if self.first:
+            (pairs,) = yield from self.transfers.sender.extend([len(own)])
+            yield from send_products([(pairs, [width], bits_as_numbers([own], [width]))], products)
+        else:
+            (chosen,) = yield from self.transfers.chooser.extend([own])
+            yield from receive_products([(chosen, [width])], products)
+        return (int(own.sum()) - 2 * products.shares[0][0]) % (1 << width)
+
+    def opened(self, wires: Uint64s) -> Role[Uint64s]:
+        """Return what wires are.
+
+        Discloses: that.
+
+        Raises:
+            PeerError: The peer's part has another length.
+        """
+        theirs: Uint64s = yield from _exchanged(OpenedPage, wires)
+        return wires ^ theirs
+
+
+def _exchanged(kind: type[MaskedPage] | type[OpenedPage], own: Uint64s) -> Role[Uint64s]:
+    """Exchange arrays of one shape, page by page."""
+    flat, parts = np.ascontiguousarray(own, WORD).reshape(-1), []
+    for start in range(0, len(flat), _PAGE_WORDS):
+        data = flat[start : start + _PAGE_WORDS].tobytes()
+        theirs = (yield from exchange(kind(data))).words
+        if len(theirs) != len(data):
+            raise PeerError("the peer sent shares of another length")
+        parts.append(np.frombuffer(theirs, WORD))
+    return np.concatenate(parts).reshape(own.shape)

@@ -1,0 +1,87 @@
+"""Products of random bits with random strings, as shares of both sides: what secret gates are made of.
+
+A pair of random transfers, one each way, gives a triple (Beaver, CRYPTO 1991; by random transfers as Asharov, Lindell,
+Schneider and Zohner, CCS 2013). With strings `m_0`, `m_1` of a transfer, of which the chooser of bit `a` has `m_a`:
+
+    m_a = m_0 + a (m_0 + m_1)
+
+so `m_a` and `m_0` are shares of the chooser's bit times the sender's string `m_0 + m_1`. With its choices as `a` and
+its `m_0 + m_1` as `b` each side has, of both directions and its own `a b`, a share of `(a + a') (b + b')`. Nothing
+crosses but choices.
+
+*Functionality*: shares of random products; nothing is learned.
+*Assumed*: what `extension` and `masks` assume.
+*Deviations*: shares are not authenticated.
+*Never again*: a triple serves one gate; two openings under one mask give their difference.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import bit_planes
+from protocols.oblivious.session import Transfers
+from protocols.randomness import Randomness
+from protocols.role import Phase, Progress, Role
+
+_LANES: Final = 64
+_WORDS_AT_ONCE: Final = 2048
+_USE_BITS: Final = 128
+
+Triple = tuple[Uint64s, Uint64s, Uint64s]
+"""Shares of bits, of strings (`bits x words`) and of their products; a word has 64 lanes."""
+
+
+class Triples:
+    """Deals triples of one session, each once, and makes more when none is left.
+
+    Args:
+        transfers: Both directions.
+        randomness: Secret chance.
+
+    Discloses: nothing; choices are hidden, and random.
+    """
+
+    def __init__(self, transfers: Transfers, randomness: Randomness) -> None:
+        self._transfers, self._randomness = transfers, randomness
+        self._left: dict[int, Triple] = {}
+
+    def take(self, words: int, bits: int) -> Role[Triple]:
+        """Return triples for so many words of lanes, with strings of so many bits."""
+        yield from self.prepare(words, bits)
+        first, strings, products = self._left[bits]
+        self._left[bits] = (first[words:], strings[:, words:], products[:, words:])
+        return first[:words], strings[:, :words], products[:, :words]
+
+    def prepare(self, words: int, bits: int) -> Role[None]:
+        """Make triples until so many are left."""
+        left = self._left.get(bits) or (np.zeros(0, WORD), np.zeros((bits, 0), WORD), np.zeros((bits, 0), WORD))
+        parts, have = [left], len(left[0])
+        while have < words:
+            some = min(_WORDS_AT_ONCE, words - have)
+            parts.append((yield from self._make(some, bits)))
+            have += some
+            yield Progress(Phase.OVERLAP, have, words)
+        first, strings, products = zip(*parts, strict=True)
+        self._left[bits] = (np.concatenate(first), np.concatenate(strings, 1), np.concatenate(products, 1))
+
+    def _make(self, words: int, bits: int) -> Role[Triple]:
+        """Make some triples: a batch of transfers each way."""
+        count = words * _LANES
+        drawn = self._randomness.randbelow(1 << count).to_bytes(count // 8, "little")
+        first = np.frombuffer(drawn, WORD)
+        choices = np.unpackbits(np.frombuffer(drawn, np.uint8), bitorder="little").astype(np.bool_)
+        (chosen,) = yield from self._transfers.chooser.extend([choices])
+        (pairs,) = yield from self._transfers.sender.extend([count])
+        uses = -(-bits // _USE_BITS)
+        got = _planes(chosen.strings(uses), bits)
+        zero, one = (_planes(strings, bits) for strings in pairs.strings(uses))
+        strings = zero ^ one
+        return first, strings, first & strings ^ got ^ zero
+
+
+def _planes(strings: Uint64s, bits: int) -> Uint64s:
+    """Return the first bits of each string, bit by bit (`bits x words`)."""
+    widths = [min(_LANES, bits - start) for start in range(0, bits, _LANES)]
+    return np.concatenate([bit_planes(strings[:, at], width) for at, width in enumerate(widths)])

@@ -1,0 +1,197 @@
+"""Secret gates compute what they should of any bits, open no more, and nothing is masked twice."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from protocols.errors import PeerError
+from protocols.messages import MaskedPage, OpenedPage
+from protocols.oblivious.bits import bit_planes, columns_of, plane_words, rows_of
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.session import Transfers
+from protocols.oblivious.triples import Triples
+from protocols.role import Role, Transcript, run_pair
+from tests.protocols.ciphers.paillier.chance import Chance
+from tests.protocols.oblivious.parts import meet
+from tests.protocols.oblivious.test_hostile_peers import changed, sending, with_more, without_its_end
+from tests.protocols.oblivious.test_masks_once import ONCE
+from tests.protocols.oblivious.test_views import bits_of, off
+from tests.support.mask_recorder import MaskRecorder
+
+Words = NDArray[np.uint64]
+WIDTH = 11
+SEEDS = st.integers(0, 2**32)
+SLOW = settings(max_examples=5, deadline=None)
+
+
+def drawn(seed: int, *shape: int) -> Words:
+    return np.random.default_rng(seed).integers(0, 2**64, shape, dtype=np.uint64)
+
+
+def sides(depth: int = 4) -> tuple[Gates, Gates]:
+    one, other = meet(depth)
+    return gates(one, True, 3), gates(other, False, 4)
+
+
+def gates(transfers: Transfers, first: bool, seed: int) -> Gates:
+    return Gates(first, transfers, Triples(transfers, Chance(seed)))
+
+
+def computed(
+    circuit: Callable[..., Role[Words]], *inputs: Words, pair: tuple[Gates, Gates] | None = None, seed: int = 9
+) -> Words:
+    """Share inputs, play a circuit at both sides, and open what it gives."""
+    ours, theirs = pair or sides()
+    masks = [drawn(seed + at, *each.shape) for at, each in enumerate(inputs)]
+
+    def play(side: Gates, shares: list[Words]) -> Role[Words]:
+        return (yield from side.opened((yield from circuit(side, *shares))))
+
+    both = [each ^ mask for each, mask in zip(inputs, masks, strict=True)]
+    left, right = run_pair(play(ours, masks), play(theirs, both))
+    assert (left == right).all()
+    return left
+
+
+def numbers(seed: int, bits: int = WIDTH) -> tuple[Words, Words]:
+    """Return 128 numbers, a few of them alike, and their wires."""
+    values = drawn(seed, 128) & np.uint64((1 << bits) - 1)
+    return values, bit_planes(values, bits)
+
+
+@given(st.integers(1, 4), st.integers(1, 3), SEEDS)
+def test_columns_are_those_of_which_these_are_the_rows(parts: int, blocks: int, seed: int) -> None:
+    rows = drawn(seed, 64 * blocks, parts)
+    assert (rows_of(columns_of(rows)) == rows).all()
+    assert (plane_words(bit_planes(rows[:, 0], 64)) == rows[:, 0]).all()
+    assert (bit_planes(rows[:, 0], 1) == bit_planes(rows[:, 0], 64)[:1]).all()
+
+
+@SLOW
+@given(SEEDS)
+def test_numbers_are_added_compared_and_chosen_from(seed: int) -> None:
+    (x, xs), (y, ys) = numbers(seed), numbers(seed + 1)
+    y[:9], ys = x[:9], bit_planes(np.concatenate([x[:9], y[9:]]), WIDTH)
+    assert (plane_words(computed(Gates.sum, xs, ys)) == (x + y) % np.uint64(1 << WIDTH)).all()
+    for circuit, wanted in ((Gates.less, x < y), (Gates.equal, x == y)):
+        assert (plane_words(computed(circuit, xs, ys)[None]) == wanted).all()
+    bit = numbers(seed + 2, 1)
+    picked = computed(Gates.chosen, bit[1][0], xs, ys)
+    assert (plane_words(picked) == np.where(bit[0] == 1, x, y)).all()
+
+
+@SLOW
+@given(SEEDS, st.integers(1, 9))
+def test_strings_of_any_length_are_multiplied_by_bits_of_any_shape(seed: int, bits: int) -> None:
+    left, strings = drawn(seed, 3, 2), drawn(seed + 1, 16 * bits, 3, 2)
+    assert (computed(Gates.times, left, strings) == left[None] & strings).all()
+    assert (computed(Gates.both, left, strings[0]) == left & strings[0]).all()
+    assert (computed(Gates.all_of, strings[:bits] | left) == np.bitwise_and.reduce(strings[:bits] | left)).all()
+
+
+@SLOW
+@given(SEEDS, st.integers(2, 20))
+def test_summands_become_bits_and_bits_summands(seed: int, width: int) -> None:
+    ours, theirs = drawn(seed, 64), drawn(seed + 1, 64)
+    wire = drawn(seed + 2, 3)
+    one, other = sides()
+
+    def both(side: Gates, own: Words) -> Role[tuple[Words, int]]:
+        bits = yield from side.bits_of(own, width)
+        share = yield from side.ones(side.ours(wire, mine=side.first), width)
+        return (yield from side.opened(bits)), share
+
+    (bits, share), (_, rest) = run_pair(both(one, ours), both(other, theirs))
+    assert (plane_words(bits) == (ours + theirs) % np.uint64(1 << width)).all()
+    ones = sum(int(word).bit_count() for word in wire.tolist())
+    assert (share + rest) % (1 << width) == ones % (1 << width)
+
+
+def test_a_circuit_of_known_bits_has_the_table_of_and() -> None:
+    """By hand: lanes 0 to 3 have 00, 01, 10, 11."""
+    left, right = np.array([0b1100], np.uint64), np.array([0b1010], np.uint64)
+    assert computed(Gates.both, left, right)[0] == 0b1000
+
+
+def played(transcript: Transcript, inputs: Words, seed: int) -> None:
+    one, other = (gates(each, first, seed + first) for each, first in zip(meet(4, seed), (True, False), strict=True))
+
+    def play(side: Gates) -> Role[None]:
+        own = side.ours(inputs, mine=side.first)
+        result = yield from side.all_of(own)
+        yield from side.opened(result)
+
+    run_pair(play(one), play(other), transcript)
+
+
+def masked(inputs: Words, seed: int) -> list[bytes]:
+    transcript = Transcript()
+    played(transcript, inputs, seed)
+    return [message.words for message in transcript.sent_by_a if isinstance(message, MaskedPage)]
+
+
+def test_what_goes_into_gates_looks_the_same_whatever_it_is() -> None:
+    """Zeros, ones, and the simulator's uniform bits; a share that were not masked would be seen."""
+    zeros, ones = (b"".join(masked(np.full((2, 4000), value, np.uint64), 5)) for value in (0, 2**64 - 1))
+    assert len(zeros) == len(ones) == 2 * 8 * 4000
+    simulated = drawn(7, 8000).tobytes()
+    assert off(*(bits_of(view, 8) for view in (zeros, ones, simulated))) == []
+    assert off(bits_of(bytes(64000), 8)) != []
+
+
+def test_no_mask_of_a_transfer_serves_two_gates(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder, pair = MaskRecorder(monkeypatch), sides()
+    for seed in range(3):
+        computed(Gates.equal, drawn(seed, 5, 2), drawn(seed + 9, 5, 2), pair=pair)
+        computed(Gates.times, drawn(seed, 2), drawn(seed, 130, 2), pair=pair)
+    assert recorder.times() <= ONCE
+    assert recorder.offsets == 2
+
+
+def test_triples_are_dealt_once_and_made_ahead_where_they_are_asked_for() -> None:
+    one, other = sides()
+
+    def deal(side: Gates) -> Role[list[Words]]:
+        yield from side.triples.prepare(5, 1)
+        first = yield from side.triples.take(2, 1)
+        second = yield from side.triples.take(2, 1)
+        third = yield from side.triples.take(2, 1)
+        return [np.concatenate([each.reshape(-1) for each in triple]) for triple in (first, second, third)]
+
+    ours, theirs = run_pair(deal(one), deal(other))
+    for left, right in zip(ours, theirs, strict=True):
+        bit, string, product = np.split(left ^ right, 3)
+        assert (bit & string == product).all()
+    assert len({part.tobytes() for part in ours}) == 3
+
+
+@pytest.mark.parametrize("kind", [MaskedPage, OpenedPage])
+@pytest.mark.parametrize("change", [without_its_end, with_more, lambda _: b""], ids=["short", "long", "empty"])
+def test_shares_of_another_length_are_refused(
+    kind: type[MaskedPage] | type[OpenedPage], change: Callable[[bytes], bytes]
+) -> None:
+    one, other = sides()
+
+    def play(side: Gates) -> Role[Words]:
+        return (yield from side.opened((yield from side.both(drawn(1, 2), drawn(2, 2)))))
+
+    with pytest.raises(PeerError, match="shares of another length"):
+        run_pair(play(one), sending(play(other), changed(kind, words=change)))
+
+
+def test_a_share_that_is_flipped_flips_what_both_see_and_nobody_notices() -> None:
+    """What SECURITY lists: shares are not authenticated."""
+    one, other = sides()
+
+    def flip(data: bytes) -> bytes:
+        return bytes([data[0] ^ 1]) + data[1:]
+
+    left, right = run_pair(
+        one.opened(np.zeros(1, np.uint64)),
+        sending(other.opened(np.zeros(1, np.uint64)), changed(OpenedPage, words=flip)),
+    )
+    assert (left[0], right[0]) == (1, 0)
