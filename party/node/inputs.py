@@ -17,7 +17,7 @@ from party.keys.identity import load_peers
 from party.keys.keystore import load_keys, load_secret
 from party.names import suggestion
 from party.records.ledger import LEDGER_FILE
-from party.records.releases import same_table
+from party.records.releases import Earlier, released_before
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.randomized_response.grouping import default_groups
@@ -27,9 +27,9 @@ from protocols.two_party.inputs import PartyInputs, Secrets
 
 @dataclass(frozen=True)
 class ReleasedBefore:
-    """This table was released under another name of a data set, as the file says: a new name means new coins."""
+    """This table, or columns of it, was released under another name, as the file says: a new name means new coins."""
 
-    before: str
+    before: Earlier
     now: str
     file: Path
 
@@ -110,8 +110,8 @@ def pinned_peer(config: PartyConfig) -> Peer:
 
 
 def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:
-    """Return whether a name of the data set is new and its table is not: new coins, and another copy of the same."""
-    before = same_table(config.folder, local)
+    """Return whether a name of the data set is new and what it has is not: new coins, and another copy of the same."""
+    before = released_before(config.folder, local)
     return [] if before is None else [ReleasedBefore(before, local.dataset, config.folder / LEDGER_FILE)]
 
 

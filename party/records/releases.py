@@ -12,7 +12,7 @@ whole: an edited or shortened one is not obeyed, and that one was restored from 
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -115,8 +115,16 @@ def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None)
     return replace(release, fields=release.fields | fields)
 
 
-def same_table(folder: Path, local: PartyInputs) -> str | None:
-    """Return the other name under which this very table was released before, if its present name is new.
+@dataclass(frozen=True)
+class Earlier:
+    """What was released before, under another name of a data set: this very table, or these columns of another one."""
+
+    dataset: str
+    columns: tuple[str, ...] = ()
+
+
+def released_before(folder: Path, local: PartyInputs) -> Earlier | None:
+    """Return under which other name this table, or else one with some of its columns, was released, if its name is new.
 
     Raises:
         LedgerError: The ledger in the party's folder cannot be read.
@@ -125,7 +133,15 @@ def same_table(folder: Path, local: PartyInputs) -> str | None:
     if not known or local.dataset in known:
         return None
     records = local.digest(b"contents").hex()
-    return next((name for name, fields in known.items() if fields.get("records") == records), None)
+    same = [Earlier(name) for name, fields in known.items() if fields.get("records") == records]
+    return next(iter(same), None) or _most_alike(known, {column.name for column in local.table.attributes})
+
+
+def _most_alike(known: Mapping[str, Mapping[str, Any]], columns: Set[str]) -> Earlier | None:
+    """Return the data set that had most of these columns; of equals the last one."""
+    shared = {name: columns & {own for own, _ in fields.get("columns", ())} for name, fields in known.items()}
+    before = max(reversed(shared), key=lambda name: len(shared[name]))
+    return Earlier(before, tuple(sorted(shared[before]))) if shared[before] else None
 
 
 def check_release(folder: Path, release: Release) -> None:

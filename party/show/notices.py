@@ -141,8 +141,15 @@ def _of_ids(told: IdsSpelledApart | IdsRounded | IdentifierLeftOut | ItemsLeftOu
 
 
 def _released(notice: ReleasedBefore) -> str:
+    before, columns = notice.before.dataset, notice.before.columns
+    if columns:
+        return (
+            f"data set {before!r}, released before ({notice.file}), had {', '.join(columns)} too: under the new name "
+            f"{notice.now!r} they get new coins, and of people in both the two releases show more than one: leave them "
+            "out of this one"
+        )
     return (
-        f"this table has already been released as data set {notice.before!r} ({notice.file}): under the new name "
+        f"this table has already been released as data set {before!r} ({notice.file}): under the new name "
         f"{notice.now!r} it gets new coins, and both releases together show more than one"
     )
 

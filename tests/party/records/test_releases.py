@@ -16,12 +16,13 @@ from party.records.changes import first_change, refusal, release_text
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerName, open_ledger, read_ledger
 from party.records.releases import (
+    Earlier,
     Release,
     check_release,
     record_release,
     release_of,
     released,
-    same_table,
+    released_before,
 )
 from protocols.jobs import Train
 from protocols.tables.table import Table
@@ -255,15 +256,25 @@ def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: PartyInputs)
     assert changed_field(tmp_path, release(bob)) is None
 
 
-def test_the_same_table_under_a_new_name_is_noticed_whatever_its_disguise(tmp_path: Path, bob: PartyInputs) -> None:
-    assert same_table(tmp_path, bob) is None
+def test_the_same_table_or_columns_under_a_new_name_are_noticed_whatever_their_disguise(
+    tmp_path: Path, bob: PartyInputs
+) -> None:
+    assert released_before(tmp_path, bob) is None
     note(tmp_path, release(bob))
-    assert same_table(tmp_path, bob) is None  # no new name
-    assert same_table(tmp_path, replace(bob, dataset="again")) == "case"
-    assert same_table(tmp_path, replace(bob, dataset="again", groups=bob.groups[:1])) == "case"
-    assert same_table(tmp_path, replace(one_cell_changed(bob), dataset="again")) is None
+    assert released_before(tmp_path, bob) is None  # no new name
+    assert released_before(tmp_path, replace(bob, dataset="again")) == Earlier("case")
+    assert released_before(tmp_path, replace(bob, dataset="again", groups=bob.groups[:1])) == Earlier("case")
+    names = tuple(sorted(column.name for column in bob.table.attributes))
+    later = replace(one_cell_changed(bob), dataset="next month")
+    assert released_before(tmp_path, later) == Earlier("case", names)
+    first, *others = bob.table.attributes
+    renamed = Table((replace(first, name="new"), *others), bob.table.codes)
+    some = released_before(tmp_path, replace(later, table=renamed))
+    assert some == Earlier("case", tuple(sorted(column.name for column in others)))
+    none_alike = Table(tuple(replace(each, name=f"new {each.name}") for each in bob.table.attributes), bob.table.codes)
+    assert released_before(tmp_path, replace(later, table=none_alike)) is None
     note(tmp_path, release(replace(bob, dataset="again")))
-    assert same_table(tmp_path, replace(bob, dataset="again")) is None  # it has been told
+    assert released_before(tmp_path, replace(bob, dataset="again")) is None  # it has been told
 
 
 def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: PartyInputs) -> None:
