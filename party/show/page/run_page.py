@@ -40,6 +40,7 @@ from protocols.terms import ALL, MOST_WINDOW, Learner, Method, Rank
 
 _LINES = 400
 _GONE = "The table that was released is not here as it was, so what a receiver reads of the copy is not computed."
+_KEEP = "They also show how common each of our own values is: keep this page; what both sides compare is at its end."
 _NOT_COUNTS = "Exact counts are not covered by these figures."
 
 
@@ -345,7 +346,7 @@ def _privacy(told: Finished) -> list[PagePart]:
     said = [reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
     if not rows:
         return [Sentences(said)]
-    meanings = Sentences([*assumption_lines(copy.found), _NOT_COUNTS])
+    meanings = Sentences([*assumption_lines(copy.found), _NOT_COUNTS, _KEEP])
     return [Sentences(said), Grid(PRIVACY_COLUMNS, rows), Pairs(legend_rows(copy.found)), meanings]
 
 

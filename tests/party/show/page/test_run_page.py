@@ -7,6 +7,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from party.cli.main import main
@@ -159,6 +160,23 @@ def test_what_a_receiver_reads_of_our_copy_is_shown_where_the_table_is_here_and_
     gone = " ".join(Page(page_html(told)).texts)
     assert "The table that was released is not here as it was" in gone
     assert "A receiver of this copy reads" not in gone
+
+
+def test_a_page_from_which_counts_of_our_own_values_can_be_worked_out_says_to_keep_it(told: Finished) -> None:
+    """The control is a page without these figures: it shows no share, and needs no such word."""
+    local = make_local(CASE, "bob")
+    copy = own_copy(local, local.design(CASE.terms.theta, class_is_shared=False))
+    texts = " ".join(Page(page_html(replace(told, copy=copy))).texts)
+    shares = [float(share) for share in re.findall(r"\(was (\d+\.\d)%\)", texts)]
+    records = len(local.records)
+    counts = {round(share * records / 100) for share in shares}
+    held = {int(count) for column in local.table.codes.T for count in np.bincount(column)}
+    assert counts
+    assert counts <= held
+    assert "keep this page" in texts
+    gone = " ".join(Page(page_html(told)).texts)
+    assert "(was " not in gone
+    assert "keep this page" not in gone
 
 
 def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> None:
