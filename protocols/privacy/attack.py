@@ -18,8 +18,9 @@ depends on the truth, as only the owner can know it: no receiver who runs this a
 
 Bounded is the work of a step, `WORK` places times groups; records with answers in other columns have shares of it. All
 groups are read together as long as that holds, for together they read most; else in blocks of groups, one after the
-other. Of more than `MOST_RECORDS` records, and where one group has too many places, every second record, or fourth and
-so on, is read: `CopyReading.records` says how many.
+other. Records with the same answered columns climb if they are one in `MOST_CLIMBS` of all or more: fewer would follow
+chance alone, which takes long and reads no more. Of more than `MOST_RECORDS` records, and where one group has too many
+places, every second record, or fourth and so on, is read: `CopyReading.records` says how many.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ from protocols.tables.table import NO_ANSWER, Codes
 
 STEPS = (0, 10, 30, 100)
 WORK = 1 << 20
+MOST_CLIMBS = 256
 MOST_RECORDS = 1 << 17
 CERTAIN = Fraction(99, 100)
 GROUP_ALARM = 0.05
@@ -169,7 +171,7 @@ def likely_disclosure(sent: Codes, design: Design, chance: Callable[[int], Draw]
     alike = [rows for rows in _alike(asked, np.arange(len(sent))) if asked[rows[0]].any()]
     if not alike:
         return None
-    parts = (_Part(sent[r], sent[r], design, shares, WORK * len(r) // len(sent)) for r in alike)
+    parts = (_Part(sent[r], sent[r], design, shares, len(r) / len(sent)) for r in alike)
     truth = np.concatenate([part.drawn(chance(len(sent))) for part in parts])
     return disclosure(truth, design.randomize(truth, chance(len(truth))), design, chance(len(truth)))
 
@@ -196,7 +198,7 @@ def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequen
     shares = {column: _shares(sent, column, design) for column in hidden}
     sets = [[column for column in group if column in hidden] for group in groups or design.groups]
     alike = [rows for rows in _alike(asked, every) if asked[rows[0]].any()]
-    parts = [_Part(truth[r], sent[r], design, shares, WORK * len(r) // len(every)) for r in alike]
+    parts = [_Part(truth[r], sent[r], design, shares, len(r) / len(every)) for r in alike]
     contexts = [(), design.plain] if design.plain else [()]
     nothing = np.zeros((len(STEPS), 4 + len(sets) + len(hidden)), dtype=np.intp)
     tallies = [sum((part.tally(context, sets) for part in parts), nothing) for context in contexts]
@@ -251,11 +253,11 @@ def _surest(chances: Floats, right: NDArray[np.bool_]) -> int:
 class _Part:
     """Records with answers in the same columns."""
 
-    def __init__(self, truth: Codes, sent: Codes, design: Design, shares: Mapping[int, Floats], work: int) -> None:
+    def __init__(self, truth: Codes, sent: Codes, design: Design, shares: Mapping[int, Floats], part: float) -> None:
         asked = [column for column in shares if sent[0, column] != NO_ANSWER]
         parts = ((k, [column for column in group if column in asked]) for k, group in enumerate(design.groups))
         self._columns = {k: columns for k, columns in parts if columns}
-        self._shares, self._work = shares, work
+        self._shares, self._work, self._climbs = shares, WORK * part, part * MOST_CLIMBS >= 1
         while True:
             self._lists = {k: design.candidates(sent, k, columns) for k, columns in self._columns.items()}
             if all(len(_classes([own])[0]) * own.length <= WORK for own in self._lists.values()):
@@ -296,7 +298,7 @@ class _Part:
         truth, alike = self._sent.copy(), np.zeros(len(self._sent), dtype=np.intp)
         for number, block in enumerate(self._blocks(alike)):
             model, shares = self._model(block, alike)
-            for _ in range(STEPS[-1]):
+            for _ in range(STEPS[-1] if self._climbs else 0):
                 shares = model.step(shares)
             chance = draw(b"likely truth" + number.to_bytes(4, "big"), _FINE)[: len(truth)] / _FINE
             for k, where in zip(block, model.drawn(shares, chance), strict=True):
@@ -320,10 +322,13 @@ class _Part:
     def _block(self, block: Sequence[int], context: Index) -> Iterator[tuple[list[Index], Floats]]:
         """Yield what is read of these groups after each number of steps: places on the lists, and their chance."""
         model, shares = self._model(block, context)
+        read = model.likeliest(shares)
         for done, steps in pairwise((0, *STEPS)):
-            for _ in range(steps - done):
-                shares = model.step(shares)
-            yield model.likeliest(shares)
+            if self._climbs and steps > done:
+                for _ in range(steps - done):
+                    shares = model.step(shares)
+                read = model.likeliest(shares)
+            yield read
 
     def _model(self, block: Sequence[int], context: Index) -> tuple["Likelihood", Floats]:
         lists = [self._lists[k] for k in block]

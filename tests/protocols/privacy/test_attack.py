@@ -242,6 +242,33 @@ def test_missing_answers_are_seen_and_read_by_what_was_answered() -> None:
     assert (found.copy.records, found.copy.of) == (2, 3)
 
 
+def test_few_records_with_the_same_answered_columns_do_not_climb_and_are_read_as_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Answers that are missing at random leave hundreds of small parts; to climb in each takes long, for nothing."""
+    random = np.random.default_rng(4)
+    often = np.where(random.random(3000) < 0.3, 0.9, 0.2)
+    truth = (random.random((3000, 8)) < often[:, None]).astype(np.uint8)
+    truth[random.random(truth.shape) < 0.2] = NO_ANSWER
+    design = RelatedDesign.of_odds((2,) * 8, tuple((column,) for column in range(8)), Fraction(2, 3))
+    sent = design.randomize(truth, lambda _, bound: random.integers(0, bound, len(truth)))
+    climbed: list[Likelihood] = []
+    step = Likelihood.step
+
+    def counted(model: Likelihood, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not climbed or climbed[-1] is not model:
+            climbed.append(model)
+        return step(model, shares)
+
+    monkeypatch.setattr(Likelihood, "step", counted)
+    few, parts = read_copy(truth, sent, design), len(climbed)
+    monkeypatch.setattr(attack, "MOST_CLIMBS", len(truth))
+    every = read_copy(truth, sent, design)
+    assert 0 < parts < (len(climbed) - parts) / 2
+    assert few.whole >= every.whole
+    assert few.cells >= every.cells
+
+
 def test_a_copy_with_other_answers_is_refused() -> None:
     design = related([2, 2], [[0, 1]], "2/3")
     truth = np.zeros((2, 2), dtype=np.uint8)
