@@ -1,6 +1,6 @@
 """A map over futures: in order, and only a few tasks ahead, so that memory stays flat and a slow peer slows us.
 
-No wait for a result is without end: again and again it is seen whether whoever is to get it still waits.
+No wait for a result is without end: twice a second we look whether anybody still waits for it.
 """
 
 from collections import deque

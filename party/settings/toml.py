@@ -261,7 +261,7 @@ class Section:
 
 
 def _has_control(text: str, allowed: Collection[str]) -> bool:
-    """Tell whether a name moves the cursor of whoever reads it, or ends a line."""
+    """Tell whether a name moves the cursor of a terminal, or ends a line."""
     return any(found not in allowed for found in _CONTROL.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""The receiver's attack: how many records of a disguised copy are read by whoever has it (DESIGN 10).
+"""The receiver's attack: how many records of a disguised copy its receiver reads (DESIGN 10).
 
 The receiver knows the design and no secret. It lists for every record the truths that could have made it
 (`candidates.py`), looks for the distribution of records that makes the copy most likely, by expectation-maximization
@@ -207,7 +207,7 @@ def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequen
 
 
 def read_rows(records: int) -> Index:
-    """Return which of so many records are looked at: all, or rows at equal distances, `MOST_RECORDS` at most."""
+    """Return which records are looked at: all, or rows at equal distances, `MOST_RECORDS` at most."""
     return np.arange(0, records, -(-records // MOST_RECORDS) or 1)
 
 
@@ -414,7 +414,7 @@ class Likelihood:
 
 
 def _along(values: Floats, axis: int, axes: int) -> Floats:
-    """Return classes by places with the places along this axis of so many."""
+    """Return classes by places with the places along one of these axes."""
     return values.reshape([values.shape[0], *[1] * (axis - 1), values.shape[1], *[1] * (axes - axis - 1)])
 
 
