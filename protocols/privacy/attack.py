@@ -96,13 +96,13 @@ class Disclosure:
 
     @property
     def clearest(self) -> tuple[Fraction, Fraction]:
-        """What is read of the column that is read furthest beyond its commonest value, and the share of that value.
+        """What is read of one column, and the share of its commonest value: of the column that keeps least of the rest.
 
         Columns that say nearly the same have a coin each for one fact, so all of them show it.
         """
         pairs = zip(self.copy.columns, self.values.columns, strict=True)
         both = [(Fraction(*read), Fraction(*common)) for read, common in pairs if read[1]]
-        return max(both, key=lambda shares: (shares[0] - shares[1], shares))
+        return max(both, key=lambda shares: ((shares[0] - shares[1]) / (1 - shares[1]) if shares[1] < 1 else 0, shares))
 
     @property
     def joined(self) -> tuple[int, ...]:

@@ -99,7 +99,7 @@ def test_a_collector_reads_ten_questions_on_one_coin_and_not_ten_on_coins_of_the
 def test_columns_that_say_the_same_show_one_fact_by_all_their_coins_and_the_owner_sees_how_far() -> None:
     """No column has odds above those of theta, and no record is read for certain: only this figure shows it."""
     chance = np.random.default_rng(3)
-    ill, others = chance.random((2000, 1)) < 0.3, chance.integers(0, 2, (2000, 4))
+    ill, others = chance.random((2000, 1)) < 0.2, chance.integers(0, 2, (2000, 4))
     shown = []
     for times in (1, 9):
         truth = np.hstack([*[ill] * times, others]).astype(np.uint8)
