@@ -1,10 +1,13 @@
 """Questions of a new survey: from the columns of a table, or as they are typed."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from party.data import Frame
-from party.data.bins import bin_labels, number
+from party.data.bins import bin_labels, edges_of, number
+from party.data.numbers import SortedNumbers
+from party.data.treatment import SMALLEST_VALUE
 from party.errors import DataError
 from party.files import is_there, write_atomically
 from party.settings.collector import read_collector_settings
@@ -16,7 +19,7 @@ _MOST_VALUES = 12
 
 
 def questions_of_table(frame: Frame, names: Sequence[str] = ()) -> list[DraftQuestion]:
-    """Return a question per column: its values as they occur, or quartiles of many numbers.
+    """Return a question per column: its values as they occur, or rounded quartiles of many numbers.
 
     Args:
         frame: The table.
@@ -44,9 +47,9 @@ def _question_of_column(frame: Frame, name: str) -> DraftQuestion:
             path=frame.path,
             column=name,
         )
-    ranked = sorted(each for each in map(number, cells) if each is not None)
-    edges = sorted({ranked[len(ranked) * quarter // 4] for quarter in (1, 2, 3)} - {ranked[-1]})
-    return DraftQuestion(name, f"{name}?", bin_labels(tuple(edges)), tuple(f"{edge:f}" for edge in edges))
+    held = SortedNumbers.of(Counter(each for each in map(number, cells) if each is not None))
+    edges = edges_of("quantiles:4", held, SMALLEST_VALUE)
+    return DraftQuestion(name, f"{name}?", bin_labels(edges), tuple(f"{edge:f}" for edge in edges))
 
 
 def typed_question(text: str, position: int) -> DraftQuestion:

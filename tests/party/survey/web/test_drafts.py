@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from party.data import read_frame
+from party.data.treatment import SMALLEST_VALUE
 from party.errors import DataError
 from party.settings.survey import read_design
 from party.survey.web.drafts import DESIGN_FILE_NAME, SETTINGS_FILE, questions_of_table, typed_question, write_survey
@@ -27,6 +28,19 @@ def test_a_column_of_many_texts_or_of_nothing_makes_no_question(tmp_path: Path, 
     path.write_text("\n".join(["id,x", *(f"{k},{cell}" for k, cell in enumerate(cells))]) + "\n")
     with pytest.raises(DataError, match="column 'x': it has"):
         questions_of_table(read_frame(path), ["x"])
+
+
+def test_answers_of_a_question_show_no_number_of_the_pilots_people_to_those_who_are_asked(tmp_path: Path) -> None:
+    """The quartiles themselves are each one person's number."""
+    path = tmp_path / "t.csv"
+    numbers = [100_003 + 17 * k for k in range(200)]
+    path.write_text("\n".join(["id,x", *(f"{k},{number}" for k, number in enumerate(numbers))]) + "\n")
+    (question,) = questions_of_table(read_frame(path), ["x"])
+    edges = [int(edge) for edge in question.edges]
+    quartiles = [numbers[50], numbers[100], numbers[150]]
+    assert len(edges) == 3
+    assert not {*edges} & {*numbers}
+    assert all(abs(edge - quartile) < 17 * SMALLEST_VALUE + 17 for edge, quartile in zip(edges, quartiles, strict=True))
 
 
 @pytest.mark.parametrize(
