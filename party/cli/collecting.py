@@ -24,6 +24,7 @@ from party.show.collecting import (
     closed_line,
     collected_json,
     collected_lines,
+    cut_line,
     drafted_lines,
     exported_line,
     links_line,
@@ -39,7 +40,7 @@ from party.show.notices import tell
 from party.show.page.writing import page_written
 from party.show.progress import complain
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
-from party.show.screen import note_all, put, put_json, say, say_all
+from party.show.screen import note, note_all, put, put_json, say, say_all
 from party.show.survey_results import results_html, results_so_far
 from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading
@@ -48,10 +49,12 @@ from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.drafts import DESIGN_FILE_NAME, questions_of_table, typed_question, write_survey
 from party.survey.web.export import disguised_answers, response_codes
+from party.survey.web.limits import Cut
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, test_page
 from party.survey.web.results import SurveyResults, results_json, survey_results
 from party.survey.web.round_two import HeldOut, check_publishable, model_test
 from party.survey.web.store import AnswerStore, PublishedModel, SurveyStage
+from party.transport.timer import Sparingly
 from protocols.errors import InputError
 
 RESULTS_FORMAT = "cotally-survey-results/1"
@@ -106,13 +109,19 @@ def run_serve(arguments: argparse.Namespace) -> int:
     def turned(page: PageFile) -> None:
         note_all(turned_lines(page.digest))
 
+    sparingly = Sparingly()
+
+    def cut(found: Cut) -> None:
+        if sparingly.may_say(found):
+            note(cut_line(found))
+
     with _store(settings) as store:
         survey = web.app.CollectorSurvey(
             settings, store, enough, fault=lambda error: complain(incident(error), None), turned=turned
         )
         survey.close_if_due()
         app = web.app.CollectorApp(survey)
-        web.server.run_server(app, settings.server, ready, app.look)
+        web.server.run_server(app, settings.server, ready, app.look, cut)
     return 0
 
 

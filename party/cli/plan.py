@@ -18,6 +18,7 @@ from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.costs import accuracy_outlook, caveat, forecast_json, forecast_text, guessed_line, supposed_line
 from party.show.notices import tell
 from party.show.odds import own_odds
+from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
@@ -84,11 +85,12 @@ def _plan_training(
     expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
     found = assess(local, config, terms, Supposed(len(peer), arguments.records, arguments.splits))
     before = told_before(local, config.folder)
+    read = None if design is None else local.disclosed(design)
     if arguments.json:
         shown = forecast_json(expected, sizes.records, (len(own), len(peer)))
-        put_json({**shown, **past_json(before, config.agree, ()), "run": run_json(found)})
+        put_json({**shown, **past_json(before, config.agree, ()), "run": run_json(found), "read": reading_json(read)})
         return found.flaw
-    told = own_odds(local, design) if design else []
+    told = [*own_odds(local, design), reading_line(read, "our copy")] if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]

@@ -130,7 +130,7 @@ def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: a
         kept = KeptModel(lambda model: path if arguments.overwrite else _beside_earlier(path, model))
         host = Host(
             progress.follow,
-            lambda agreed, resumed: announce(rows.local, agreed, resumed),
+            lambda agreed, resumed, read: announce(rows.local, agreed, resumed, read),
             kept,
             offers=served_offers(config),
             rows=rows,

@@ -39,6 +39,7 @@ from party.show.screen import note, note_all, put_json, say_all
 from party.show.status import resumed_text
 from party.show.training import agreed_lines, expected, interrupted, result_lines
 from protocols.jobs import Job
+from protocols.privacy.attack import Disclosure
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
@@ -148,20 +149,20 @@ def announcer(
         key = local.secrets.keys[terms.cipher]
         speed = calibrate(key, local.compute.encryption(key), settings.workers or available_cpus())
 
-    def on_agreed(agreed: Agreement, resumed: RunRecord | None) -> None:
+    def on_agreed(agreed: Agreement, resumed: RunRecord | None, read: Disclosure | None) -> None:
         progress.finish()
-        announce(rows.local, agreed, resumed)
+        announce(rows.local, agreed, resumed, read)
         if speed is not None:
             note_all(expected(forecast_agreed(agreed, rows.local, speed), agreed.terms))
 
     return on_agreed
 
 
-def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None) -> None:
-    """Say what was agreed and what our copy will tell, before any data leaves; first of all, if a run goes on."""
+def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None, read: Disclosure | None) -> None:
+    """Say what was agreed and what is read of our copy, before any data leaves; first of all, if a run goes on."""
     if resumed is not None:
         note_all([resumed_text(resumed)])
-    note_all(agreed_lines(local, agreed))
+    note_all(agreed_lines(local, agreed, read))
 
 
 def announce_match(progress: Display, matched: Matched) -> None:
@@ -183,7 +184,7 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
         case _:
             return
     if as_json:
-        put_json(report_json(told, kept.path))
+        put_json(report_json(told, kept.path, report.ended.read))
     else:
         say_all(lines, sys.stderr)
     if costs is not None:

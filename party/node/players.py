@@ -27,6 +27,7 @@ from party.transport.channel import Channel, Watchers, play
 from protocols.errors import InputError
 from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Predict, PredictionTerms, Train
+from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
 from protocols.role import Fact, Progress
 from protocols.terms import Terms
@@ -42,28 +43,30 @@ from protocols.two_party.prediction import Answers, PredictionRun, predict_toget
 from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
-OnAgreed = Callable[[Agreement, RunRecord | None], None]
-"""Told what was agreed and, where a run goes on that ended early, how far that had come."""
+OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
+"""Told what was agreed; where a run goes on that ended early, how far that had come; what is read of our copy."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What training ended with; `factors` says what became of factors made ahead, `seen` what checks of counts saw."""
+    """What training ended with; `factors`, `seen`, `read`: what became of those made ahead, of checks, of our copy."""
 
     agreed: Agreement
     outcome: Outcome
     factors: FactorsUse = field(default_factory=FactorsUse)
     seen: Seen | None = None
+    read: Disclosure | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class FoundRules:
-    """What looking for rules ended with; `factors` and `seen` as of training."""
+    """What looking for rules ended with; `factors`, `seen` and `read` as of training."""
 
     agreed: Agreement
     found: FoundTogether
     factors: FactorsUse
     seen: Seen | None
+    read: Disclosure | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,8 +200,9 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
 
     note_columns(stage.pages, local)
     agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, stage.watching())
+    read = local.disclosed(agreed.own_design) if terms.disguises else None
     if stage.on_agreed is not None:
-        stage.on_agreed(agreed, stage.runs.resumed)
+        stage.on_agreed(agreed, stage.runs.resumed, read)
     pages = _opened_pages(agreed, stage)
     stage.show_heads()  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
@@ -216,10 +220,10 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     ended: Trained | FoundRules
     if terms.rules is None:
         outcome = play(run(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = Trained(agreed, outcome, stored.use(), seen_as_agreed(local, agreed))
+        ended = Trained(agreed, outcome, stored.use(), seen_as_agreed(local, agreed), read)
     else:
         found = play(find_itemsets(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = FoundRules(agreed, found, stored.use(), seen_as_agreed(local, agreed))
+        ended = FoundRules(agreed, found, stored.use(), seen_as_agreed(local, agreed), read)
     if stage.kept is not None:
         stage.kept.publish()
     stage.runs.done()

@@ -8,6 +8,7 @@ from party.names import printable
 from party.settings.survey import Questionnaire
 from party.show.figures import epsilon
 from party.show.names import listed
+from party.survey.web.limits import Cut
 from party.survey.web.store import StoreStatus, SurveyStage
 from protocols.privacy.odds import shared_coins
 from protocols.survey.personal_test import BitDesign
@@ -45,6 +46,14 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
     yield f"The page's SHA-256 is {digest}, whoever loads it."
     if enough is not None:
         yield f"It closes with {enough:,} answers."
+
+
+def cut_line(why: Cut) -> str:
+    """Say that a connection was cut: of many only the first in a minute is said, and never whose it was."""
+    cause = (
+        "its other end did not read what it asked for" if why is Cut.UNREAD else "the head of a request was too long"
+    )
+    return f"cotally: note: a connection was ended, as {cause}; others are served"
 
 
 def shared_lines(questionnaire: Questionnaire) -> list[str]:

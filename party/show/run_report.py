@@ -8,7 +8,9 @@ from party.node.session import Report
 from party.records.train_report import TrainReport
 from party.show.assessment import seen_json
 from party.show.progress import WORDS
+from party.show.reading import reading_json
 from protocols.noise.accounting import delta_of
+from protocols.privacy.attack import Disclosure
 
 
 def rules_report(ended: FoundRules, report: Report) -> TrainReport:
@@ -33,9 +35,9 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
     )
 
 
-def report_json(report: TrainReport, model: Path) -> dict[str, object]:
-    """Return for programs what a run cost and gave, and where its model is."""
-    return {"format": "cotally-train/1", "model": str(model), **asdict(report)}
+def report_json(report: TrainReport, model: Path, read: Disclosure | None) -> dict[str, object]:
+    """Return for programs what a run cost and gave, where its model is, and what is read of our copy."""
+    return {"format": "cotally-train/1", "model": str(model), **asdict(report), "read": reading_json(read)}
 
 
 def _phases(report: Report) -> dict[str, float]:

@@ -15,8 +15,10 @@ from party.show.assessment import amount_lines, noise_lines
 from party.show.costs import factors_use_lines, forecast_text
 from party.show.model import telling_lines
 from party.show.odds import own_odds
+from party.show.reading import reading_line
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
+from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.terms import Learner, Terms
 from protocols.two_party.agreement import Agreement
@@ -36,12 +38,13 @@ def interrupted(reason: str) -> str:
     return f"cotally: note: {reason}; calling again"
 
 
-def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
-    """Say what was agreed and what our copy will tell."""
+def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None) -> list[str]:
+    """Say what was agreed and, if a copy of ours leaves, what its receiver reads."""
     terms = agreed.terms
+    copy = [*own_odds(local, agreed.own_design), reading_line(read, "our copy")] if terms.disguises else []
     if terms.rules is not None:
         told = f"Agreed with {agreed.peer}: {_rules_text(agreed)}"
-        return [told, *own_odds(local, agreed.own_design)]
+        return [told, *copy]
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
@@ -53,7 +56,7 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     return [
         f"Agreed with {agreed.peer}: {told}",
         *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),
-        *own_odds(local, agreed.own_design),
+        *copy,
     ]
 
 

@@ -33,6 +33,7 @@ def test_runs_and_what_is_on_record_of_them_are_told_to_programs(trusting: Path,
     assert model == pair.bob / "model.json"
     assert trained["exact_counts_disclosed"] > 0
     assert trained["seen"] == {"one_group": None, "two_groups": None, "together": None}  # no copy crosses
+    assert trained["read"] is None
     (dealing,) = told("ledger", "show", pair.bob)["dealings"]
     assert (dealing["peer"], len(dealing["runs"]), len(dealing["learned"]["models"])) == ("alice", 1, 1)
     words = cotally_here("ledger", "show", pair.bob).out

@@ -33,6 +33,7 @@ ALICE = (
 BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
 ODDS = "Odds of a true value in our copy against any one other: 2 to 1"
 """Bob's columns have 4 and 2 values, theta is 2/3."""
+READ = r"A receiver of our copy reads [\d.]+% of whole records and [\d.]+% of cells \("
 FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips"
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
@@ -109,7 +110,11 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         lines.append(f"Encryption key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
     first, *rest = (each for each in ended.err.splitlines() if " alone tells the class of every" not in each)
     assert first.startswith(f"Agreed with alice: tree by {method}")
-    assert rest == [*([] if method == "smc" else [ODDS]), *lines]
+    if method != "smc":
+        odds, reading, *rest = rest
+        assert odds == ODDS
+        assert re.match(READ, reading)
+    assert rest == lines
     shown = cotally_here("show", model)
     assert shown.code == 0
     assert shown.out
@@ -159,10 +164,11 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair, monk
 
 def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
     ended = run_train(pair, method="randomized")
-    measuring, waiting, agreed, odds, expect, *_ = ended.err.splitlines()
+    measuring, waiting, agreed, odds, read, expect, *_ = ended.err.splitlines()
     assert measuring == "measuring this machine"
     assert re.fullmatch(rf"waiting for alice at {re.escape(pair.listening)}, up to \d+ s", waiting)
     assert odds == ODDS
+    assert re.match(READ, read)
     assert agreed.startswith("Agreed with alice: tree by randomized")
     assert re.fullmatch(f"Expect {FORECAST}", expect)
     assert ended.err.count("Expect") == 1
@@ -193,13 +199,30 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
 
 def test_plan_tells_the_odds_of_each_column(pair: Pair) -> None:
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
-    assert ended.out.splitlines()[0] == ODDS
+    odds, read, *_ = ended.out.splitlines()
+    assert odds == ODDS
+    assert re.match(READ, read)
     assert "share a coin" not in ended.out
+
+
+def test_plan_train_and_check_show_one_reading_of_the_copy(pair: Pair) -> None:
+    job = pair.write_job()
+    party = pair.bob / "party.toml"
+    planned, checked = (json.loads(cotally_here(word, party, job, "--json").out) for word in ("plan", "check"))
+    trained = json.loads(cotally_here("train", party, job, "--json").out)
+    assert planned["read"]["records_looked_at"] == RECORDS
+    assert planned["read"] == checked["copy"]["read"] == trained["read"]
+
+
+def test_without_a_copy_nothing_is_said_of_one(pair: Pair) -> None:
+    assert "receiver" not in run_train(pair, method="smc").err
+    assert "receiver" not in cotally_here("plan", pair.bob / "party.toml", pair.write_job(method="smc")).out
 
 
 def test_plan_says_that_columns_that_share_a_coin_tell_more_together(pair: Pair) -> None:
     pair.edit("bob", "# groups = 2", "groups = 1")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
+    assert ended.err == ""
     assert ended.out.splitlines()[1].startswith("Columns that share a coin give each other away")
 
 

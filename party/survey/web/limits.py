@@ -1,8 +1,14 @@
-"""How often one address may call: a bucket per address that fills with time. Kept in memory, and forgotten there."""
+"""What a caller may take: calls a minute, and time and length by a connection.
+
+A bucket per address fills with time. It is kept in memory, and forgotten there.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from ipaddress import IPv6Address, ip_address
+from typing import Final
 
 _MOST_ADDRESSES = 10_000
 _MINUTE = 60.0
@@ -43,3 +49,30 @@ def network(address: str) -> str:
     except ValueError:
         return address[:64]
     return str(IPv6Address(int(known) >> 64 << 64)) if known.version == 6 else str(known)
+
+
+class Cut(Enum):
+    """Why a connection was ended that asked for something."""
+
+    UNREAD = "unread"
+    LONG_HEAD = "long head"
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """What connections may take.
+
+    Args:
+        head_seconds: For a head, from the moment when none is in progress.
+        head_bytes: Of a head; one of fewer than twice as many may pass.
+        read_seconds: For reading what is ready, where more is ready than buffers hold.
+        at_once: Fewer are kept.
+    """
+
+    head_seconds: float = 10
+    head_bytes: int = 16384
+    read_seconds: float = 30
+    at_once: int = 512
+
+
+USUAL_CONNECTIONS: Final = ConnectionLimits()

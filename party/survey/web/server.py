@@ -17,13 +17,15 @@ from party.errors import ConfigError
 from party.settings.address import Address
 from party.settings.collector import ClosingSettings, ServerSettings
 from party.survey.web.connections import protocol_with
+from party.survey.web.limits import USUAL_CONNECTIONS, ConnectionLimits, Cut
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import shares_sample_size
 
 _SECONDS_BETWEEN_LOOKS = 2
-_AT_ONCE = 512
+_UNREAD_BYTES = 65536
+"""More than a page; else the kernel keeps some megabytes for each who reads nothing."""
 _WAITING = 128
-"""So few are accepted at a time that each is read before `_AT_ONCE` others have come, and it is taken for idle."""
+"""So few are accepted at a time that each is read before too many others have come, and it is taken for idle."""
 
 
 def answers_needed(design: Design, closing: ClosingSettings) -> int | None:
@@ -42,7 +44,12 @@ def on_this_machine(settings: ServerSettings) -> ServerSettings:
 
 
 def run_server(
-    app: Any, settings: ServerSettings, ready: Callable[[Address], None], look: Callable[[], None] = lambda: None
+    app: Any,
+    settings: ServerSettings,
+    ready: Callable[[Address], None],
+    look: Callable[[], None] = lambda: None,
+    cut: Callable[[Cut], None] = lambda _: None,
+    limits: ConnectionLimits = USUAL_CONNECTIONS,
 ) -> None:
     """Serve until a signal ends it.
 
@@ -51,6 +58,8 @@ def run_server(
         settings: Where and how.
         ready: Told where it listens.
         look: Called again and again, every few seconds, in a thread.
+        cut: Told of each connection that asked for something and was ended.
+        limits: What connections may take.
 
     Raises:
         ConfigError: It cannot listen there, or the certificate cannot be used.
@@ -67,13 +76,13 @@ def run_server(
         log_level="critical",
         access_log=False,
         server_header=False,
-        http=protocol_with(_tls(settings)),
+        http=protocol_with(_tls(settings), limits, cut),
+        h11_max_incomplete_event_size=2 * limits.head_bytes,  # the protocol refuses earlier, and by the right status
         lifespan="off",
         ws="none",
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=list(settings.proxies),
         backlog=_WAITING,
-        limit_concurrency=_AT_ONCE,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=10,
     )
@@ -99,6 +108,7 @@ def _listening(address: Address) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
         listener.bind((address.host, address.port))
         listener.listen(_WAITING)
     except OSError as error:
