@@ -221,6 +221,7 @@ def test_without_a_copy_nothing_is_said_of_one(pair: Pair) -> None:
 
 def test_plan_says_that_columns_that_share_a_coin_tell_more_together(pair: Pair) -> None:
     pair.edit("bob", "# groups = 2", "groups = 1")
+    pair.edit("bob", "\nodds = 2", '\nodds = "any"')
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
     assert ended.err == ""
     assert ended.out.splitlines()[1].startswith("Columns that share a coin give each other away")
