@@ -162,7 +162,24 @@ def _questions(section: Section, questionnaire: Questionnaire, texts: Mapping[st
         if 0 < len(bare) < len(group):
             name = questionnaire.names[bare[0]]
             raise section.error(name, "needs a personal question, as others of its group have one, or none of them")
+    _check_personal(section, questionnaire.names, questions)
     return questions
+
+
+def _check_personal(section: Section, names: tuple[str, ...], questions: tuple[Question, ...]) -> None:
+    """Refuse a personal question or statement that stands twice: estimates take personal answers as independent.
+
+    In other groups it is no better: of the answers there both can be personal too, and are then equal.
+    """
+    asked: dict[str, str] = {}
+    for name, question in zip(names, questions, strict=True):
+        if question.personal is None:
+            continue
+        first = asked.setdefault(" ".join(question.personal.split()).casefold(), name)
+        if first != name:
+            raise section.section(name, _QUESTION).error(
+                "personal", f"is asked with {first!r} too, and equal answers make joint estimates wrong: ask another"
+            )
 
 
 def _question(section: Section, questionnaire: Questionnaire, column: int, texts: Mapping[str, str]) -> Question:

@@ -61,6 +61,7 @@ place = "answers.sqlite"               # or "postgresql://user@host/database", p
 
 # What respondents read. answers: one per value, in the order of the design.
 # For the unrelated question, a personal one too, which you cannot look up; where there is none, the page draws.
+# Ask another personal question with each: one answer must not say anything about another.
 # The form for a coin, a die or slips of paper needs chances that these have, and two values where a group lies.
 {questions}
 
@@ -79,6 +80,16 @@ place = "answers.sqlite"               # or "postgresql://user@host/database", p
 [texts]
 # send = "Send"
 """
+
+
+_PROPOSALS = (
+    "Were you born in January to June?",
+    "Is your house number odd?",
+    "Is the last digit of your phone number odd?",
+    "Was your mother born in January to June?",
+    "Was your father born in January to June?",
+    "Was your best friend born on an odd day of the month?",
+)
 
 
 @dataclass(frozen=True)
@@ -137,15 +148,21 @@ def _domain(question: DraftQuestion) -> str:
 
 
 def draft_survey(title: str, questions: Sequence[DraftQuestion]) -> str:
-    """Return a `survey.toml` for it."""
+    """Return a `survey.toml` for it, which proposes another personal question for every column."""
     sections = []
-    for each in questions:
+    for number, each in enumerate(questions):
         answers = ", ".join(map(_text, each.values))
         sections.append(
             f"[questions.{_text(each.name)}]\ntext = {_text(each.text)}\nanswers = [{answers}]\n"
-            f'# personal = "Were you born in January to June?"\n# personal_answers = [{answers}]'
+            f"# personal = {_text(_proposal(number))}\n# personal_answers = [{answers}]"
         )
     return _SURVEY.format(title=_text(title), questions="\n\n".join(sections))
+
+
+def _proposal(number: int) -> str:
+    """Return a personal question whose answer says nothing about the answers to those of other numbers."""
+    more = f"Is the last digit of the phone number of entry {number + 1} among your contacts odd?"
+    return _PROPOSALS[number] if number < len(_PROPOSALS) else more
 
 
 def _text(text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.settings.collector import CollectorSettings, read_collector_settings
+from party.settings.collector_template import DraftQuestion, draft_design, draft_survey
 from tests.support.collecting import PERSONAL, QUESTIONS, RELATED, ROUND_TWO, STATEMENTS, TESTABLE, UNRELATED
 
 
@@ -81,6 +82,34 @@ def test_personal_questions_are_asked_of_all_columns_of_a_group_or_of_none(tmp_p
         read(tmp_path, f'title = "T"\n{QUESTIONS}{PERSONAL}', design)
     with pytest.raises(ConfigError, match="only the unrelated question"):
         read(tmp_path, f'title = "T"\n{QUESTIONS}{PERSONAL}', RELATED)
+
+
+ONE_BLOCK = TESTABLE.replace('class = "smokes"', "")
+TWO_BLOCKS = ONE_BLOCK.replace('habits = ["smokes", "drinks"]', 'habits = ["smokes"]\nevenings = ["drinks"]')
+
+
+@pytest.mark.parametrize("design", [ONE_BLOCK, TWO_BLOCKS, STATEMENTS], ids=["one group", "two groups", "statements"])
+@pytest.mark.parametrize("again", ["Born in June?", "born  in\\tJune? "])
+def test_the_same_personal_question_twice_is_refused(tmp_path: Path, design: str, again: str) -> None:
+    """Its answers would be equal, which estimates of both columns together take as independent."""
+
+    def asked(second: str) -> str:
+        return (
+            f'title = "T"\n[questions.smokes]\npersonal = "Born in June?"\n[questions.drinks]\npersonal = "{second}"\n'
+        )
+
+    with pytest.raises(
+        ConfigError, match=r"\[questions.drinks\] personal: is asked with 'smokes' too, .*: ask another"
+    ):
+        read(tmp_path, asked(again), design)
+    assert read(tmp_path, asked("Born in July?"), design).questions[1].personal == "Born in July?"
+
+
+def test_a_new_survey_proposes_another_personal_question_for_every_column(tmp_path: Path) -> None:
+    columns = [DraftQuestion(f"q{number}", "?", ("yes", "no")) for number in range(20)]
+    proposed = draft_survey("T", columns).replace("# personal", "personal")
+    settings = read(tmp_path, proposed, draft_design(columns, "unrelated", "1/2"))
+    assert len({question.personal for question in settings.questions}) == 20
 
 
 def test_a_statement_needs_the_harmless_one_beside_it(tmp_path: Path) -> None:

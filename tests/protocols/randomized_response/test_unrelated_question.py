@@ -252,3 +252,21 @@ def test_the_likelihood_ratio_is_the_largest_over_the_transition_matrix(design: 
 def test_likelihood_ratios_worked_by_hand(design: Design, ratio: Fraction | None) -> None:
     """Warner at 3/4: 3/4 against 1/4. Unrelated at 1/2: 1/2 + 1/2 p against 1/2 p, `p` = 1/2 or 1/4."""
     assert design.likelihood_ratio(0, design.groups[0]) == ratio
+
+
+@pytest.mark.parametrize("groups", [((0, 1),), ((0,), (1,))], ids=["one group", "two groups"])
+def test_one_personal_answer_to_two_questions_biases_their_joint_count_and_two_do_not(groups: Groups) -> None:
+    """Enumerated over coins and personal answers, for a record that has neither; so the same question is refused."""
+    design = UnrelatedDesign((2, 2), groups, Fraction(1, 2), ((Fraction(1, 2),) * 2,) * 2)
+    both, truth = list(expressions(design.sizes))[-1], np.zeros((1, 2), dtype=np.uint8)
+
+    def expected(answers: list[tuple[int, int]]) -> Fraction:
+        tosses = list(product([False, True], repeat=len(groups)))
+        found = Fraction(0)
+        for personal, coins in product(answers, tosses):
+            sent = design.answer(truth, np.array([personal], dtype=np.uint8), np.array([coins]))
+            found += Fraction(estimate_count(sent, both, design).count)
+        return found / (len(answers) * len(tosses))
+
+    assert expected([(0, 0), (0, 1), (1, 0), (1, 1)]) == 0
+    assert expected([(0, 0), (1, 1)]) == Fraction(1, 4)
