@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protocols.errors import PeerError
 from protocols.messages import MaskedPage, OpenedPage
@@ -180,6 +181,19 @@ class Gates:
         """
         theirs: Uint64s = yield from _exchanged(OpenedPage, wires)
         return wires ^ theirs
+
+
+def flips(own: NDArray[np.bool_]) -> Role[NDArray[np.bool_]]:
+    """Show where our bits differ from random choices, and see where the peer's do: of a multiple of 64 of them.
+
+    Discloses: nothing; the choices are random and serve once.
+
+    Raises:
+        PeerError: The peer's part has another length.
+    """
+    wires = np.packbits(own, bitorder="little").view(WORD)
+    theirs = yield from _exchanged(MaskedPage, wires)
+    return np.unpackbits(theirs.view(np.uint8), bitorder="little").astype(np.bool_)
 
 
 def _exchanged(kind: type[MaskedPage] | type[OpenedPage], own: Uint64s) -> Role[Uint64s]:

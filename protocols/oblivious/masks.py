@@ -12,7 +12,7 @@ a session; uses only grow, in `Uses`, and are dealt before any worker starts. Of
 difference is read.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,11 @@ class Keys:
     numbering: Numbering
     keys: Blocks
 
+    def part(self, transfers: slice) -> "Keys":
+        """Return the keys of some consecutive transfers."""
+        first = range(len(self.keys))[transfers].start
+        return Keys(self.fixed, replace(self.numbering, start=self.numbering.start + first), self.keys[transfers])
+
     def masks(self, use: int, transfers: slice = EVERY, offset: Blocks | None = None) -> Blocks:
         """Return the masks of some of the keys, or of keys that differ from them by an offset, for this use."""
         keys = self.keys[transfers] if offset is None else self.keys[transfers] ^ offset
@@ -95,6 +100,10 @@ class BothKeys:
     def __len__(self) -> int:
         return len(self.zero.keys)
 
+    def part(self, transfers: slice) -> "BothKeys":
+        """Return those of some consecutive transfers, of which no key may have been used."""
+        return BothKeys(self.zero.part(transfers), self.offset)
+
     def masks(self, use: int, transfers: slice = EVERY) -> tuple[Blocks, Blocks]:
         """Return the masks of both keys of some transfers for this use."""
         return self.zero.masks(use, transfers), self.zero.masks(use, transfers, self.offset)
@@ -115,6 +124,10 @@ class ChosenKeys:
 
     def __len__(self) -> int:
         return len(self.choices)
+
+    def part(self, transfers: slice) -> "ChosenKeys":
+        """Return those of some consecutive transfers, of which no key may have been used."""
+        return ChosenKeys(self.choices[transfers], self.chosen.part(transfers))
 
     def masks(self, use: int, transfers: slice = EVERY) -> Blocks:
         """Return the masks of the chosen key of some transfers for this use."""

@@ -21,12 +21,14 @@ import numpy as np
 
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.bits import bit_planes
+from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.session import Transfers
 from protocols.randomness import Randomness
-from protocols.role import Phase, Progress, Role
+from protocols.role import Role
 
 _LANES: Final = 64
-_WORDS_AT_ONCE: Final = 2048
+_FEWEST: Final = 1 << 13
+_MOST: Final = 1 << 18
 _USE_BITS: Final = 128
 
 Triple = tuple[Uint64s, Uint64s, Uint64s]
@@ -34,7 +36,7 @@ Triple = tuple[Uint64s, Uint64s, Uint64s]
 
 
 class Triples:
-    """Deals triples of one session, each once, and makes more when none is left.
+    """Deals random transfers of one session, each once, and makes more when too few are left: a batch both ways.
 
     Args:
         transfers: Both directions.
@@ -45,40 +47,43 @@ class Triples:
 
     def __init__(self, transfers: Transfers, randomness: Randomness) -> None:
         self._transfers, self._randomness = transfers, randomness
-        self._left: dict[int, Triple] = {}
+        self._batch, self._left = _FEWEST, list[tuple[ChosenKeys, BothKeys]]()
 
     def take(self, words: int, bits: int) -> Role[Triple]:
         """Return triples for so many words of lanes, with strings of so many bits."""
-        yield from self.prepare(words, bits)
-        first, strings, products = self._left[bits]
-        self._left[bits] = (first[words:], strings[:, words:], products[:, words:])
-        return first[:words], strings[:, :words], products[:, :words]
-
-    def prepare(self, words: int, bits: int) -> Role[None]:
-        """Make triples until so many are left."""
-        left = self._left.get(bits) or (np.zeros(0, WORD), np.zeros((bits, 0), WORD), np.zeros((bits, 0), WORD))
-        parts, have = [left], len(left[0])
-        while have < words:
-            some = min(_WORDS_AT_ONCE, words - have)
-            parts.append((yield from self._make(some, bits)))
-            have += some
-            yield Progress(Phase.OVERLAP, have, words)
+        parts = []
+        uses = -(-bits // _USE_BITS)
+        for chosen, pairs in (yield from self.deal(words * _LANES)):
+            first = np.packbits(chosen.choices, bitorder="little").view(WORD)
+            got = _planes(chosen.strings(uses), bits)
+            zero, one = (_planes(strings, bits) for strings in pairs.strings(uses))
+            strings = zero ^ one
+            parts.append((first, strings, first & strings ^ got ^ zero))
         first, strings, products = zip(*parts, strict=True)
-        self._left[bits] = (np.concatenate(first), np.concatenate(strings, 1), np.concatenate(products, 1))
+        return np.concatenate(first), np.concatenate(strings, 1), np.concatenate(products, 1)
 
-    def _make(self, words: int, bits: int) -> Role[Triple]:
-        """Make some triples: a batch of transfers each way."""
-        count = words * _LANES
+    def deal(self, count: int) -> Role[list[tuple[ChosenKeys, BothKeys]]]:
+        """Return a multiple of 64 transfers each way, of random choices, in one part or several."""
+        dealt = []
+        while count:
+            if not self._left:
+                yield from self._make(max(min(count, _MOST), self._batch))
+                self._batch = min(2 * self._batch, _MOST)
+            chosen, pairs = self._left.pop()
+            if len(pairs) > count:
+                rest = slice(count, None)
+                self._left.append((chosen.part(rest), pairs.part(rest)))
+                chosen, pairs = chosen.part(slice(count)), pairs.part(slice(count))
+            dealt.append((chosen, pairs))
+            count -= len(pairs)
+        return dealt
+
+    def _make(self, count: int) -> Role[None]:
         drawn = self._randomness.randbelow(1 << count).to_bytes(count // 8, "little")
-        first = np.frombuffer(drawn, WORD)
         choices = np.unpackbits(np.frombuffer(drawn, np.uint8), bitorder="little").astype(np.bool_)
         (chosen,) = yield from self._transfers.chooser.extend([choices])
         (pairs,) = yield from self._transfers.sender.extend([count])
-        uses = -(-bits // _USE_BITS)
-        got = _planes(chosen.strings(uses), bits)
-        zero, one = (_planes(strings, bits) for strings in pairs.strings(uses))
-        strings = zero ^ one
-        return first, strings, first & strings ^ got ^ zero
+        self._left.append((chosen, pairs))
 
 
 def _planes(strings: Uint64s, bits: int) -> Uint64s:

@@ -152,21 +152,23 @@ def test_no_mask_of_a_transfer_serves_two_gates(monkeypatch: pytest.MonkeyPatch)
     assert recorder.offsets == 2
 
 
-def test_triples_are_dealt_once_and_made_ahead_where_they_are_asked_for() -> None:
+def test_triples_are_dealt_once_across_the_ends_of_batches() -> None:
     one, other = sides()
 
     def deal(side: Gates) -> Role[list[Words]]:
-        yield from side.triples.prepare(5, 1)
-        first = yield from side.triples.take(2, 1)
-        second = yield from side.triples.take(2, 1)
-        third = yield from side.triples.take(2, 1)
-        return [np.concatenate([each.reshape(-1) for each in triple]) for triple in (first, second, third)]
+        some = []
+        for words in (2, 100, 2, 60, 2):
+            triple = yield from side.triples.take(words, 1)
+            some.append(np.concatenate([each.reshape(-1) for each in triple]))
+        return some
 
-    ours, theirs = run_pair(deal(one), deal(other))
+    transcript = Transcript()
+    ours, theirs = run_pair(deal(one), deal(other), transcript)
     for left, right in zip(ours, theirs, strict=True):
         bit, string, product = np.split(left ^ right, 3)
         assert (bit & string == product).all()
-    assert len({part.tobytes() for part in ours}) == 3
+    assert len({part.tobytes() for part in ours}) == 5
+    assert len(transcript.sent_by_a) == 2  # batches, of which the second is twice as long
 
 
 @pytest.mark.parametrize("kind", [MaskedPage, OpenedPage])

@@ -1,0 +1,191 @@
+"""Whole numbers of which each side has a summand, beside bits of which each has one (`oblivious.gates`).
+
+A bit `x + y - 2 x y`, of which one side has `x` and the other `y`, times a number `a + b`: each summand times the bit
+is one product of the other's bit with a number of its own (Gilboa, CRYPTO 1999), so one transfer each way. Carries
+are formed by parallel prefixes (Sklansky 1960; Schneider and Zohner, FC 2013, on depth against size): exchanges grow as
+the logarithm of the bits.
+
+*Functionality*: shares of products, bits and signs; nothing is learned.
+*Assumed, deviations, never again*: as `products` and `gates`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import bit_planes
+from protocols.oblivious.gates import LANES, Gates, flips
+from protocols.oblivious.masks import BothKeys, ChosenKeys
+from protocols.oblivious.products import NumberSource, ProductShares, receive_products, send_products
+from protocols.role import Role
+
+
+def modulus_mask(width: int) -> np.uint64:
+    """Return the bits that numbers of this width have."""
+    return np.uint64((1 << width) - 1)
+
+
+def bits_of_lanes(wires: Uint64s) -> NDArray[np.bool_]:
+    """Return the bit of each lane: the last axis has a bit for each, where it had a word for 64."""
+    return np.unpackbits(np.ascontiguousarray(wires).view(np.uint8), axis=-1, bitorder="little").astype(np.bool_)
+
+
+def filled(numbers: Uint64s) -> Uint64s:
+    """Fill the lanes of numbers up with zeros, to whole words."""
+    lanes = -(-numbers.shape[-1] // LANES) * LANES
+    result = np.zeros((*numbers.shape[:-1], lanes), WORD)
+    result[..., : numbers.shape[-1]] = numbers
+    return result
+
+
+def wires_of(bits: NDArray[np.bool_]) -> Uint64s:
+    """Return wires of these lanes, filled up with zeros: a word for 64, where there was a bit for each."""
+    packed = np.packbits(bits, axis=-1, bitorder="little")
+    wires = np.zeros((*bits.shape[:-1], -(-packed.shape[-1] // 8) * 8), np.uint8)
+    wires[..., : packed.shape[-1]] = packed
+    return wires.view(WORD)
+
+
+def products(gates: Gates, bits: Uint64s, numbers: Uint64s, width: int) -> Role[Uint64s]:
+    """Return shares of each bit times the number of its lane, modulo `2**width`.
+
+    Args:
+        gates: Our part of the computation.
+        bits: Shares of bits (`... x words`).
+        numbers: Shares of numbers (`... x lanes`, 64 for each word).
+        width: Of the numbers.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+    """
+    own, mask = bits_of_lanes(bits).reshape(-1), modulus_mask(width)
+    values = np.broadcast_to(numbers, (*bits.shape[:-1], bits.shape[-1] * LANES)).reshape(-1)
+    factors = np.where(own, np.uint64(0) - values, values) & mask
+    result, start = np.where(own, values, np.uint64(0)), 0
+    for chosen, pairs in (yield from gates.triples.deal(len(own))):
+        part = slice(start, start + len(pairs))
+        result[part] += yield from _both_ways(chosen, pairs, own[part], factors[part], width)
+        start = part.stop
+    return (result & mask).reshape(*bits.shape[:-1], -1)
+
+
+def _both_ways(
+    chosen: ChosenKeys, pairs: BothKeys, own: NDArray[np.bool_], factors: Uint64s, width: int
+) -> Role[Uint64s]:
+    """Return our shares of the peer's bits times our factors and of our bits times the peer's, added.
+
+    Transfers are of random choices, so each side shows where its bits differ from them, which hides the bits; there a
+    product `c V` of the choice becomes `V - c V`.
+    """
+    sent, received = ProductShares([(len(own), [width])]), ProductShares([(len(own), [width])])
+    ours = chosen.choices ^ own
+    theirs = yield from flips(ours)
+    yield from send_products([(pairs, [width], _source(factors))], sent)
+    yield from receive_products([(chosen, [width])], received)
+    to_send, to_receive = sent.shares[0][:, 0], received.shares[0][:, 0]
+    return np.where(theirs, factors - to_send, to_send) + np.where(ours, np.uint64(0) - to_receive, to_receive)
+
+
+def _source(factors: Uint64s) -> NumberSource:
+    return lambda _, transfers: factors[transfers]
+
+
+def as_numbers(gates: Gates, bits: Uint64s, weights: Sequence[int], width: int) -> Role[Uint64s]:
+    """Return shares of bits as numbers 0 or their weight, modulo `2**width` (`bits x lanes`).
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+    """
+    shape = (*bits.shape[:-1], bits.shape[-1] * LANES)
+    factors = np.broadcast_to(np.array(weights, WORD)[:, None], shape)
+    return (yield from products(gates, bits, factors if gates.first else np.zeros(shape, WORD), width))
+
+
+def summand_bits(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
+    """Return shares of the bits of numbers (`width x words`), in about `log2 width` exchanges.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: As `Gates.times`.
+    """
+    own = bit_planes(numbers, width)
+    alone = yield from gates.both(gates.ours(own, mine=gates.first), gates.ours(own, mine=not gates.first))
+    carries = yield from _carries(gates, alone[:-1], own[:-1])
+    return np.concatenate([own[:1], own[1:] ^ carries])
+
+
+def _carries(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[Uint64s]:
+    """Return what goes out of each place, from what it makes and whether it passes a carry on."""
+    made, passed, half = made.copy(), passed.copy(), 1
+    while half < len(made):
+        pairs = [
+            (low, high)
+            for low in range(half - 1, len(made) - 1, 2 * half)
+            for high in range(low + 1, min(low + 1 + half, len(made)))
+        ]
+        low_of, high = np.array(pairs).T
+        through = yield from gates.times(passed[high], np.stack([made[low_of], passed[low_of]]))
+        made[high] ^= through[0]
+        passed[high] = through[1]
+        half *= 2
+    return made
+
+
+def last_carry(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[Uint64s]:
+    """Return shares of what goes out of the highest place, from what each makes and whether it passes a carry on.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: As `Gates.times`.
+    """
+    while len(made) > 1:
+        odd = len(made) % 2
+        low, high = slice(odd, None, 2), slice(odd + 1, None, 2)
+        through = yield from gates.times(passed[high], np.stack([made[low], passed[low]]))
+        made = np.concatenate([made[:odd], made[high] ^ through[0]])
+        passed = np.concatenate([passed[:odd], through[1]])
+    carry: Uint64s = made[0]
+    return carry
+
+
+def are_negative(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
+    """Return shares of the highest bit of numbers.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: As `Gates.times`.
+    """
+    own = bit_planes(numbers, width)
+    low = own[:-1]
+    made = yield from gates.both(gates.ours(low, mine=gates.first), gates.ours(low, mine=not gates.first))
+    highest: Uint64s = own[-1] ^ (yield from last_carry(gates, made, low))
+    return highest
+
+
+def not_below(gates: Gates, bits: Uint64s, least: int) -> Role[Uint64s]:
+    """Return shares of whether numbers, given by their bits, are no smaller than a public one.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: As `Gates.times`.
+    """
+    width = len(bits)
+    if least <= 0:
+        return gates.flipped(np.zeros_like(bits[0]))
+    if least >> width:
+        return np.zeros_like(bits[0])
+    added = (1 << width) - least
+    places = [bool(added >> at & 1) for at in range(width)]
+    made = np.stack([bit if place else np.zeros_like(bit) for bit, place in zip(bits, places, strict=True)])
+    passed = np.stack([gates.flipped(bit) if place else bit for bit, place in zip(bits, places, strict=True)])
+    return (yield from last_carry(gates, made, passed))

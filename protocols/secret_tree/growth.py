@@ -1,0 +1,238 @@
+"""ID3 over counts that nobody sees, level by level: which attribute splits which node, and which class a leaf has.
+
+    counts      shares of N(E and A = v and class = c) for all nodes and candidates of a depth (`shares`)
+    worth       U of each candidate (`entropy`); without two branches of `min_leaf` records or more it is barred
+    winner      the least U, ties to the first (`contest`)
+    leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
+    label       the commonest class, ties to the first; a branch of fewer than `min_leaf` records has its parent's
+
+Of each node it is opened whether it is a leaf; then its label, or the winner's place. Where `min_leaf` is 1 no
+candidate is barred, and what is of one class is opened before the rest is counted: the tree shows it.
+
+The last value's counts follow from the node's, and one child's from its parent's and its siblings': shares add up.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.whole import mixture_bits
+from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.numbers import (
+    as_numbers,
+    bits_of_lanes,
+    filled,
+    modulus_mask,
+    not_below,
+    summand_bits,
+    wires_of,
+)
+from protocols.role import Role
+from protocols.secret_tree.contest import least, several
+from protocols.secret_tree.entropy import entropy_parts
+from protocols.secret_tree.shares import SharedCounts
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.schema import Schema
+from protocols.terms import Growth
+
+Tables = Mapping[int, Uint64s]
+"""Our shares of the counts of each candidate (`values x classes`)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HiddenNode:
+    """A node of which nobody knows how many records it has.
+
+    Args:
+        expression: Its path.
+        candidates: What may split it.
+        counts: Our shares of its classes' counts.
+        of_parent: Our shares of the bits of its parent's label; the root has none.
+    """
+
+    expression: Expression
+    candidates: tuple[int, ...]
+    counts: Uint64s
+    of_parent: NDArray[np.bool_] | None = None
+
+
+class SecretTree:
+    """One side's part of growing a tree.
+
+    Args:
+        schema: The joint schema.
+        growth: Its depth, and the least records of a leaf.
+        counts: Of the training records.
+        gates: Our part of the computation.
+
+    Discloses: the tree: its splits and labels.
+    """
+
+    def __init__(self, schema: Schema, growth: Growth, counts: SharedCounts, gates: Gates) -> None:
+        self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
+        self._width = mixture_bits(counts.records, schema.classes)
+        self._nodes: dict[Expression, Node] = {}
+        self._above: dict[Expression, Tables] = {}
+
+    def build(self) -> Role[Tree]:
+        """Grow the tree to its end, or its limits.
+
+        Raises:
+            PeerError: The peer sent what the protocol does not allow.
+        """
+        labels = [ROOT & Term(self._schema.class_index, label) for label in range(self._schema.classes)]
+        every = tuple(range(len(self._schema.attributes)))
+        level = [HiddenNode(ROOT, every, (yield from self._counts.count(labels)))]
+        while level:
+            level = yield from self._grow(level)
+        return assembled(self._schema, self._nodes.items(), self._growth)
+
+    def _grow(self, level: list[HiddenNode]) -> Role[list[HiddenNode]]:
+        """Open what the nodes of one depth are; return those of the next."""
+        label, ends = yield from self._judged(level)
+        if len(level[0].expression.terms) == self._growth.max_depth or not level[0].candidates:
+            yield from self._put_leaves(level, label, range(len(level)))
+            return []
+        looked_at = list(range(len(level)))
+        if self._growth.min_leaf == 1:
+            looked_at = yield from self._without_leaves(level, label, ends, looked_at)
+        if not looked_at:
+            return []
+        nodes = [level[at] for at in looked_at]
+        tables = yield from self._tables(nodes)
+        winners, barred = yield from self._contest(nodes, tables)
+        split = looked_at
+        if self._growth.min_leaf > 1:
+            goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
+            split = yield from self._without_leaves(level, label, self._gates.flipped(goes_on), looked_at)
+        places = [looked_at.index(at) for at in split]
+        opened = yield from self._opened(winners, places)
+        self._above, shares = {}, bits_of_lanes(label)
+        children: list[HiddenNode] = []
+        for place, winner in zip(places, opened, strict=True):
+            node, of_node = nodes[place], tables[place]
+            attribute = node.candidates[winner]
+            self._nodes[node.expression], self._above[node.expression] = Split((), attribute, ()), of_node
+            left = tuple(candidate for candidate in node.candidates if candidate != attribute)
+            children += [
+                HiddenNode(node.expression.child(attribute, value), left, row, shares[:, looked_at[place]])
+                for value, row in enumerate(of_node[attribute])
+            ]
+        return children
+
+    def _judged(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
+        """Return shares of each node's label, and of whether it is a leaf whatever its candidates are: a lane each."""
+        gates, classes = self._gates, self._schema.classes
+        own = filled(np.stack([node.counts for node in level], axis=1))
+        width = self._counts.width + 2
+        numbers, bits = yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), width)
+        in_all, of_class = bits[:, -1], bits[:, :-1].reshape(len(bits), -1)
+        label, _ = yield from least(
+            gates, np.uint64(0) - numbers[:-1], np.zeros((classes, in_all.shape[1]), WORD), width
+        )
+        parents = [node.of_parent for node in level if node.of_parent is not None]
+        if parents:
+            is_large = yield from not_below(gates, in_all, self._growth.min_leaf)
+            label = yield from gates.chosen(is_large, label, wires_of(np.stack(parents, axis=1)))
+        has_some = yield from not_below(gates, of_class, 1)
+        is_mixed = yield from several(gates, has_some.reshape(classes, -1))
+        may_be_split = yield from not_below(gates, in_all, self._growth.smallest_split)
+        return label, gates.flipped((yield from gates.both(is_mixed, may_be_split)))
+
+    def _lifted(self, shares: Uint64s, width: int) -> Role[tuple[Uint64s, Uint64s]]:
+        """Return shares of counts modulo a larger power of two, and of their bits, which go first."""
+        gates, narrow = self._gates, self._counts.width
+        own = shares & modulus_mask(narrow)
+        bits = yield from summand_bits(gates, own.reshape(-1), narrow + 1)
+        over = yield from as_numbers(gates, bits[narrow:], [1 << narrow], width)
+        lifted = (own - over.reshape(own.shape)) & modulus_mask(width)
+        return lifted, bits[:narrow].reshape(narrow, *own.shape[:-1], -1)
+
+    def _tables(self, nodes: Sequence[HiddenNode]) -> Role[list[Tables]]:
+        """Return our shares of the counts of all candidates of each node."""
+        spared, classes = self._spared(nodes), self._schema.classes
+        what = [
+            node.expression.child(candidate, value) & Term(self._schema.class_index, label)
+            for at, node in enumerate(nodes)
+            if at not in spared
+            for candidate in node.candidates
+            for value in range(self._schema.attributes[candidate].size - 1)
+            for label in range(classes)
+        ]
+        shares, start = (yield from self._counts.count(what)).reshape(-1, classes), 0
+        tables: list[dict[int, Uint64s]] = [{} for _ in nodes]
+        for at, node in enumerate(nodes):
+            for candidate in () if at in spared else node.candidates:
+                rows = shares[start : start + self._schema.attributes[candidate].size - 1]
+                start += len(rows)
+                tables[at][candidate] = np.concatenate([rows, (node.counts - rows.sum(0, dtype=WORD))[None]])
+        for at, siblings in spared.items():
+            above = self._above[nodes[at].expression.parent]
+            for candidate in nodes[at].candidates:
+                others = np.stack([tables[each][candidate] for each in siblings]) if siblings else np.zeros(1, WORD)
+                tables[at][candidate] = above[candidate] - others.sum(0, dtype=WORD)
+        return list(tables)
+
+    def _spared(self, nodes: Sequence[HiddenNode]) -> dict[int, list[int]]:
+        """Return for the last branch of each split all of whose branches are counted, where the others are."""
+        branches: dict[Expression, list[int]] = {}
+        for at, node in enumerate(nodes):
+            if node.expression.terms:
+                branches.setdefault(node.expression.parent, []).append(at)
+        return {
+            places[-1]: places[:-1]
+            for places in branches.values()
+            if len(places) == self._schema.attributes[nodes[places[0]].expression.terms[-1].column].size
+        }
+
+    def _contest(self, nodes: Sequence[HiddenNode], tables: Sequence[Tables]) -> Role[tuple[Uint64s, Uint64s]]:
+        """Return shares of which candidate wins at each node, and of whether all are barred: a lane each."""
+        counts = [table[candidate] for node, table in zip(nodes, tables, strict=True) for candidate in node.candidates]
+        sizes, rows = np.array([len(each) for each in counts]), np.concatenate(counts)
+        own = filled(np.concatenate([rows.T, rows.sum(1, dtype=WORD)[None]]))
+        numbers, bits = yield from self._lifted(own, self._width)
+        flat = bits.reshape(len(bits), -1)
+        parts = yield from entropy_parts(self._gates, numbers.reshape(-1), flat, self._width)
+        parts = parts.reshape(own.shape)
+        of_branch = parts[-1] - parts[:-1].sum(0, dtype=WORD)
+        starts = np.cumsum(sizes) - sizes
+        barred = yield from self._barred(bits[:, -1], starts, sizes)
+        by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
+        worth = np.add.reduceat(of_branch[: len(rows)], starts)[by_node]
+        return (yield from least(self._gates, filled(worth), wires_of(barred[by_node]), self._width))
+
+    def _barred(self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Role[NDArray[np.bool_]]:
+        """Return our shares of which candidates have not two branches of the least records."""
+        if self._growth.min_leaf == 1:
+            return np.zeros(len(sizes), np.bool_)
+        is_large = bits_of_lanes((yield from not_below(self._gates, bits, self._growth.min_leaf)))
+        branches = np.zeros((sizes.max(), len(sizes)), np.bool_)
+        for value, wire in enumerate(branches):
+            wire[sizes > value] = is_large[starts[sizes > value] + value]
+        two = yield from several(self._gates, wires_of(branches))
+        return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
+
+    def _without_leaves(
+        self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, looked_at: Sequence[int]
+    ) -> Role[list[int]]:
+        """Open which of some nodes are leaves, and their labels; return the others."""
+        opened = yield from self._opened(ends[None], looked_at)
+        are_leaves = [at for at, is_leaf in zip(looked_at, opened, strict=True) if is_leaf]
+        yield from self._put_leaves(level, label, are_leaves)
+        return [at for at in looked_at if at not in set(are_leaves)]
+
+    def _put_leaves(self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int]) -> Role[None]:
+        for at, opened in zip(places, (yield from self._opened(label, places)), strict=True):
+            self._nodes[level[at].expression] = Leaf((), opened)
+
+    def _opened(self, wires: Uint64s, places: Sequence[int]) -> Role[list[int]]:
+        """Open the numbers of some lanes, of which the wires are the bits, and of no other lane."""
+        if not places:
+            return []
+        both = yield from self._gates.opened(wires_of(bits_of_lanes(wires)[:, list(places)]))
+        bits = bits_of_lanes(both)[:, : len(places)].astype(np.int64)
+        return [int(number) for number in (bits << np.arange(len(bits))[:, None]).sum(0)]

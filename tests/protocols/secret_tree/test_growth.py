@@ -1,0 +1,209 @@
+"""A tree of counts that nobody sees is that of who sees them all, and nothing but the tree is opened."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.counting.oblivious import sides_of
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.whole import mixture
+from protocols.messages import MaskedPage, OpenedPage
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.session import Transfers
+from protocols.oblivious.triples import Triples
+from protocols.role import Message, Role, Transcript, run_pair
+from protocols.secret_tree.growth import SecretTree
+from protocols.secret_tree.shares import SharedCounts
+from protocols.tables.expression import ROOT, Expression
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+from protocols.terms import Growth
+from tests.protocols.ciphers.paillier.chance import Chance
+from tests.protocols.oblivious.parts import meet
+from tests.protocols.oblivious.test_masks_once import ONCE
+from tests.protocols.oblivious.test_views import bits_of, off
+from tests.support.mask_recorder import MaskRecorder
+from tests.support.plain import schema_of
+from tests.support.secure_engines import columns_of
+
+
+@dataclass(frozen=True)
+class Game:
+    schema: Schema
+    codes: Codes
+    growth: Growth
+
+    def grown(self, transcript: Transcript | None = None, seed: int = 3) -> Tree:
+        sides = sides_of(self.schema, "alice")
+
+        def play(transfers: Transfers, columns: frozenset[int], *, first: bool) -> Role[Tree]:
+            own = columns_of(self.codes, columns)
+            gates = Gates(first, transfers, Triples(transfers, Chance(seed + first)))
+            counts = SharedCounts(sides, own, transfers, is_chooser=first)
+            return SecretTree(self.schema, self.growth, counts, gates).build()
+
+        one, other = meet(4, seed)
+        ours, theirs = run_pair(
+            play(one, sides.chooser, first=True), play(other, sides.corrector, first=False), transcript
+        )
+        assert ours == theirs
+        return ours
+
+    def plain(self) -> Tree:
+        """Grow it as simply as possible, of counts that are there for all to see."""
+        nodes: dict[Expression, Node] = {}
+        pending = [(ROOT, self.codes, 0)]
+        while pending:
+            expression, rows, of_parent = pending.pop()
+            counts = np.bincount(rows[:, -1], minlength=self.schema.classes)
+            is_large = len(rows) >= self.growth.min_leaf or expression == ROOT
+            label = int(counts.argmax()) if is_large else of_parent
+            best = self._best(expression, rows) if (counts > 0).sum() > 1 else None
+            if best is None:
+                nodes[expression] = Leaf((), label)
+                continue
+            nodes[expression] = Split((), best, ())
+            pending += [
+                (expression.child(best, value), rows[rows[:, best] == value], label)
+                for value in range(self.schema.attributes[best].size)
+            ]
+        return assembled(self.schema, nodes.items(), self.growth)
+
+    def _best(self, expression: Expression, rows: Codes) -> int | None:
+        least = self.growth.min_leaf
+        if len(expression.terms) == self.growth.max_depth or len(rows) < 2 * least:
+            return None
+        worth: list[tuple[int, int]] = []
+        for candidate, attribute in enumerate(self.schema.attributes):
+            table = np.zeros((attribute.size, self.schema.classes), int)
+            np.add.at(table, (rows[:, candidate], rows[:, -1]), 1)
+            fits = least == 1 or (table.sum(1) >= least).sum() > 1
+            if candidate not in expression.columns and fits:
+                worth.append((int(mixture(table)), candidate))
+        return min(worth)[1] if worth else None
+
+
+@st.composite
+def games(draw: st.DrawFn) -> Game:
+    sizes = draw(st.lists(st.integers(2, 6), min_size=1, max_size=4))
+    classes, count = draw(st.integers(1, 4)), draw(st.integers(1, 300))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    codes = np.stack([rng.integers(0, size, count) for size in (*sizes, classes)], axis=1)
+    codes[:, -1] = np.where(rng.random(count) < 0.7, codes[:, : len(sizes)].sum(1) % classes, codes[:, -1])
+    growth = Growth(max_depth=draw(st.sampled_from([None, 1, 2, 3])), min_leaf=draw(st.sampled_from([1, 2, 20])))
+    return Game(schema_of(sizes, classes, draw(st.integers(0, len(sizes)))), codes.astype(np.uint8), growth)
+
+
+@settings(max_examples=25, deadline=None)
+@given(games())
+def test_it_is_the_tree_of_who_sees_all(game: Game) -> None:
+    assert game.grown() == game.plain()
+
+
+SCHEMA = schema_of((2, 3, 2, 4), 3, 2)
+
+
+def table(seed: int, counts: int = 400) -> Codes:
+    """Return records whose class follows their columns but for one in eight."""
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, size, counts) for size in (2, 3, 2, 4)], axis=1)
+    label = np.where(codes[:, 3] == 0, 2, np.where(codes[:, 0] == 1, codes[:, 2], codes[:, 1] == 2))
+    label[::8] = rng.integers(0, 3, len(label[::8]))
+    return np.column_stack([codes, label]).astype(np.uint8)
+
+
+def opened(transcript: Transcript) -> list[list[int]]:
+    """Return the numbers that both sides' shares add up to, opening by opening, lanes that nobody uses included."""
+    pages = (
+        [message.words for message in sent if isinstance(message, OpenedPage)]
+        for sent in (transcript.sent_by_a, transcript.sent_by_b)
+    )
+    return [
+        (np.frombuffer(one, np.uint8) ^ np.frombuffer(other, np.uint8)).tolist()
+        for one, other in zip(*pages, strict=True)
+    ]
+
+
+def lanes(numbers: list[int], most: int) -> list[int]:
+    """Return what is opened of some numbers of at most this size, bit by bit."""
+    result: list[int] = []
+    for bit in range(max(1, most.bit_length())) if numbers else ():
+        packed = np.packbits([number >> bit & 1 for number in numbers], bitorder="little")
+        result += [*packed.tolist(), *[0] * (-len(packed) % 8)]
+    return result
+
+
+def openings(tree: Tree) -> Iterator[list[int]]:
+    """Yield what a run opens, from its tree alone: leaf or not, labels, winners, depth by depth."""
+    levels: dict[int, list[tuple[Expression, Node]]] = {}
+    for expression, node in tree.walk():
+        levels.setdefault(len(expression.terms), []).append((expression, node))
+    attributes, most = range(len(tree.schema.attributes)), tree.schema.classes - 1
+    for depth, level in sorted(levels.items()):
+        left = len(attributes) - depth
+        if depth != tree.growth.max_depth and left:
+            yield lanes([isinstance(node, Leaf) for _, node in level], 1)
+        yield lanes([node.label for _, node in level if isinstance(node, Leaf)], most)
+        yield lanes(
+            [
+                [each for each in attributes if each not in expression.columns].index(node.attribute)
+                for expression, node in level
+                if isinstance(node, Split)
+            ],
+            left - 1,
+        )
+
+
+@pytest.mark.parametrize("growth", [Growth(), Growth(max_depth=2), Growth(3, 20), Growth(min_leaf=40)], ids=repr)
+def test_what_is_opened_follows_from_the_tree(growth: Growth) -> None:
+    transcript = Transcript()
+    tree = Game(SCHEMA, table(1), growth).grown(transcript)
+    assert tree.size > 3
+    assert opened(transcript) == [each for each in openings(tree) if each]
+
+
+def kinds(messages: list[Message]) -> list[tuple[str, list[int]]]:
+    return [
+        (type(message).__name__, [len(value) for value in vars(message).values() if isinstance(value, bytes)])
+        for message in messages
+    ]
+
+
+def test_lengths_are_those_of_the_tree_and_the_number_of_records() -> None:
+    """Two tables of other counts, of which one tree grows; a third grows another, and its lengths are others."""
+    growth, lengths = Growth(max_depth=2, min_leaf=10), []
+    tables = [table(1), table(1), table(1)]
+    tables[1][:80:8, -1] = (tables[1][:80:8, -1] + 1) % 3
+    tables[2][:, -1] = tables[2][:, 3] % 3
+    trees = []
+    for codes in tables:
+        transcript = Transcript()
+        trees.append(Game(SCHEMA, codes, growth).grown(transcript))
+        lengths.append((kinds(transcript.sent_by_a), kinds(transcript.sent_by_b)))
+    assert trees[0] == trees[1] != trees[2]
+    assert (np.bincount(tables[0][:, -1]) != np.bincount(tables[1][:, -1])).any()
+    assert lengths[0] == lengths[1] != lengths[2]
+
+
+def test_what_crosses_looks_the_same_whatever_the_counts_are() -> None:
+    """The bits of all that goes into gates: half of them ones, of records of one kind as of all kinds."""
+    alike = np.tile(table(1)[:1], (400, 1))
+    alike[:200, -1] = (alike[0, -1] + 1) % 3
+    for codes in (table(1), alike):
+        transcript = Transcript()
+        Game(SCHEMA, codes, Growth(min_leaf=20)).grown(transcript)
+        for sent in (transcript.sent_by_a, transcript.sent_by_b):
+            masked = b"".join(message.words for message in sent if isinstance(message, MaskedPage))
+            assert len(masked) > 5000
+            assert off(bits_of(masked, 8)) == []
+
+
+def test_no_mask_serves_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = MaskRecorder(monkeypatch)
+    Game(SCHEMA, table(1), Growth(min_leaf=20)).grown()
+    assert recorder.times() <= ONCE
+    assert recorder.offsets == 2

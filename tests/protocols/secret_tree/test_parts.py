@@ -1,0 +1,61 @@
+"""The parts of a secret tree: `f` bit by bit, the least of numbers, and whether two wires are 1."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.learning.whole import entropy_part
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
+from protocols.role import Role, run_pair
+from protocols.secret_tree.contest import least, several
+from protocols.secret_tree.entropy import entropy_parts
+from tests.protocols.oblivious.test_gates import SEEDS, SLOW, Words, drawn, sides
+
+WIDTH = 44
+
+
+@pytest.mark.parametrize("bits", [1, 2, 7, 8, 9, 16, 20])
+def test_entropy_is_that_of_who_sees_the_numbers(bits: int) -> None:
+    some = np.concatenate([np.arange(min(1 << bits, 600)), drawn(bits, 100) % np.uint64(1 << bits)])
+    numbers = filled(some.astype(np.uint64))
+    masks = drawn(bits + 1, len(numbers))
+
+    def play(side: Gates, own: Words) -> Role[Words]:
+        planes = yield from summand_bits(side, own, bits)
+        return (yield from entropy_parts(side, own, planes, WIDTH))
+
+    one, other = sides()
+    left, right = run_pair(play(one, masks), play(other, numbers - masks))
+    assert ((left + right & modulus_mask(WIDTH)) == entropy_part(numbers).astype(np.uint64) & modulus_mask(WIDTH)).all()
+
+
+@SLOW
+@given(SEEDS, st.integers(1, 9), st.integers(1, 5))
+def test_the_first_of_the_least_wins_unless_it_is_barred(seed: int, count: int, kinds: int) -> None:
+    rng = np.random.default_rng(seed)
+    numbers, barred = rng.integers(0, kinds, (count, 64)), rng.random((count, 64)) < rng.random()
+    masks, hidden = drawn(seed, count, 64), drawn(seed + 1, count, 1)
+
+    def play(side: Gates) -> Role[tuple[Words, Words]]:
+        own = masks if side.first else numbers.astype(np.uint64) - masks
+        bars = hidden if side.first else hidden ^ wires_of(barred)
+        return (yield from least(side, own, bars, 10))
+
+    one, other = sides()
+    (place, bar), (other_place, other_bar) = run_pair(play(one), play(other))
+    opened = bits_of_lanes(place ^ other_place)
+    winners = (opened.astype(int) << np.arange(len(opened))[:, None]).sum(0)
+    assert (bits_of_lanes(bar ^ other_bar) == barred.all(0)).all()
+    assert (winners == np.where(barred.all(0), winners, np.where(barred, 99, numbers).argmin(0))).all()
+
+
+@SLOW
+@given(SEEDS, st.integers(1, 6))
+def test_two_ones_or_more_are_several(seed: int, count: int) -> None:
+    bits = np.random.default_rng(seed).random((count, 64)) < 1 / count
+    mask = drawn(seed, count, 1)
+    one, other = sides()
+    left, right = run_pair(several(one, mask), several(other, mask ^ wires_of(bits)))
+    assert (bits_of_lanes(left ^ right) == (bits.sum(0) >= 2)).all()
