@@ -13,21 +13,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from party.settings.collector import read_collector_settings
-from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from tests.support.browser import chromium, everything_kept, let_fall, recording
-from tests.support.collecting import (
-    PERSONAL,
-    QUESTIONS,
-    RELATED,
-    UNRELATED,
-    add_links,
-    collector,
-    write_survey_files,
-)
+from tests.support.browser import chromium, everything_kept, let_fall, load, recording
+from tests.support.collecting import BROWSER_DESIGNS, collector, survey_with_links
 from tests.support.processes import cotally_here
 
-DESIGNS = {"related": (RELATED, QUESTIONS), "unrelated": (UNRELATED, QUESTIONS + PERSONAL)}
 ALIKE = {
     # of two respondents who send the same: how their coins fall, and what each answers; the first sends the truth
     "related": (((0, 0), "000"), ((1, 2), "111")),
@@ -43,18 +33,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         yield opened
 
 
-def made(folder: Path, kind: str, links: int) -> tuple[Path, list[str]]:
-    path = write_survey_files(folder, *DESIGNS[kind], server="requests = 100000")
-    settings = read_collector_settings(path)
-    with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
-        return path, add_links(store, links)
-
-
-def load(browser: webdriver.Chrome, address: str) -> None:
-    browser.get("about:blank")
-    browser.get(address)
-
-
 def answer(browser: webdriver.Chrome, truths: str) -> None:
     """Choose these answers, and the first to each personal question."""
     for column, value in enumerate(truths):
@@ -68,11 +46,11 @@ def send(browser: webdriver.Chrome) -> None:
     WebDriverWait(browser, 20).until(lambda b: b.find_element(By.ID, "done").is_displayed())
 
 
-@pytest.mark.parametrize("kind", DESIGNS)
+@pytest.mark.parametrize("kind", BROWSER_DESIGNS)
 def test_what_a_later_page_reads_is_the_same_whatever_is_true_of_whoever_has_sent_the_same(
     browser: webdriver.Chrome, tmp_path: Path, kind: str
 ) -> None:
-    path, codes = made(tmp_path / "s", kind, 2)
+    path, codes = survey_with_links(tmp_path / "s", kind, 2)
     with collector(path) as (_, address), recording(address) as recorder:
         read = []
         for code, (coins, truths) in zip(codes, ALIKE[kind], strict=True):
@@ -99,7 +77,7 @@ def test_what_a_later_page_reads_is_the_same_whatever_is_true_of_whoever_has_sen
 def test_what_was_kept_is_gone_when_a_page_is_opened_or_answered_after_the_survey_has_closed(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    path, codes = made(tmp_path / "s", "related", 3)
+    path, codes = survey_with_links(tmp_path / "s", "related", 3)
     with collector(path) as (_, address), recording(address) as recorder:
         site = f"http://{recorder.address}/#"
         load(browser, site + codes[0])

@@ -24,18 +24,9 @@ from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.table import Codes
-from tests.support.browser import Recorder, chromium, everything_kept, let_fall, recording
-from tests.support.collecting import (
-    PERSONAL,
-    QUESTIONS,
-    RELATED,
-    UNRELATED,
-    add_links,
-    collector,
-    write_survey_files,
-)
+from tests.support.browser import Recorder, chromium, everything_kept, let_fall, load, recording
+from tests.support.collecting import BROWSER_DESIGNS, collector, survey_with_links
 
-DESIGNS = {"related": (RELATED, QUESTIONS), "unrelated": (UNRELATED, QUESTIONS + PERSONAL)}
 ALARM = 1e-9
 """How often a right sampler fails its audit."""
 SHIFTS = Fraction(1, 30), Fraction(1, 20)
@@ -64,20 +55,11 @@ class Survey:
             return store.responses()
 
 
-@pytest.fixture(scope="module", params=DESIGNS)
+@pytest.fixture(scope="module", params=BROWSER_DESIGNS)
 def survey(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Survey]:
-    design, questions = DESIGNS[request.param]
-    path = write_survey_files(tmp_path_factory.mktemp("served"), design, questions, server="requests = 100000")
-    settings = read_collector_settings(path)
-    with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
-        codes = add_links(store, 12)
+    path, codes = survey_with_links(tmp_path_factory.mktemp("served"), request.param, 12)
     with collector(path) as (_, address), recording(address) as recorder:
         yield Survey(path, recorder, codes)
-
-
-def load(browser: webdriver.Chrome, address: str) -> None:
-    browser.get("about:blank")
-    browser.get(address)
 
 
 def choose(browser: webdriver.Chrome, answers: dict[str, int]) -> None:

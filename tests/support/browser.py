@@ -118,3 +118,9 @@ def recording(address: str) -> Iterator[Recorder]:
         yield recorder
     finally:
         recorder.close()
+
+
+def load(browser: webdriver.Chrome, address: str) -> None:
+    """Load a page anew, even where only its fragment differs."""
+    browser.get("about:blank")
+    browser.get(address)

@@ -99,6 +99,9 @@ personal_answers = ["Yes, I was", "No, I was not"]
 """
 
 
+BROWSER_DESIGNS = {"related": (RELATED, QUESTIONS), "unrelated": (UNRELATED, QUESTIONS + PERSONAL)}
+
+
 def write_survey_files(folder: Path, design: str, questions: str = QUESTIONS, server: str = "", more: str = "") -> Path:
     """Write a design and settings; the server listens on any port of this machine."""
     folder.mkdir(exist_ok=True)
@@ -116,6 +119,14 @@ def add_links(store: AnswerStore, number: int) -> list[str]:
     codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(number)]
     store.add_codes(map(code_digest, codes))
     return codes
+
+
+def survey_with_links(folder: Path, kind: str, links: int) -> tuple[Path, list[str]]:
+    """Make a survey of one of `BROWSER_DESIGNS` for browsers that call often, and its store; return codes too."""
+    path = write_survey_files(folder, *BROWSER_DESIGNS[kind], server="requests = 100000")
+    settings = read_collector_settings(path)
+    with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
+        return path, add_links(store, links)
 
 
 def answer_body(settings: CollectorSettings, code: str, answers: str, /, **changes: object) -> bytes:
