@@ -7,6 +7,8 @@ from party.models.any_file import model_json, read_result
 from party.show.model import shown, telling_lines
 from party.show.page.png import png_of
 from party.show.screen import drawing_width, lay_out, say_all
+from party.show.worth import worth_lines
+from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 
 
@@ -36,5 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         width = drawing_width()
         lay_out(how.blocks(model, levels, (), width), width)
-        say_all(telling_lines(model))
+        worth = [] if isinstance(model, JointItemsets) else worth_lines(model)
+        say_all([*telling_lines(model), *worth])
     return 0

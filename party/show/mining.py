@@ -9,6 +9,7 @@ from party.models.any_file import model_json
 from party.settings.survey import Questionnaire
 from party.show.estimates import given_lines
 from party.show.tree import MARK
+from party.show.worth import worth_json, worth_lines
 from party.survey.mining import CONFIDENCE, MinedModel, Parts
 from party.survey.table import answers_given
 from protocols.randomized_response.precision import tells
@@ -31,6 +32,7 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
         yield _accuracy_text(mined.accuracy, len(parts.test or ()))
         if tells(mined.guess.standard_error):
             yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
+    yield from worth_lines(mined.model, mined.beats_guessing)
     if output is not None:
         yield f"Wrote {output}: `cotally show` and `cotally predict` take it{_unmarked(mined)}."
         yield f"What its rules leave of privacy: cotally privacy {questionnaire.path} --model {output}"
@@ -69,6 +71,7 @@ def mined_json(mined: MinedModel, parts: Parts, output: Path | None) -> dict[str
         "tested_on": len(parts.test or ()),
         "accuracy": _accuracy_json(mined.accuracy),
         "commonest_class": _accuracy_json(mined.guess),
+        **worth_json(mined.model, mined.beats_guessing),
         "splits": mined.splits,
         "doubtful": len(mined.doubtful),
         "output": None if output is None else str(output),

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from party.forecast.model import Forecast, likely_counts, most_counts
 from party.names import printable
 from party.node.check import Assessment
@@ -16,7 +14,8 @@ from party.show.costs import factors_use_lines, forecast_text
 from party.show.model import telling_lines
 from party.show.odds import own_odds
 from party.show.reading import reading_line
-from protocols.learning.models import Model
+from party.show.worth import worth_lines
+from protocols.learning.models import Model, commonest_share
 from protocols.learning.tree import Tree
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.precision import records_to_tell, tells
@@ -89,6 +88,7 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
         *telling_lines(outcome.model),
+        *worth_lines(outcome.model, outcome.beats_guessing),
         *_counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),
@@ -101,14 +101,6 @@ def _model_text(model: Model) -> str:
     return f"naive Bayes model: {len(model.schema.attributes)} attributes"
 
 
-def _commonest(model: Model) -> float:
-    """Return the share of the commonest class."""
-    if isinstance(model, Tree):
-        counts = model.root.counts
-        return max(counts) / max(sum(counts), 1)  # noise may leave no record at all
-    return float(np.exp(model.prior.max()))
-
-
 def _key_text(holder: str | None, fingerprint: str) -> str:
     return f"Encryption key of {holder} (both screens must show the same; compare by telephone): {fingerprint}"
 
@@ -119,7 +111,7 @@ def _accuracy(trained: Trained) -> list[str]:
         return []
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
-    share_of_commonest = _commonest(outcome.model)
+    share_of_commonest = commonest_share(outcome.model)
     commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
     error = outcome.standard_error / outcome.records_test
     if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from party.survey.signal import check_signal
 from protocols.errors import InputError
-from protocols.learning.models import Model
+from protocols.learning.models import Model, beats_guessing
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
@@ -44,6 +44,13 @@ class MinedModel:
     guess: Accuracy | None
     doubtful: frozenset[Expression]
     splits: int
+
+    @property
+    def beats_guessing(self) -> bool | None:
+        """Whether it did better on records held out than the guess; None where it was not tested."""
+        if self.accuracy is None or self.guess is None:
+            return None
+        return beats_guessing(self.accuracy.share, self.accuracy.standard_error, self.guess.share)
 
 
 def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts:

@@ -1,6 +1,60 @@
-"""The kinds of model that two parties may end with."""
+"""The kinds of model that two parties may end with, and whether one does better than a guess."""
 
-from protocols.learning.naive_bayes import NaiveBayes
-from protocols.learning.tree import Tree
+from math import hypot, sqrt
+
+import numpy as np
+
+from protocols.learning.naive_bayes import NaiveBayes, grains
+from protocols.learning.tree import Leaf, Tree, majority
 
 Model = Tree | NaiveBayes
+
+
+def commonest_share(model: Model) -> float:
+    """Return the share of the class that most training records have."""
+    if isinstance(model, Tree):
+        counts = model.root.counts
+        return max(counts) / max(sum(counts), 1)  # noise may leave no record at all
+    return float(np.exp(model.prior.max()))
+
+
+def beats_guessing(share: float, error: float, commonest: float) -> bool:
+    """Tell whether an accuracy exceeds the share of the commonest class by more than its standard error."""
+    return share - commonest > error
+
+
+def beats_when_tested(model: Model, correct: float, records: int, error: float) -> bool:
+    """Tell it of correct held-out records, whose number has this standard error beside that of the sample."""
+    share = min(max(correct / records, 0.0), 1.0)
+    return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest_share(model))
+
+
+def beats_in_training(model: Model) -> bool | None:
+    """Tell it of the records that a tree was learned from; None of naive Bayes, which does not hold them."""
+    if not isinstance(model, Tree):
+        return None
+    total = max(sum(model.root.counts), 1)
+    right = sum(node.counts[node.label] for _, node in model.walk() if isinstance(node, Leaf))
+    share = min(max(right / total, 0.0), 1.0)
+    return beats_guessing(share, _sampling(share, total), commonest_share(model))
+
+
+def only_class(model: Model) -> int | None:
+    """Return the class that a model gives to every record, if it gives only one and there are several."""
+    if model.schema.classes < 2:
+        return None
+    if isinstance(model, Tree):
+        labels = {label for _, label in model.leaves()}
+        return labels.pop() if len(labels) == 1 else None
+    label, prior, tables = majority(model.prior.tolist()), grains(model.prior), map(grains, model.conditional)
+    with np.errstate(invalid="ignore"):
+        leads = prior[label] - prior
+        for table in tables:
+            ahead = table[:, [label]] - table
+            leads += np.minimum(np.where(np.isnan(ahead), np.inf, ahead).min(axis=0), 0)
+    others = [place for place in range(len(prior)) if place != label]
+    return label if all(leads[place] > 0 or (leads[place] == 0 and label < place) for place in others) else None
+
+
+def _sampling(share: float, records: float) -> float:
+    return sqrt(share * (1 - share) / records)

@@ -27,7 +27,7 @@ from protocols.learning.bounds import bounds_of
 from protocols.learning.hybrid_bayes import Estimated, HybridBayes
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.limits import tally_of
-from protocols.learning.models import Model
+from protocols.learning.models import Model, beats_when_tested
 from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
@@ -78,6 +78,13 @@ class Outcome:
     key_holder: str | None
     fingerprint: str | None
     remembered: int = 0
+
+    @property
+    def beats_guessing(self) -> bool | None:
+        """Whether it did better on records held out than the commonest class; None where it was not tested."""
+        if self.correct is None or not self.records_test:
+            return None
+        return beats_when_tested(self.model, self.correct, self.records_test, self.standard_error)
 
     @property
     def tree(self) -> Tree:

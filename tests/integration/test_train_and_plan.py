@@ -20,6 +20,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.assessment import amount_lines
 from party.show.costs import forecast_text
+from party.show.worth import worth_lines
 from protocols.randomized_response.precision import records_to_tell
 from protocols.terms import Cipher
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
@@ -99,6 +100,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         assert error == 0 if method != "randomized" else (error > 0) == any(a.party == "bob" for a in read)
         commonest = max(tree.root.counts) / sum(tree.root.counts)
         lines.append(f"The commonest class has {commonest:.3f} of the training records")
+    lines += worth_lines(tree, outcome.beats_guessing)
     domains, terms = [3, 2, 4, 2], trained(report).agreed.terms
     most = most_counts(domains, 2, outcome.records_train, terms)
     likely = likely_counts(domains, 2, outcome.records_train, terms)

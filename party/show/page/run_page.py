@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import numpy as np
-
 from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
@@ -29,10 +27,11 @@ from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_r
 from party.show.reading import reading_line
 from party.show.runs import size_text
 from party.show.tree import title, tree_lines
+from party.show.worth import worth_lines
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.learning.importance import importances
-from protocols.learning.models import Model
+from protocols.learning.models import beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import tells
 from protocols.tables.schema import Attribute
@@ -216,8 +215,12 @@ def _worth(told: Finished) -> _Rows:
     run, model = told.run, told.model
     if isinstance(model, JointItemsets):
         return list(_settled(run, model))
-    commonest = _commonest(model)
+    commonest = commonest_share(model)
     found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records"), _crossed(told)]
+    tests = run.tests or (told.costs.records_test if told.costs else 0)
+    beats = beats_when_tested(model, run.correct, tests, run.error) if run.correct is not None and tests else None
+    if worth := worth_lines(model, beats):
+        found.append(("Against a guess", " ".join(worth)))
     if run.countable:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
@@ -240,14 +243,6 @@ def _crossed(told: Finished) -> tuple[str, str]:
     if run.counted:
         counts = f"{run.counted:,} {'exact counts' if terms.noise is None else 'counts with noise'}, "
     return "What crossed", f"{copies}{ours}{gains}{counts}the model"
-
-
-def _commonest(model: Model) -> float:
-    """Return the share of the class that most training records have."""
-    if isinstance(model, Tree):
-        counts = model.root.counts
-        return max(counts) / max(sum(counts), 1)
-    return float(np.exp(model.prior).max())
 
 
 def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:

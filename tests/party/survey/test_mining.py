@@ -6,6 +6,7 @@ import pytest
 
 from party.demo.survey_example import write_example
 from party.models.tree_file import tree_from_json, tree_json
+from party.show.mining import mined_json, mined_lines
 from party.survey import disguise_table, load_survey, read_design
 from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
 from party.survey.signal import check_signal
@@ -166,3 +167,10 @@ def test_beside_an_accuracy_stands_that_of_the_commonest_class(tmp_path: Path, t
     expected = estimate_accuracy(Tree(parts.train.schema, Leaf((0.0, 1.0), 1)), parts.test)
     for mined in (mine_tree(parts), mine_bayes(parts, 1.0)):
         assert mined.guess == expected  # two thirds do not smoke
+        lead = mined.accuracy.share - expected.share if mined.accuracy else 0
+        assert mined.beats_guessing is (mined.accuracy is not None and lead > mined.accuracy.standard_error)
+        line = "The model is no better than always guessing the commonest class."
+        assert (
+            line in mined_lines(mined, parts, read_design(tmp_path / "design.toml"), None)
+        ) is not mined.beats_guessing
+        assert mined_json(mined, parts, None)["beats_guessing"] is mined.beats_guessing

@@ -1,0 +1,51 @@
+"""A model that is worth no more than a guess is called so, and one that is worth more is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from party.show.worth import worth_lines
+from protocols.learning.models import beats_when_tested
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Split, Tree
+from tests.support.models import small_model
+from tests.support.plain import schema_of
+
+POOR = "The model is no better than always guessing the commonest class"
+TRAINED = "even on the records that it was learned from"
+
+
+def tree(*leaves: tuple[int, int], labels: tuple[int, int]) -> Tree:
+    counts = [sum(leaf[place] for leaf in leaves) for place in (0, 1)]
+    split = Split(tuple(counts), 0, tuple(map(Leaf, leaves, labels)))
+    return Tree(replace(small_model().schema, attributes=schema_of([2], 2).attributes), split)
+
+
+def bayes(*rows: tuple[float, float], prior: tuple[float, float] = (0.75, 0.25)) -> NaiveBayes:
+    return NaiveBayes(schema_of([2], 2), np.log(prior), (np.log(rows),))
+
+
+def test_a_tree_that_is_right_no_more_often_than_its_commonest_class_is_called_so() -> None:
+    assert worth_lines(tree((30, 20), (30, 20), labels=(0, 0))) == [f"{POOR}, {TRAINED}.", "Every leaf says bad."]
+    assert worth_lines(tree((30, 20), (24, 26), labels=(0, 1))) == [f"{POOR}, {TRAINED}."]
+    assert worth_lines(tree((50, 0), (0, 50), labels=(0, 1))) == []
+
+
+@pytest.mark.parametrize(("correct", "error", "beats"), [(76, 0, False), (79, 0, False), (80, 0, True), (80, 5, False)])
+def test_held_out_records_count_by_their_standard_error(correct: float, error: float, beats: bool) -> None:
+    """Of 100 records 80 have a standard error of .04 by the sample alone, beside .75 of the commonest class."""
+    model = bayes((0.9, 0.1), (0.1, 0.9))
+    found = beats_when_tested(model, correct, 100, error)
+    assert found is beats
+    assert worth_lines(model, found) == ([] if beats else [f"{POOR}."])
+
+
+def test_naive_bayes_that_no_record_can_sway_is_called_so() -> None:
+    swayed, unswayed = bayes((0.9, 0.1), (0.1, 0.9)), bayes((0.6, 0.4), (0.4, 0.6))
+    assert [swayed.predict(np.array([[v]])).tolist() for v in (0, 1, -1)] == [[0], [1], [0]]
+    assert [unswayed.predict(np.array([[v]])).tolist() for v in (0, 1, -1)] == [[0], [0], [0]]
+    assert worth_lines(swayed) == []
+    assert worth_lines(unswayed) == [
+        f"Whatever a record holds, the model says {unswayed.schema.class_attribute.values[0]}."
+    ]
