@@ -146,6 +146,52 @@ def as_part(role: Role[T], outer: Progress) -> Role[T]:
         answer = yield effect
 
 
+def together(first: Role[A], second: Role[B]) -> Role[tuple[A, B]]:
+    """Play two roles at once, so that both wait for the peer in one exchange; the peer does the same.
+
+    In each of them both sides must send alike before they receive: of each turn a role takes as many messages as it has
+    sent in the one before.
+    """
+    one = yield from _until_it_waits(first, None)
+    other = yield from _until_it_waits(second, None)
+    while one.wait or other.wait:
+        one = yield from _turn(first, one)
+        other = yield from _turn(second, other)
+    return one.result, other.result
+
+
+@dataclass(frozen=True)
+class _Stop:
+    """Where a role stands: what it waits for, if it is not over; how many messages it has sent; its result."""
+
+    wait: Receive | None
+    sent: int
+    result: Any = None
+
+
+def _until_it_waits(role: Role[Any], answer: Message | None) -> Role[_Stop]:
+    sent = 0
+    while True:
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            return _Stop(None, sent, stop.value)
+        if isinstance(effect, Receive):
+            return _Stop(effect, sent)
+        sent += isinstance(effect, Send)
+        answer = yield effect
+
+
+def _turn(role: Role[Any], stop: _Stop) -> Role[_Stop]:
+    sent = 0
+    for _ in range(stop.sent):
+        if stop.wait is not None:
+            message = yield stop.wait
+            stop = yield from _until_it_waits(role, message)
+            sent += stop.sent
+    return replace(stop, sent=sent)
+
+
 @dataclass
 class Transcript:
     """What crossed in `run_pair`, in the order of sending."""

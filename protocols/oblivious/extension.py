@@ -22,7 +22,7 @@ every mask's tweak (`masks`). A failed check ends the session for good.
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -59,15 +59,20 @@ class Direction:
         """How many transfers of a page are used."""
         return 8 * _PAGE_BYTES * self.depth // TRANSFERS - SACRIFICED
 
-    def _pages(self, count: int) -> Iterator[tuple[int, int, int]]:
-        """Yield for each page of so many transfers the number of its first, how many are used, and how many it has."""
+    def _pages(self, count: int) -> list[tuple[int, int, int]]:
+        """Return for each page of so many transfers the number of its first, how many are used, and how many it has.
+
+        All are numbered before the first one crosses: another batch may be made meanwhile.
+        """
         if self._over:
             raise DeviationError
+        pages = []
         for start in range(0, count, self._most):
             used = min(self._most, count - start)
             length = -(-used // SACRIFICED) * SACRIFICED + SACRIFICED
             first, self._next = self._next, self._next + length
-            yield first, used, length
+            pages.append((first, used, length))
+        return pages
 
     def _columns(self, first: int, length: int, missing: Sequence[int] | None = None) -> tuple[Bytes, Bytes]:
         """Return the sum of each tree's streams, and the sums for each bit of the places, seen from the missing one."""

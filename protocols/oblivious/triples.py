@@ -28,7 +28,7 @@ from protocols.role import Role
 
 _LANES: Final = 64
 _FEWEST: Final = 1 << 13
-_MOST: Final = 1 << 18
+_MOST: Final = 1 << 17
 _USE_BITS: Final = 128
 
 Triple = tuple[Uint64s, Uint64s, Uint64s]

@@ -5,7 +5,7 @@ import numpy as np
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, modulus_mask, products
-from protocols.role import Role
+from protocols.role import Role, together
 
 
 def least(gates: Gates, numbers: Uint64s, barred: Uint64s, width: int) -> Role[tuple[Uint64s, Uint64s]]:
@@ -36,11 +36,13 @@ def least(gates: Gates, numbers: Uint64s, barred: Uint64s, width: int) -> Role[t
         differ = barred[one] ^ barred[other]
         wins = below ^ (yield from gates.both(differ, below ^ barred[one]))
         strings = np.concatenate([differ[None], places[:, one] ^ places[:, other]])
-        moved = yield from gates.times(wins, strings)
+        if pairs + count % 2 > 1:
+            moved, more = yield from together(gates.times(wins, strings), products(gates, wins, behind, width))
+            numbers = np.concatenate([numbers[one] + more, numbers[rest]])
+        else:
+            moved = yield from gates.times(wins, strings)
         places = np.concatenate([places[:, one] ^ moved[1:], places[:, rest]], axis=1)
         barred = np.concatenate([barred[one] ^ moved[0], barred[rest]])
-        if pairs + count % 2 > 1:
-            numbers = np.concatenate([numbers[one] + (yield from products(gates, wins, behind, width)), numbers[rest]])
         count = pairs + count % 2
     return places[:, 0], barred[0]
 

@@ -15,7 +15,7 @@ from protocols.learning.whole import INTERCEPTS, PIECES_BITS, SCALE_BITS, SLOPE_
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import as_numbers, modulus_mask, products
-from protocols.role import Role
+from protocols.role import Role, together
 
 _LEAST: Final = int(INTERCEPTS.min())
 _INTERCEPT_BITS: Final = int(INTERCEPTS.max() - _LEAST).bit_length()
@@ -48,12 +48,12 @@ def entropy_parts(gates: Gates, numbers: Uint64s, bits: Uint64s, width: int) -> 
         PeerError: The peer sent what the protocol does not allow.
     """
     places = yield from _leading(gates, bits)
-    line = yield from _line(gates, (yield from _piece(gates, places, bits)))
-    power = (yield from as_numbers(gates, places, [1 << at for at in range(len(places))], width)).sum(0, dtype=WORD)
-    place = _place(places)
+    weights = [1 << at for at in range(len(places))]
+    line, powers = yield from together(_line(gates, places, bits), as_numbers(gates, places, weights, width))
+    power, place = powers.sum(0, dtype=WORD), _place(places)
     slope, intercept = line[:SLOPE_BITS], line[SLOPE_BITS:]
-    weights = np.arange(SLOPE_BITS + len(place), dtype=WORD) + np.uint64(SCALE_BITS - SLOPE_BITS)
-    by_number = numbers << weights[:, None]
+    shifts = np.arange(SLOPE_BITS + len(place), dtype=WORD) + np.uint64(SCALE_BITS - SLOPE_BITS)
+    by_number = numbers << shifts[:, None]
     by_power = np.uint64(0) - (power << np.arange(_INTERCEPT_BITS, dtype=WORD)[:, None])
     factors = np.concatenate([by_number, by_power])
     terms = yield from products(gates, np.concatenate([slope, place, intercept]), factors, width)
@@ -93,8 +93,9 @@ def _piece(gates: Gates, places: Uint64s, bits: Uint64s) -> Role[Uint64s]:
     return result
 
 
-def _line(gates: Gates, piece: Uint64s) -> Role[Uint64s]:
-    """Return the bits of slope and intercept of a piece."""
+def _line(gates: Gates, places: Uint64s, bits: Uint64s) -> Role[Uint64s]:
+    """Return the bits of slope and intercept of the piece that a number is in."""
+    piece = yield from _piece(gates, places, bits)
     words = piece.shape[1]
     joint = yield from gates.both(piece[0::2], piece[1::2])
     pairs = np.stack([_four(gates, piece[2 * at], piece[2 * at + 1], both) for at, both in enumerate(joint)])

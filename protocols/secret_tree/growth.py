@@ -31,7 +31,7 @@ from protocols.oblivious.numbers import (
     summand_bits,
     wires_of,
 )
-from protocols.role import Role
+from protocols.role import Role, together
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.entropy import entropy_parts
 from protocols.secret_tree.shares import SharedCounts
@@ -93,33 +93,34 @@ class SecretTree:
 
     def _grow(self, level: list[HiddenNode]) -> Role[list[HiddenNode]]:
         """Open what the nodes of one depth are; return those of the next."""
-        label, ends = yield from self._judged(level)
         if len(level[0].expression.terms) == self._growth.max_depth or not level[0].candidates:
+            label, _ = yield from self._judged(level)
             yield from self._put_leaves(level, label, range(len(level)))
             return []
-        looked_at = list(range(len(level)))
         if self._growth.min_leaf == 1:
-            looked_at = yield from self._without_leaves(level, label, ends, looked_at)
-        if not looked_at:
-            return []
-        nodes = [level[at] for at in looked_at]
-        tables = yield from self._tables(nodes)
-        winners, barred = yield from self._contest(nodes, tables)
-        split = looked_at
-        if self._growth.min_leaf > 1:
+            label, ends = yield from self._judged(level)
+            split = yield from self._without_leaves(level, label, ends)
+            if not split:
+                return []
+            nodes = [level[at] for at in split]
+            tables = yield from self._tables(nodes)
+            winners, _ = yield from self._contest(nodes, tables)
+            opened = yield from self._opened(winners, range(len(nodes)))
+        else:
+            tables = yield from self._tables(level)
+            (label, ends), (winners, barred) = yield from together(self._judged(level), self._contest(level, tables))
             goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
-            split = yield from self._without_leaves(level, label, self._gates.flipped(goes_on), looked_at)
-        places = [looked_at.index(at) for at in split]
-        opened = yield from self._opened(winners, places)
+            split = yield from self._without_leaves(level, label, self._gates.flipped(goes_on))
+            opened = yield from self._opened(winners, split)
+            nodes, tables = [level[at] for at in split], [tables[at] for at in split]
         self._above, shares = {}, bits_of_lanes(label)
         children: list[HiddenNode] = []
-        for place, winner in zip(places, opened, strict=True):
-            node, of_node = nodes[place], tables[place]
+        for at, winner, node, of_node in zip(split, opened, nodes, tables, strict=True):
             attribute = node.candidates[winner]
             self._nodes[node.expression], self._above[node.expression] = Split((), attribute, ()), of_node
             left = tuple(candidate for candidate in node.candidates if candidate != attribute)
             children += [
-                HiddenNode(node.expression.child(attribute, value), left, row, shares[:, looked_at[place]])
+                HiddenNode(node.expression.child(attribute, value), left, row, shares[:, at])
                 for value, row in enumerate(of_node[attribute])
             ]
         return children
@@ -131,17 +132,22 @@ class SecretTree:
         width = self._counts.width + 2
         numbers, bits = yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), width)
         in_all, of_class = bits[:, -1], bits[:, :-1].reshape(len(bits), -1)
-        label, _ = yield from least(
-            gates, np.uint64(0) - numbers[:-1], np.zeros((classes, in_all.shape[1]), WORD), width
+        nobody = np.zeros((classes, in_all.shape[1]), WORD)
+        (label, _), goes_on = yield from together(
+            least(gates, np.uint64(0) - numbers[:-1], nobody, width), self._may_go_on(of_class, in_all)
         )
         parents = [node.of_parent for node in level if node.of_parent is not None]
         if parents:
             is_large = yield from not_below(gates, in_all, self._growth.min_leaf)
             label = yield from gates.chosen(is_large, label, wires_of(np.stack(parents, axis=1)))
-        has_some = yield from not_below(gates, of_class, 1)
-        is_mixed = yield from several(gates, has_some.reshape(classes, -1))
-        may_be_split = yield from not_below(gates, in_all, self._growth.smallest_split)
-        return label, gates.flipped((yield from gates.both(is_mixed, may_be_split)))
+        return label, gates.flipped(goes_on)
+
+    def _may_go_on(self, of_class: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
+        """Return shares of whether nodes have more than one class, and as many records as a split needs."""
+        gates, least_records = self._gates, self._growth.smallest_split
+        has_some, is_large = yield from together(not_below(gates, of_class, 1), not_below(gates, in_all, least_records))
+        is_mixed = yield from several(gates, has_some.reshape(self._schema.classes, -1))
+        return (yield from gates.both(is_mixed, is_large))
 
     def _lifted(self, shares: Uint64s, width: int) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of counts modulo a larger power of two, and of their bits, which go first."""
@@ -196,11 +202,13 @@ class SecretTree:
         own = filled(np.concatenate([rows.T, rows.sum(1, dtype=WORD)[None]]))
         numbers, bits = yield from self._lifted(own, self._width)
         flat = bits.reshape(len(bits), -1)
-        parts = yield from entropy_parts(self._gates, numbers.reshape(-1), flat, self._width)
+        starts = np.cumsum(sizes) - sizes
+        parts, barred = yield from together(
+            entropy_parts(self._gates, numbers.reshape(-1), flat, self._width),
+            self._barred(bits[:, -1], starts, sizes),
+        )
         parts = parts.reshape(own.shape)
         of_branch = parts[-1] - parts[:-1].sum(0, dtype=WORD)
-        starts = np.cumsum(sizes) - sizes
-        barred = yield from self._barred(bits[:, -1], starts, sizes)
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
         worth = np.add.reduceat(of_branch[: len(rows)], starts)[by_node]
         return (yield from least(self._gates, filled(worth), wires_of(barred[by_node]), self._width))
@@ -216,14 +224,11 @@ class SecretTree:
         two = yield from several(self._gates, wires_of(branches))
         return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
 
-    def _without_leaves(
-        self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, looked_at: Sequence[int]
-    ) -> Role[list[int]]:
-        """Open which of some nodes are leaves, and their labels; return the others."""
-        opened = yield from self._opened(ends[None], looked_at)
-        are_leaves = [at for at, is_leaf in zip(looked_at, opened, strict=True) if is_leaf]
-        yield from self._put_leaves(level, label, are_leaves)
-        return [at for at in looked_at if at not in set(are_leaves)]
+    def _without_leaves(self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s) -> Role[list[int]]:
+        """Open which nodes are leaves, and their labels; return where the others are."""
+        opened = yield from self._opened(ends[None], range(len(level)))
+        yield from self._put_leaves(level, label, [at for at, is_leaf in enumerate(opened) if is_leaf])
+        return [at for at, is_leaf in enumerate(opened) if not is_leaf]
 
     def _put_leaves(self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int]) -> Role[None]:
         for at, opened in zip(places, (yield from self._opened(label, places)), strict=True):

@@ -1,8 +1,12 @@
 """Roles and the specification of what a transport does."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from protocols.errors import PeerError
 from protocols.messages import ModelDigest, Verdict
@@ -19,6 +23,7 @@ from protocols.role import (
     receive,
     run_alone,
     run_pair,
+    together,
 )
 
 
@@ -43,6 +48,37 @@ def test_messages_arrive_in_order() -> None:
 def test_both_ways_at_once() -> None:
     a, b = run_pair(exchange(Verdict("from a")), exchange(Verdict("from b")))
     assert (a.field, b.field) == ("from b", "from a")
+
+
+def talk(name: str, turns: Sequence[int]) -> Role[list[str]]:
+    """Send some messages and receive as many, turn by turn."""
+    heard: list[str] = []
+    for turn, count in enumerate(turns):
+        for number in range(count):
+            yield Send(Verdict(f"{name} {turn} {number}"))
+        for _ in range(count):
+            heard.append((yield from receive(Verdict)).field)  # noqa: PERF401  # a comprehension cannot yield
+    return heard
+
+
+@given(*[st.lists(st.integers(1, 3), max_size=4)] * 3)
+def test_roles_together_hear_each_its_own_and_wait_no_longer_than_the_longest(
+    first: list[int], second: list[int], third: list[int]
+) -> None:
+    """Also where one of them is two roles together."""
+
+    def both() -> Role[tuple[list[str], tuple[list[str], list[str]]]]:
+        return together(talk("x", first), together(talk("y", second), talk("z", third)))
+
+    transcript = Transcript()
+    wanted = [[f"{name} {turn} {at}" for turn, count in enumerate(turns) for at in range(count)]
+              for name, turns in (("x", first), ("y", second), ("z", third))]  # fmt: skip
+    ours, theirs = run_pair(both(), both(), transcript)
+    assert ours == theirs == (wanted[0], (wanted[1], wanted[2]))
+    assert len(transcript.sent_by_a) == sum(map(len, wanted))
+    order = [message.field.split()[1] for message in transcript.sent_by_a if isinstance(message, Verdict)]
+    waits = sum(one != other for one, other in pairwise(order))
+    assert waits < max(1, *map(len, (first, second, third)))
 
 
 def test_a_transcript_keeps_what_each_side_sent_in_order() -> None:
