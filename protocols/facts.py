@@ -108,16 +108,21 @@ class SetsFact(Fact):
 class AlignmentFact(Fact):
     """How many people both list, and with `named` which they are: each side learns it of its own list.
 
-    `lists` are commitments to the two lists, ours and the peer's, and `points` a digest of the peer's blinded points.
-    `both` is None while we do not know it: the peer is about to. With `about` it is an estimate, by a sample.
+    `session` names the session, `lists` are commitments to the two lists, ours and the peer's. `tries` is how many ids
+    the peer could try in it, `least` how many common ones both had asked for: whether they are as many is learned, too.
+    `both` is None while we do not know it: the peer is about to. `people` is a digest under our own secret of who they
+    are, empty while we do not know or do not learn it.
     """
 
+    session: bytes
     lists: tuple[bytes, bytes]
-    points: bytes
     mine: int
     yours: int
-    both: int | None
-    named: bool
+    tries: int
+    least: int = 0
+    both: int | None = None
+    named: bool = False
+    people: bytes = b""
     about: bool = False
 
 

@@ -130,11 +130,18 @@ def seen(text: str) -> str:
 
 def _all_normal(texts: Sequence[str], alike: frozenset[Spelling]) -> Sequence[str]:
     """Return the normal form of each; look at them one by one only where one may be spelled otherwise."""
-    joined = "".join(texts)
-    plain = joined.isascii() and joined.isprintable() and " " not in joined and "." not in joined
-    if plain and not alike & {Spelling.CASE, Spelling.ZEROS}:
-        return texts
-    return [_normal(text, alike) for text in texts]
+    joined = "\n".join(texts)
+    visible = joined.isascii() and joined.count("\n") == len(texts) - 1 and joined.replace("\n", "").isprintable()
+    if not visible or " " in joined or "." in joined:
+        return [_normal(text, alike) for text in texts]
+    if Spelling.CASE in alike:
+        texts = joined.casefold().split("\n")
+    return [_unpadded(text) for text in texts] if Spelling.ZEROS in alike else texts
+
+
+def _unpadded(text: str) -> str:
+    padded = _PADDED.fullmatch(text) if text.startswith("0") else None
+    return padded[1] if padded else text
 
 
 def _normal(text: str, alike: frozenset[Spelling]) -> str:
@@ -149,6 +156,4 @@ def _normal(text: str, alike: frozenset[Spelling]) -> str:
         text = " ".join(text.split())
     if Spelling.NUMBERS in alike and (whole := _WHOLE.fullmatch(text)):
         text = whole[1]
-    if Spelling.ZEROS in alike and (padded := _PADDED.fullmatch(text)):
-        text = padded[1]
-    return text
+    return _unpadded(text) if Spelling.ZEROS in alike else text

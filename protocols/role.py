@@ -88,7 +88,6 @@ class Kept(Protocol):
 class Phase(Enum):
     """What a role may be busy with; the words for it are the display's."""
 
-    BLINDING = auto()
     MATCHING = auto()
     OVERLAP = auto()
     COPIES = auto()

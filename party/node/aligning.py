@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from party.data.ids import NO_LOOK, IdLook
 from party.node.inputs import OwnerNotices, Tell, load_inputs
@@ -15,7 +16,6 @@ from protocols.role import Fact
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.overlap import FEW_MATCHED
 from protocols.two_party.people import list_commitment
 
 
@@ -94,6 +94,11 @@ class ListRules:
     rows: bool = False
     look: IdLook = NO_LOOK
 
+    @property
+    def least(self) -> Fraction:
+        """The share of the peer's ids that must be ours, or it is not told which are."""
+        return self.bounds.least_overlap
+
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Object to too many ids, to one alignment too many, and to other people than a run has told of."""
         del mine
@@ -101,9 +106,8 @@ class ListRules:
         if yours > most:
             return Objection("id list", f"the peer brings {yours:,} ids, our [agree] most_ids allows {most:,}")
         past = self._past()
-        if any(each.lists == hexed(lists) for each in past):
-            return None
-        if not self.rows and was_run_over(self.pages.ledger.entries(), self.dataset):
+        known = any(each.lists == hexed(lists) for each in past)
+        if not known and not self.rows and was_run_over(self.pages.ledger.entries(), self.dataset):
             return Objection(
                 "id list",
                 f"a run over data set {self.dataset!r} has told of its people: of others, and of these, the answers "
@@ -112,37 +116,28 @@ class ListRules:
         if len(past) >= self.bounds.alignments:
             return Objection(
                 "id list",
-                f"our [agree] most_alignments allows {self.bounds.alignments:,} pairs of lists over the life of a data "
-                f"set: {len(past):,} before and this one make {len(past) + 1:,}; bring one of those again",
+                f"our [agree] most_alignments allows {self.bounds.alignments:,} over the life of a data set, of the "
+                f"same lists, too: {len(past):,} before and this one make {len(past) + 1:,}",
             )
         return None
 
-    def judge_points(self, lists: tuple[bytes, bytes], points: bytes) -> Objection | None:
-        """Object to other points than the peer showed for these lists before."""
-        past = self._past()
-        if all(each.points == points.hex() for each in past if each.lists == hexed(lists)):
+    def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
+        """Say that fewer of the peer's ids than we ask for are ours."""
+        return self._few(f"fewer than {least:,} of the peer's {yours:,} ids are ours", alike)
+
+    def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:
+        """Object to nobody, and to others than the same two lists had in common before."""
+        if not overlap.both:
+            return self._few(f"none of the peer's {overlap.yours:,} ids are ours", overlap.alike)
+        before = (each.people for each in self._past() if each.lists == hexed(lists))
+        if all(each in ("", people.hex()) for each in before):
             return None
         return Objection("id list", "the peer shows another list in the name of an earlier one")
 
-    def judge_overlap(self, overlap: Overlap) -> Objection | None:
-        """Object to an overlap of which the peer has guessed too little, or to none at all.
-
-        Few common ids of a sample can be found by chance, so they bear out no share that we ask for.
-        """
-        least = self.bounds.least_overlap
-        if not (overlap.few and least) and overlap.both and overlap.both >= least * overlap.yours:
-            return None
-        asked = f", our [agree] least_overlap asks for {least} of them" if least else ""
-        more = ", ".join(overlap.alike)
-        alike = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {more}"
-        few = f"; fewer than {FEW_MATCHED} of a sample are common, which is too few to tell" if overlap.few else ""
-        number = f"{overlap.both:,}" if overlap.both else "none"
-        many = f"at most about {number}" if overlap.at_most else number
-        return Objection(
-            "overlap",
-            f"{many} of the peer's {overlap.yours:,} ids are ours{asked}: "
-            f"who they are is not told{few}{alike if overlap.alike else self._ours()}",
-        )
+    def _few(self, number: str, alike: tuple[str, ...] = ()) -> Objection:
+        asked = f", our [agree] least_overlap asks for {self.least} of them" if self.least else ""
+        same = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {', '.join(alike)}"
+        return Objection("overlap", f"{number}{asked}: who they are is not told{same if alike else self._ours()}")
 
     def _ours(self) -> str:
         """Say what our ids look like, where the peer's may be written otherwise."""

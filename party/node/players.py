@@ -156,7 +156,7 @@ class Stage:
                 self.comparisons.note(fact)
                 return
             note(fact)
-            if isinstance(fact, AlignmentFact) and fact.both is not None:
+            if isinstance(fact, AlignmentFact):
                 self.comparisons.settle()
 
         return Watchers(self.on_progress, noted)

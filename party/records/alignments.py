@@ -29,10 +29,10 @@ Lists = tuple[str, str]
 
 @dataclass(frozen=True)
 class PastAlignment:
-    """An alignment that was begun over a data set: of which lists, and a digest of the peer's points."""
+    """An alignment that was begun over a data set: of which lists, and a digest of who is common, if that was found."""
 
     lists: Lists
-    points: str
+    people: str = ""
 
 
 def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
@@ -41,9 +41,9 @@ def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact, *, rows:
     Raises:
         LedgerError: It cannot be written.
     """
-    content = {"dataset": dataset, "lists": list(hexed(fact.lists)), "points": fact.points.hex(), "mine": fact.mine}
-    found = {"yours": fact.yours, "both": fact.both, "about": fact.about, "named": fact.named}
-    pages.write(_KIND, {**content, **found, "rows": rows})
+    content = {"dataset": dataset, "session": fact.session.hex(), "lists": list(hexed(fact.lists)), "mine": fact.mine}
+    found = {"yours": fact.yours, "tries": fact.tries, "least": fact.least, "both": fact.both, "named": fact.named}
+    pages.write(_KIND, {**content, **found, "people": fact.people.hex(), "rows": rows})
 
 
 def hexed(lists: tuple[bytes, bytes]) -> Lists:
@@ -52,16 +52,16 @@ def hexed(lists: tuple[bytes, bytes]) -> Lists:
 
 
 def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[PastAlignment]:
-    """Return the alignments over a data set, whoever the peer was, each pair of lists once.
+    """Return the alignments over a data set, whoever the peer was, those of the same lists too, each session once.
 
     Those of its records, or with `rows` those of people who were to be classified.
     """
-    found: dict[Lists, PastAlignment] = {}
+    found: dict[str, PastAlignment] = {}
     for entry in entries:
-        content = entry.content
-        if content["kind"] == _KIND and content["dataset"] == dataset and content.get("rows", False) == rows:
-            lists: Any = content["lists"]
-            found.setdefault((lists[0], lists[1]), PastAlignment((lists[0], lists[1]), str(content["points"])))
+        content: Any = entry.content
+        if content["kind"] == _KIND and content["dataset"] == dataset and content["rows"] == rows:
+            ours, theirs = content["lists"]
+            found[content["session"]] = PastAlignment((ours, theirs), content["people"])
     return list(found.values())
 
 

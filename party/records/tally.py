@@ -109,11 +109,6 @@ def _counting(terms: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in terms.items() if name not in idle}
 
 
-def _vagueness(alignment: Any) -> int:
-    """Return how little an entry says of how many are common: 0 of one that counts them."""
-    return 2 if alignment["both"] is None else int(alignment.get("about", False))
-
-
 def _once(known: list[Any], new: Any) -> None:
     if new not in known:
         known.append(new)
@@ -187,10 +182,12 @@ class Dealings:
 
     def _add_alignment(self, content: Any) -> None:
         """Keep of a pair of lists what is known best of how many are common."""
-        before = self.alignments.get(str(content["lists"]), content)
-        best = min(before, content, key=_vagueness)
-        now = {**content, "both": best["both"], "about": best.get("about", False)}
-        self.alignments[str(content["lists"])] = {**now, "named": before["named"] or content["named"]}
+        name = str(content["lists"])
+        before = self.alignments.get(name, {"both": None, "named": False, "times": 0, "session": ""})
+        both = before["both"] if content["both"] is None else content["both"]
+        times = before["times"] + (content["session"] != before["session"])
+        named = before["named"] or content["named"]
+        self.alignments[name] = {**content, "both": both, "named": named, "times": times}
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:

@@ -21,7 +21,7 @@ class AlignmentBounds:
     Args:
         least_overlap: The least share of the peer's ids that must be ours, or it is not told which are.
         ids: The most ids that it may bring.
-        alignments: The most pairs of lists over the life of a data set.
+        alignments: The most alignments over the life of a data set, those of the same lists too.
     """
 
     least_overlap: Fraction = Fraction(1, 10)

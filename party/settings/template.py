@@ -65,7 +65,7 @@ most_runs = 1              # most runs on different terms over this data set: tw
 most_counts = "any"        # most exact counts that all runs over it may tell
 least_overlap = "1/10"     # least share of the peer's ids that must be ours before it is told which
 most_ids = 1000000         # most ids that it may bring to `cotally align`
-most_alignments = 3        # most pairs of lists over this data set; 0 allows no alignment
+most_alignments = 3        # most alignments over this data set; 0 allows none
 most_predictions = 0       # most people about whom joint predictions may answer, over its life: an
 #                          # answer shows what our columns say of that person; none under epsilon
 probabilities = false      # whether these may tell class shares, which nearly name the leaf

@@ -50,14 +50,18 @@ def _named_text(content: Any) -> str:
 
 
 def _alignment_text(content: Any, peer: str) -> str:
-    kind = "people to be classified" if content.get("rows") else "people"
+    kind = "people to be classified" if content["rows"] else "people"
     lists = f"{content['mine']:,} {kind} of ours and {content['yours']:,} of {peer}"
+    often = "" if content["times"] == 1 else f", {content['times']:,} times"
+    tries = f"{peer} could try {content['tries']:,} ids{often}"
+    if content["both"] is None and content["named"]:
+        return f"An alignment of {lists} was begun: {peer} may know which of its own are common; {tries}"
     if content["both"] is None:
-        return f"An alignment of {lists} was begun: {peer} may know how many are common"
+        least = content["least"]
+        what = f"whether {least:,} are common" if least else "how many are common"
+        return f"An alignment of {lists} was begun: {peer} may know {what}; {tries}"
     who = "which of its own each side knows" if content["named"] else "who they are was not told"
-    if content["about"]:
-        return f"Both learned, by a sample, about how many of {lists} are common: about {content['both']:,}; {who}"
-    return f"Both learned how many of {lists} are common: {content['both']:,}; {who}"
+    return f"Both learned how many of {lists} are common: {content['both']:,}; {who}; {tries}"
 
 
 def _sum_text(epsilons: Sequence[Fraction]) -> str:

@@ -49,8 +49,7 @@ class Work(Enum):
 
 
 WORDS: Mapping[Phase | Work, str] = {
-    Phase.BLINDING: "hiding our ids",
-    Phase.MATCHING: "comparing ids under both parties' numbers",
+    Phase.MATCHING: "comparing ids",
     Phase.OVERLAP: "counting whom both list",
     Phase.COPIES: "exchanging disguised copies",
     Phase.COINS: "encrypting coins",

@@ -18,14 +18,14 @@ from google.protobuf.message import DecodeError
 from google.protobuf.message import Message as Proto
 
 from party.errors import ConfigError
-from party.wire.jobs import job_of, put_job
+from party.wire.jobs import fraction_text, job_of, put_job, read_fraction
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.ciphers.curve import POINT_BYTES
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import read_form, seen
 from protocols.role import Message
-from protocols.terms import MAX_LABEL
+from protocols.terms import MAX_LABEL, TermError
 
 MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32
@@ -216,6 +216,7 @@ def _id_list_to_wire(message: m.IdList) -> wire.IdList:
         columns=form.columns,
         alike=form.names,
         commitment=message.commitment,
+        least=fraction_text(message.least),
     )
 
 
@@ -226,11 +227,15 @@ def _id_list(proto: wire.IdList) -> m.IdList:
         raise ValueError("no form of ids") from None
     if list(proto.alike) != list(form.names):
         raise ValueError("names in another order")
-    return m.IdList(proto.ids, form, proto.commitment)
+    try:
+        least = read_fraction("least", proto.least)
+    except TermError:
+        raise ValueError("no fraction") from None
+    return m.IdList(proto.ids, form, proto.commitment, least)
 
 
 def _id_list_valid(message: m.IdList) -> bool:
-    return _is_digest(message.commitment)
+    return _is_digest(message.commitment) and 0 <= message.least <= 1
 
 
 def _mined_to_wire(message: m.SentTree) -> wire.SentTree:
@@ -359,13 +364,9 @@ ENTRIES: Final = (
     _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
     _one_field("joint_digests", m.JointDigests, wire.JointDigests, _are_digests, _FEW),
     _Entry("id_list", m.IdList, _id_list_to_wire, _id_list, _id_list_valid, _FEW),
-    _one_field("blinded_page", m.BlindedPage, wire.BlindedPage, most=_NUMBERS),
-    _one_field("reblinded_page", m.ReblindedPage, wire.ReblindedPage, most=_NUMBERS),
-    _one_field("places_page", m.PlacesPage, wire.PlacesPage, most=_NUMBERS),
+    _one_field("values_page", m.ValuesPage, wire.ValuesPage, most=_NUMBERS),
+    _one_field("common_rows", m.CommonRows, wire.CommonRows, most=_NUMBERS),
     _flat("people_offer", m.PeopleOffer, wire.PeopleOffer, lambda _: True, _FEW),
-    _flat("list_commitment", m.ListCommitment, wire.ListCommitment, lambda message: _is_digest(message.digest), _FEW),
-    _one_field("hidden_page", m.HiddenPage, wire.HiddenPage, most=_NUMBERS),
-    _one_field("counted_page", m.CountedPage, wire.CountedPage, most=_NUMBERS),
     _one_field("rows_share", m.RowsShare, wire.RowsShare, most=_FEW),
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
     _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),

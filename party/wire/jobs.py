@@ -47,18 +47,18 @@ def job_of(greeting: wire.Greeting) -> Job | Unusable:
 def _terms(proto: wire.Terms) -> Terms:
     return Terms(
         method=Method(proto.method),
-        theta=_fraction("theta", proto.theta),
+        theta=read_fraction("theta", proto.theta),
         omega=ALL if proto.omega == _ALL_CANDIDATES else proto.omega,
         engine=Engine(proto.engine),
         cipher=Cipher(proto.cipher),
         class_name=proto.class_name,
         seed=proto.seed,
-        test=_fraction("test", proto.test),
+        test=read_fraction("test", proto.test),
         key_bits=proto.key_bits,
         rank=Rank(proto.rank),
         max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
         min_leaf=proto.min_leaf,
-        noise=_fraction("noise", proto.noise) if proto.noise else None,
+        noise=read_fraction("noise", proto.noise) if proto.noise else None,
         impurity=Impurity(proto.impurity),
         learner=Learner(proto.learner),
         rules=_rules(proto.rules) if proto.HasField("rules") else None,
@@ -73,18 +73,18 @@ def _prediction_terms(proto: wire.PredictionTerms) -> PredictionTerms:
 def _terms_to_wire(terms: Terms) -> wire.Terms:
     return wire.Terms(
         method=terms.method,
-        theta=_fraction_text(terms.theta),
+        theta=fraction_text(terms.theta),
         omega=_ALL_CANDIDATES if terms.omega is ALL else terms.omega,
         engine=terms.engine,
         cipher=terms.cipher,
         class_name=terms.class_name,
         seed=terms.seed,
-        test=_fraction_text(terms.test),
+        test=fraction_text(terms.test),
         key_bits=terms.key_bits,
         rank=terms.rank,
         max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
         min_leaf=terms.min_leaf,
-        noise="" if terms.noise is None else _fraction_text(terms.noise),
+        noise="" if terms.noise is None else fraction_text(terms.noise),
         impurity=terms.impurity,
         learner=terms.learner,
         rules=None if terms.rules is None else _rules_to_wire(terms.rules),
@@ -92,7 +92,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
 
 
 def _rules(proto: wire.RuleTerms) -> RuleTerms:
-    support = _fraction("min_support", proto.min_support)
+    support = read_fraction("min_support", proto.min_support)
     try:
         return RuleTerms(support, proto.max_len, proto.most_sets, tuple(proto.absent))
     except InputError as error:
@@ -100,15 +100,16 @@ def _rules(proto: wire.RuleTerms) -> RuleTerms:
 
 
 def _rules_to_wire(terms: RuleTerms) -> wire.RuleTerms:
-    support = _fraction_text(terms.min_support)
+    support = fraction_text(terms.min_support)
     return wire.RuleTerms(min_support=support, max_len=terms.max_len, most_sets=terms.most_sets, absent=terms.absent)
 
 
-def _fraction_text(value: Fraction) -> str:
+def fraction_text(value: Fraction) -> str:
+    """Write a fraction in its one form."""
     return f"{value.numerator}/{value.denominator}"
 
 
-def _fraction(field: str, text: str) -> Fraction:
+def read_fraction(field: str, text: str) -> Fraction:
     """Read a fraction in its one form, lowest terms.
 
     Raises:
@@ -116,6 +117,6 @@ def _fraction(field: str, text: str) -> Fraction:
     """
     match = _FRACTION.fullmatch(text)
     value = Fraction(int(match[1]), int(match[2])) if match else None
-    if value is None or _fraction_text(value) != text:
+    if value is None or fraction_text(value) != text:
         raise TermError(field, "must be a fraction in lowest terms, such as 9/20")
     return value

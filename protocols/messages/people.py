@@ -1,6 +1,7 @@
-"""How two parties find the people whom both list, by points of their ids (DESIGN 13)."""
+"""How two parties find the people whom both list, by values of a random function (DESIGN 13)."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from protocols.identifiers import IdForm
 from protocols.role import Message
@@ -18,72 +19,32 @@ class PeopleOffer(Message):
 class IdList(Message):
     """How many ids the sender brings to an alignment, in which normal form, and what tells this list from another.
 
-    The commitment is keyed by a secret that never leaves: it shows that the same list is brought again, and confirms
-    no guess.
+    The commitment is keyed by a secret that never leaves: it names a list, and confirms no guess. `least` is the share
+    of the receiver's ids that must be the sender's, or it goes no further.
     """
 
     ids: int
     form: IdForm
     commitment: bytes
+    least: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, repr=False)
-class BlindedPage(Message):
-    """Points of the sender's ids, times its secret number, in ascending order, so that the order tells nothing.
+class ValuesPage(Message):
+    """For each of the sender's ids three values of its random function, 10 bytes each, in ascending order of the first.
 
-    Under DDH they are to the receiver as good as random points: no guess of an id can be tried on them.
+    The receiver, who has asked for one value in each place of its table, learns which of its ids are the sender's; all
+    other values are random to it.
     """
 
-    points: bytes
+    values: bytes
 
 
 @dataclass(frozen=True, repr=False)
-class ReblindedPage(Message):
-    """The receiver's blinded points times the sender's secret number, in ascending order; not where they only count.
-
-    The receiver learns how many of the sender's ids are among its own, and not which: it cannot tell which of its ids
-    is behind which point, unless it has deviated, and hidden each by a number of its own.
-    """
-
-    points: bytes
-
-
-@dataclass(frozen=True, repr=False)
-class PlacesPage(Message):
-    """For each of the receiver's blinded points, its place among the reblinded ones, in four bytes.
+class CommonRows(Message):
+    """Which of the rows of values that the receiver has sent are of ids of the sender's: a bit each.
 
     The receiver learns which of its ids the sender has too; of the sender's other ids, nothing.
     """
 
-    places: bytes
-
-
-@dataclass(frozen=True, repr=False)
-class ListCommitment(Message):
-    """How many entries the list has that the sender tells next, and a digest of it, bound to sender and session.
-
-    Both sides send theirs before either list, so that none depends on the other.
-    """
-
-    entries: int
-    digest: bytes
-
-
-@dataclass(frozen=True, repr=False)
-class HiddenPage(Message):
-    """Joint points (`overlap`), hashed to points, times a second secret number of the sender, in ascending order.
-
-    Under DDH they are to the receiver as good as random points.
-    """
-
-    points: bytes
-
-
-@dataclass(frozen=True, repr=False)
-class CountedPage(Message):
-    """Digests of the receiver's hidden points times the sender's second number, 16 bytes each, in ascending order.
-
-    The receiver learns how many of its joint points are the sender's too, which is how many people both list.
-    """
-
-    points: bytes
+    rows: bytes

@@ -41,7 +41,7 @@ class Gates:
         transfers: Of the session.
         triples: Of the session.
 
-    Discloses: nothing but what `opened` opens.
+    Discloses: nothing but what `opened` and `total` open.
     """
 
     first: bool
@@ -170,6 +170,17 @@ class Gates:
             (chosen,) = yield from self.transfers.chooser.extend([own])
             yield from receive_products([(chosen, [width])], products)
         return (int(own.sum()) - 2 * products.shares[0][0]) % (1 << width)
+
+    def total(self, share: int, width: int) -> Role[int]:
+        """Return the number of which each side has a summand, modulo `2**width`.
+
+        Discloses: that.
+
+        Raises:
+            PeerError: The peer's part has another length.
+        """
+        theirs = yield from _exchanged(OpenedPage, np.array([share], WORD))
+        return (share + int(theirs[0])) % (1 << width)
 
     def opened(self, wires: Uint64s) -> Role[Uint64s]:
         """Return what wires are.

@@ -96,7 +96,7 @@ _PEER_WANTS = {
     "ids": "the peer declares another form of ids: write the same [data] id_alike and as many columns on both sides",
     "id list": (
         "the peer takes no such list: its [agree] most_ids or most_alignments, or a run over its data set, is "
-        "in the way; bring the lists of an earlier alignment, or ask it to allow more"
+        "in the way: bring the lists of that run again, or ask it to allow more"
     ),
     "overlap": (
         "too few of our ids are the peer's to tell which (its [agree] least_overlap): compare how the ids are written "

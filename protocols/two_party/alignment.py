@@ -1,40 +1,55 @@
-"""Which people both parties list, without showing the others: private set intersection by Diffie-Hellman (DESIGN 13).
+"""Which people both parties list, without showing the others: private set intersection (DESIGN 13).
 
-    lists        how many ids each side brings, in which normal form
-    blinded      the ids as points times a secret number, ascending, both ways
-    overlap      how many are common, of long lists by a sample: `overlap`; the end with `count_only`
-    reblinded    the other's points times one's own number, ascending, both ways: those that are equal are common
-    places       which of them is which, both ways
+    lists      how many ids each side brings, in which normal form, and which share must be common
+    function   who lists more asks for a value of a random function in each place of a table of its ids (`prf`)
+    gate       how many are common, counted on shared bits (`programmed`, `gates`): opened is whether they are as many
+               as both ask for, or with `count_only` their number, which ends it
+    values     of all ids of the other side, three each: who asked finds the common ones
+    rows       which of these they are
 
-The last two follow only if the overlap is large enough for both. A secret number depends on both lists and on nothing
-else. So the same two lists, asked again, cross as the same points and teach nothing; and other lists have other
-numbers, so that nothing can be compared from one alignment to the next. A peer that shows another list under the
-commitment of an earlier one is found out by its points, before ours answer.
+Kolesnikov, Kumaresan, Rosulek and Trieu 2016; the gate is that of Pinkas, Schneider, Tkachenko and Yanai 2019. Each
+session has a function of its own: of one session nothing can be compared with another. In one session the side that
+asks can try an id in each place of its table, the other one three in each of its rows.
 
-The order of the common people is that of their points under both numbers, which neither side can know before.
+The order of the common people is that of their values, which neither side can know before.
+
+*Deviations*: who asks may bring rows that are no code words (`prf`), and either side may flip a share, and so the bit
+of the gate or the number that the other one sees (`gates`). Who is told last hears what it is told: the side that asked
+may end when it knows. Both see whether they ended with the same people.
 """
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 from typing import Final, Protocol
 
 import numpy as np
 
-from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points, secret_number
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import AlignmentFact
 from protocols.identifiers import IdForm
-from protocols.messages import BlindedPage, IdList, PeopleOffer, PlacesPage, ReblindedPage
+from protocols.messages import CommonRows, IdList, PeopleOffer, ValuesPage
+from protocols.oblivious.aes import WORD, Bytes, Uint64s
+from protocols.oblivious.bits import bit_planes
+from protocols.oblivious.gates import LANES, Gates
+from protocols.oblivious.placing import EMPTY, WAYS, digests_of, place, places_of, table_size
+from protocols.oblivious.prf import ask_values, give_key
+from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hints
+from protocols.oblivious.session import Transfers, set_up
+from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Note, Phase, Role, Send, exchange, receive
+from protocols.role import Message, Note, Progress, Role, Send, T, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, SPELLINGS, compare, compare_on_record
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.overlap import Overlapping, Sample
 from protocols.two_party.people import alike_by, as_written, form_text, list_commitment, list_spellings
-from protocols.two_party.point_lists import PAGE_IDS, Encoded, exchange_lists, worked_out
 
-_PLACE: Final = np.dtype("<u4")
+SHOWN: Final = slice(0, 10)
+"""Which bytes of a value are shown: two of 10^12 pairs are equal by chance once in 10^12 runs."""
+_SHOWN_BYTES: Final = 10
+_PAGE_ROWS: Final = 1 << 15
+_DEPTH: Final = 4
 
 
 @dataclass(frozen=True)
@@ -42,15 +57,12 @@ class Overlap:
     """How many people each side lists and how many both do.
 
     `alike` are the differences of spelling without which both would list the same people, where there are any.
-    `at_most` tells that `both` is an upper bound, by a sample; `few`, that the sample has too few to bear it out.
     """
 
     mine: int
     yours: int
     both: int
     alike: tuple[str, ...] = ()
-    at_most: bool = False
-    few: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,16 +80,21 @@ class Aligned:
 class ListJudge(Protocol):
     """What we object to in an alignment, step by step, before what depends on it leaves."""
 
+    @property
+    def least(self) -> Fraction:
+        """The share of the peer's ids that must be ours, or it is not told which are."""
+        ...
+
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Object to the lists, of which we know the lengths and the commitments, ours and the peer's."""
         ...
 
-    def judge_points(self, lists: tuple[bytes, bytes], points: bytes) -> Objection | None:
-        """Object to the peer's points, of which this is a digest: these lists may have come with others before."""
+    def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
+        """Say that fewer of the peer's ids than we ask for are ours: who they are is not told."""
         ...
 
-    def judge_overlap(self, overlap: Overlap) -> Objection | None:
-        """Object to an overlap that is too small to tell who is in it."""
+    def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:
+        """Object to whom both list: to nobody, and to others than the same lists had before, by a digest of them."""
         ...
 
 
@@ -91,27 +108,42 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
         judge: What we object to.
         count_only: Whether to stop when both know how many.
 
-    Discloses: how many ids we bring, whether the peer's list is ours in another spelling; how many of the peer's ids
-    are ours and, unless `count_only` or we object to the overlap, which of them. Nothing of our other ids (semi-honest,
-    DDH). To a peer that deviates before the overlap is known, what `overlap` says: about one person.
+    Discloses: how many ids we bring, whether the peer's list is ours in another spelling; whether as many are common as
+    both ask for, and if so which of the peer's ids are ours; with `count_only` only how many. Nothing of our other ids
+    to who follows the protocol.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
         DisagreementError: The lists are not in one normal form, or one side objects.
-        DeviationError: The peer ended with other people.
+        DeviationError: The peer ended with other people, or failed a check.
     """
-    own = IdList(len(local.records), local.form, list_commitment(local.secrets.coins, local.records))
+    own = IdList(len(local.records), local.form, list_commitment(local.secrets.coins, local.records), judge.least)
     theirs = yield from exchange(own)
+    if not theirs.ids:
+        raise PeerError("the peer brings no ids")
     lists = (own.commitment, theirs.commitment)
+    wanted, asked = ceil(own.least * theirs.ids), ceil(theirs.least * own.ids)
     objection = _form_objection(own.form, theirs.form) or judge.judge_list(own.ids, theirs.ids, lists)
+    if not objection and not count_only and wanted > own.ids:
+        objection = judge.judge_few(theirs.ids, wanted, ())
     yield from settle(objection)
-    secret = secret_number(local.secrets.coins, local.dataset.encode(), peer.encode(), *lists)
     spellings = list_spellings(local.records, local.form)
     about = (SPELLINGS, canonical(*lists))
     same = yield from compare_on_record(local, peer, nonces, b"spellings", spellings, about)
-    alike = alike_by(same, local.form)
-    told = AlignmentFact(lists, b"", own.ids, theirs.ids, None, named=False)
-    return (yield from _Alignment(local, peer, judge, secret, told, alike).play(nonces, count_only=count_only))
+    least = 0 if count_only else max(wanted, asked)
+    asks = (own.ids, local.party) > (theirs.ids, peer)
+    size = table_size(max(own.ids, theirs.ids))
+    tries = WAYS * theirs.ids if asks else size
+    told = AlignmentFact(keyed_digest(nonces, b"alignment"), lists, own.ids, theirs.ids, tries, least)
+    transfers = yield from set_up(_DEPTH, local.secrets.randomness)
+    side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
+    if count_only:
+        return Aligned((yield from side.count()), lists)
+    rows = yield from side.find(wanted)
+    people = as_written(local.records[row] for row in rows)
+    if (yield from compare(local, peer, nonces, b"aligned", [people])) != (True,):
+        raise DeviationError
+    return Aligned(side.overlap(len(rows)), lists, rows)
 
 
 def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) -> Role[bool]:
@@ -145,124 +177,199 @@ def _form_objection(own: IdForm, theirs: IdForm) -> Objection | None:
     return Objection("ids", f"the peer's ids are {form_text(theirs)}, ours are {form_text(own)}: declare the same")
 
 
-class _Alignment:
-    """One alignment, once both have agreed to it; what a step gives the next one takes."""
+class _Side:
+    """One side of an alignment, once both have agreed to it; what a step gives the next one takes."""
+
+    first: bool
+    """Whether we are the one that asks."""
 
     def __init__(
         self,
         local: PartyInputs,
-        peer: str,
         judge: ListJudge,
-        secret: int,
         told: AlignmentFact,
         alike: tuple[str, ...],
+        transfers: Transfers,
+        size: int,
     ) -> None:
-        self._local, self._peer, self._judge = local, peer, judge
-        self._secret, self._told, self._alike = secret, told, alike
+        self._local, self._judge, self._told, self._alike = local, judge, told, alike
+        self._transfers, self._size = transfers, size
+        direction = transfers.sender if self.first else transfers.chooser
+        self._digests = digests_of(direction.session, local.records)
+        self._places = places_of(self._digests, size)
 
-    def play(self, nonces: bytes, *, count_only: bool) -> Role[Aligned]:
-        """Go through the steps."""
-        blinded, order = yield from self._blind_ours()
-        theirs = yield from self._exchange_blinded(blinded)
-        again, ranks = yield from self._blind_theirs(theirs)
-        sample = Sample() if count_only else Sample.of(self._told.mine, self._told.yours)
-        matched = yield from self._count_overlap(nonces, sample, theirs, again)
-        if count_only:
-            return Aligned((yield from self._counted(matched)), self._told.lists)
-        yield from self._judge_estimate(sample, matched)
-        ours = yield from exchange_lists(ReblindedPage, again, self._told.mine)
-        common = np.isin(ours, again)
-        if len(sample.taken(ours[common])) != matched:
+    def count(self) -> Role[Overlap]:
+        """Count how many are common, and no more."""
+        yield from self._begin(named=False)
+        gates, share, width = yield from self._shared_count()
+        both = yield from gates.total(share, width)
+        if both > min(self._told.mine, self._told.yours):
             raise DeviationError
-        overlap = yield from self._counted(int(common.sum()))
-        yield from settle(self._judge.judge_overlap(overlap))
-        yield Note(replace(self._told, named=True))
-        places = yield from _exchange_places(ranks, self._told.mine)
-        rows = order[np.argsort(places)[common]]
-        yield from self._compare_people(nonces, rows)
-        return Aligned(overlap, self._told.lists, rows)
-
-    def _blind_ours(self) -> Role[tuple[Encoded, Index]]:
-        """Return our points, ascending, and whose each is."""
-        ids = self._local.records
-        tasks = (IdsToBlind(self._secret, ids[start : start + PAGE_IDS]) for start in range(0, len(ids), PAGE_IDS))
-        home = self._local.computing.home
-        return _ascending((yield from worked_out(home, Phase.BLINDING, blind_ids, tasks, len(ids))))
-
-    def _exchange_blinded(self, own: Encoded) -> Role[Encoded]:
-        """Exchange points."""
-        theirs = yield from exchange_lists(BlindedPage, own, self._told.yours)
-        if np.isin(theirs, own).any():
-            raise PeerError("the peer answers with our own points")
-        return theirs
-
-    def _blind_theirs(self, theirs: Encoded) -> Role[tuple[Encoded, Index]]:
-        """Return the peer's points times our number, ascending, and the place of each before."""
-        pages = (theirs[start : start + PAGE_IDS] for start in range(0, len(theirs), PAGE_IDS))
-        tasks = (PointsToBlind(self._secret, page.tobytes()) for page in pages)
-        home = self._local.computing.home
-        return _ascending((yield from worked_out(home, Phase.MATCHING, blind_points, tasks, len(theirs))))
-
-    def _count_overlap(self, nonces: bytes, sample: Sample, theirs: Encoded, joint: Encoded) -> Role[int]:
-        """Count how many of the sample are common; judge the peer's points before anything answers to them."""
-        local, told = self._local, self._told
-        key, first = local.secrets.coins, theirs.tobytes()
-        names = (local.dataset.encode(), self._peer.encode(), *told.lists)
-        second = secret_number(key, b"second", *names, keyed_digest(key, b"first points", first))
-        most, home = sample.most(told.mine), local.computing.home
-        counting = Overlapping(local.party, self._peer, nonces, second, home, most)
-        hidden, ours = yield from counting.exchange_hidden(sample.taken(joint))
-        points = keyed_digest(key, b"points", first, hidden.tobytes())
-        yield from settle(self._judge.judge_points(told.lists, points))
-        self._told = replace(told, points=points)
+        self._told = replace(self._told, both=both)
         yield Note(self._told)
-        return (yield from counting.count(hidden, ours))
+        return self.overlap(both)
 
-    def _judge_estimate(self, sample: Sample, matched: int) -> Role[None]:
-        """Go on only if as many may be common as both ask for."""
-        sampled = sample.limit is not None
-        overlap = yield from self._counted(sample.estimate(matched), about=sampled)
-        judged = replace(overlap, both=sample.likely_most(matched), at_most=sampled, few=sample.is_few(matched))
-        yield from settle(self._judge.judge_overlap(judged))
-
-    def _counted(self, both: int, *, about: bool = False) -> Role[Overlap]:
-        """Put on record how many both list, or about how many."""
-        if (self._told.both, self._told.about) != (both, about):
-            self._told = replace(self._told, both=both, about=about)
+    def find(self, wanted: int) -> Role[Index]:
+        """Return where in our list the common people stand, in the order of both, if they are enough for both."""
+        least = self._told.least
+        yield from self._begin(named=not least)
+        if least:
+            enough = yield from self._are_enough()
+            few = self._judge.judge_few(self._told.yours, wanted, self._alike)
+            yield from settle(few if not enough and wanted == least else None)
+            if not enough:
+                raise DeviationError  # whoever asked for as many does not mind
+            self._told = replace(self._told, named=True)
             yield Note(self._told)
+        return (yield from self._rows())
+
+    def overlap(self, both: int) -> Overlap:
+        """Return how many are common of how many."""
         mine, yours = self._told.mine, self._told.yours
         return Overlap(mine, yours, both, self._alike if both < max(mine, yours) else ())
 
-    def _compare_people(self, nonces: bytes, rows: Index) -> Role[None]:
-        """Make sure that both ended with the same people in one order."""
-        people = as_written(self._local.records[row] for row in rows)
-        if (yield from compare(self._local, self._peer, nonces, b"aligned", [people])) != (True,):
+    def _begin(self, *, named: bool) -> Role[None]:
+        """Make the random function: one side has its key, the other a value in each place; and put it on record."""
+        yield from self._share_function()
+        self._told = replace(self._told, named=named)
+        yield Note(self._told)
+
+    def _shared_count(self) -> Role[tuple[Gates, int, int]]:
+        """Return our summand of how many are common, modulo two to the width that is returned, too."""
+        numbers = bit_planes((yield from self._numbers()), NUMBER_BITS)
+        gates = Gates(self.first, self._transfers, Triples(self._transfers, self._local.secrets.randomness))
+        yield from gates.triples.prepare((NUMBER_BITS - 1) * self._size // LANES, 1)
+        common = yield from _quietly(gates.all_of(numbers if self.first else ~numbers))
+        width = self._size.bit_length() + 1
+        return gates, (yield from _quietly(gates.ones(common, width))), width
+
+    def _are_enough(self) -> Role[bool]:
+        """Return whether as many are common as both ask for: of the number less that, the sign is opened."""
+        gates, share, width = yield from self._shared_count()
+        summands = np.zeros(LANES, WORD)
+        summands[0] = (share - self._told.least * self.first) % (1 << width)
+        below = (yield from _quietly(gates.bits_of(summands, width)))[-1]
+        return not (yield from gates.opened(below))[0] & np.uint64(1)
+
+    def _known(self, rows: Index) -> Role[Objection | None]:
+        """Put on record who is common, and return what we object to in them.
+
+        Raises:
+            DeviationError: They are fewer than the gate has said.
+        """
+        if len(rows) < self._told.least:
             raise DeviationError
+        ids = sorted(self._local.records[row].encode() for row in rows)
+        people = keyed_digest(self._local.secrets.coins, b"common people", *ids)
+        objection = self._judge.judge_people(self.overlap(len(rows)), self._told.lists, people)
+        self._told = replace(self._told, both=len(rows), people=people)
+        yield Note(self._told)
+        return objection
+
+    def _share_function(self) -> Role[None]:
+        raise NotImplementedError
+
+    def _numbers(self) -> Role[Uint64s]:
+        """Return our number of each place: the same as the peer's where an id is common."""
+        raise NotImplementedError
+
+    def _rows(self) -> Role[Index]:
+        raise NotImplementedError
 
 
-def _ascending(points: Encoded) -> tuple[Encoded, Index]:
-    """Return points in ascending order, and the place of each before."""
-    order = np.argsort(points)
-    return points[order], order
+class _Asking(_Side):
+    """The side that asks for a value in each place of a table of its ids."""
+
+    first = True
+
+    def _share_function(self) -> Role[None]:
+        owners, self._ways = place(self._places, self._size)
+        randomness = self._local.secrets.randomness
+        self._values = yield from ask_values(self._transfers, self._digests, owners, self._ways, randomness)
+
+    def _numbers(self) -> Role[Uint64s]:
+        return (yield from receive_hints(self._values))
+
+    def _rows(self) -> Role[Index]:
+        pages = []
+        for start in range(0, self._told.yours, _PAGE_ROWS):
+            values = (yield from receive(ValuesPage)).values
+            if len(values) != WAYS * _SHOWN_BYTES * min(_PAGE_ROWS, self._told.yours - start):
+                raise PeerError("a page of the peer's values has the wrong length")
+            pages.append(np.frombuffer(values, np.uint8).reshape(-1, WAYS, _SHOWN_BYTES))
+        rows, theirs = self._matched(np.concatenate(pages))
+        yield from settle((yield from self._known(rows)))
+        common = np.zeros(self._told.yours, np.bool_)
+        common[theirs] = True
+        yield Send(CommonRows(np.packbits(common, bitorder="little").tobytes()))
+        yield from settle(None)
+        return rows
+
+    def _matched(self, theirs: Bytes) -> tuple[Index, Index]:
+        """Return which of our ids have which of the peer's rows, in the order of these.
+
+        Raises:
+            PeerError: The rows are not in order, or one is of two of our ids.
+        """
+        first = _starts(theirs[:, 0])
+        if (first[:-1] > first[1:]).any():
+            raise PeerError("the peer's values are not in ascending order")
+        own = self._values[self._places[np.arange(len(self._ways)), self._ways], SHOWN]
+        found = np.full(len(own), EMPTY)
+        for way in range(WAYS):
+            asked, values = np.flatnonzero(self._ways == way), theirs[:, way]
+            starts = _starts(values)
+            order = np.argsort(starts)
+            at = np.searchsorted(starts, _starts(own[asked]), sorter=order)
+            rows = order[np.minimum(at, len(order) - 1)]
+            equal = (values[rows] == own[asked]).all(axis=1)
+            found[asked[equal]] = rows[equal]
+        ours = np.flatnonzero(found != EMPTY)
+        if len(np.unique(found[ours])) < len(ours):
+            raise PeerError("the peer sent a row of two of our ids")
+        in_order = ours[np.argsort(found[ours])]
+        return in_order, found[in_order]
 
 
-def _exchange_places(ranks: Index, expected: int) -> Role[Index]:
-    """Tell the peer where its points went, and hear where ours did.
+class _Answering(_Side):
+    """The side that has the key of the random function."""
 
-    Raises:
-        PeerError: Each of our points must have gone to a place of its own.
-    """
-    own = np.argsort(ranks).astype(_PLACE)
-    pages: list[bytes] = []
-    for start in range(0, max(len(own), expected), PAGE_IDS):
-        if start < len(own):
-            yield Send(PlacesPage(own[start : start + PAGE_IDS].tobytes()))
-        if start < expected:
-            pages.append((yield from receive(PlacesPage)).places)
-    data = b"".join(pages)
-    if len(data) != _PLACE.itemsize * expected:
-        raise PeerError("a page of the peer's places has the wrong length")
-    places = np.frombuffer(data, dtype=_PLACE).astype(np.intp)
-    if (np.sort(places) != np.arange(expected)).any():
-        raise PeerError("the peer puts two of our points in one place")
-    return places
+    first = False
+
+    def _share_function(self) -> Role[None]:
+        key = yield from give_key(self._transfers, self._size, self._local.secrets.randomness)
+        self._values = key.values(self._digests, self._places)
+
+    def _numbers(self) -> Role[Uint64s]:
+        return (yield from send_hints(self._values, self._places, self._size, self._local.secrets.randomness))
+
+    def _rows(self) -> Role[Index]:
+        shown = self._values[:, :, SHOWN]
+        order = np.argsort(_starts(shown[:, 0]))
+        for start in range(0, len(order), _PAGE_ROWS):
+            yield Send(ValuesPage(shown[order[start : start + _PAGE_ROWS]].tobytes()))
+        yield from settle(None)
+        told = (yield from receive(CommonRows)).rows
+        bits = np.unpackbits(np.frombuffer(told, np.uint8), bitorder="little")
+        if len(told) != -(-len(order) // 8) or bits[len(order) :].any():
+            raise PeerError("the peer names other rows than we have sent")
+        rows: Index = order[np.flatnonzero(bits)]
+        yield from settle((yield from self._known(rows)))
+        return rows
+
+
+def _starts(values: Bytes) -> Uint64s:
+    """Return the first 8 bytes of each value as numbers."""
+    return np.ascontiguousarray(values[:, :8]).view(WORD)[:, 0]
+
+
+def _quietly(role: Role[T]) -> Role[T]:
+    """Play a role whose progress is that of transfers, which would be shown as another phase."""
+    answer: Message | None = None
+    while True:
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        answer = None if isinstance(effect, Progress) else (yield effect)

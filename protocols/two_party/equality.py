@@ -12,16 +12,27 @@ oracle model): one guess per content and session, of which we hear whether it wa
 session, on the place and on our content, so that no answer serves for another question. Nobody can repeat our digest
 as its own.
 
+secp256k1 has a prime order: each point that is read is of full order, so there is no small subgroup or twist that a
+hostile point could come from.
+
 The test of equality of Huberman, Franklin and Hogg, Enhancing privacy and trust in electronic communities (EC 1999),
 with digests of their last message.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points, secret_number
-from protocols.ciphers.curve import POINT_BYTES, NotAPointError
+from protocols.ciphers.curve import (
+    ORDER,
+    POINT_BYTES,
+    NotAPointError,
+    hash_to_points,
+    multiply_secretly,
+    read_points,
+    write_points,
+)
 from protocols.errors import PeerError
 from protocols.facts import ComparedFact
 from protocols.messages import HiddenContents, JointDigests
@@ -33,6 +44,7 @@ IDS: Final = "ids"
 SPELLINGS: Final = "spellings"
 CLASSES: Final = "classes"
 """What is compared on record."""
+_DOMAIN: Final = b"cotally id to point 1"
 
 
 def compare(
@@ -54,13 +66,13 @@ def compare(
     """
     names = [keyed_digest(nonces, purpose, _place(at), content).hex() for at, content in enumerate(contents)]
     numbers = [secret_number(local.secrets.coins, b"equality", nonces, name.encode()) for name in names]
-    own = [blind_ids(IdsToBlind(number, [name])) for number, name in zip(numbers, names, strict=True)]
+    own = [hidden_content(number, name) for number, name in zip(numbers, names, strict=True)]
     theirs = (yield from exchange(HiddenContents(b"".join(own)))).points
     if len(theirs) != POINT_BYTES * len(own):
         raise PeerError("the peer compares another number of contents")
     points = [theirs[start : start + POINT_BYTES] for start in range(0, len(theirs), POINT_BYTES)]
     try:
-        joint = [blind_points(PointsToBlind(*each)) for each in zip(numbers, points, strict=True)]
+        joint = [times(*each) for each in zip(numbers, points, strict=True)]
     except NotAPointError:
         raise PeerError("the peer sent a point that is not on the curve") from None
     told, expected = (_digests(nonces, purpose, sender, joint) for sender in (local.party, peer))
@@ -94,6 +106,27 @@ def compare_on_record(
     if any(same):
         yield Note(replace(fact, same=True))
     return same
+
+
+def secret_number(key: bytes, *fields: bytes) -> int:
+    """Return a secret number that depends on key and fields only, as good as uniform in `1 .. ORDER - 1`."""
+    halves = (keyed_digest(key, b"blinding", half, *fields) for half in (b"1", b"2"))
+    return int.from_bytes(b"".join(halves), "big") % (ORDER - 1) + 1
+
+
+def hidden_content(number: int, name: str) -> bytes:
+    """Return the point of a content times a number."""
+    points = hash_to_points([hashlib.sha512(canonical(_DOMAIN, name.encode())).digest()])
+    return write_points(multiply_secretly(points, [number]))
+
+
+def times(number: int, point: bytes) -> bytes:
+    """Return a point times a number.
+
+    Raises:
+        NotAPointError: It is not on the curve.
+    """
+    return write_points(multiply_secretly(read_points(point), [number]))
 
 
 def _digests(nonces: bytes, purpose: bytes, sender: str, joint: Sequence[bytes]) -> list[bytes]:

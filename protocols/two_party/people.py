@@ -48,11 +48,13 @@ def list_spellings(records: Sequence[str], form: IdForm) -> list[bytes]:
     In whatever order. Two ids that become one count once.
     """
     plain = _as_set(records)
-    return [plain if more <= form.alike else _looser(records, form.with_more(more)) for more in _LOOSER]
+    return [plain if more <= form.alike else _looser(records, plain, form.with_more(more)) for more in _LOOSER]
 
 
-def _looser(records: Sequence[str], form: IdForm) -> bytes:
-    return _as_set({form.joined(form.parts(record)) for record in records})
+def _looser(records: Sequence[str], plain: bytes, form: IdForm) -> bytes:
+    columns = [records] if form.columns == 1 else list(zip(*map(form.parts, records), strict=True))
+    spelled = form.all_joined(columns)
+    return plain if spelled == list(records) else _as_set(set(spelled))
 
 
 def _as_set(records: Iterable[str]) -> bytes:

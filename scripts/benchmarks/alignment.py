@@ -1,20 +1,18 @@
 #!/usr/bin/env python
-"""Alignment of two lists of equal length, nine tenths of them common: both parties here, on all cores of this machine.
+"""Alignment of two lists of equal length, nine tenths of them common: processor time of both sides, and bytes.
 
-Seconds are those of the whole, one party's work after the other's; processor time is that of this process and its
-workers, for one party. Traffic is what crosses both ways, memory the most that this process, which holds both parties,
-has had, and a worker.
+Both sides run in one process, each with and without the gate (`least_overlap`), and where they only count. Traffic is
+what crosses both ways, memory the most that this process, which holds both sides, has had so far.
 """
 
-import os
 import resource
 import secrets
 import time
+from fractions import Fraction
 
 import numpy as np
 from _lab import make_parser, publish
 
-from party.compute import ComputeSettings, make_compute
 from party.wire.codec import encode
 from protocols.role import Transcript, run_pair
 from protocols.tables.schema import Attribute
@@ -22,64 +20,60 @@ from protocols.tables.table import Table
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets
-from protocols.work import Compute
 
-SIZES = (10_000, 100_000)
+SIZES = (10_000, 100_000, 1_000_000)
 
 
 class Anybody:
-    """Objects to nothing."""
+    """Objects to nothing but fewer than a share."""
+
+    def __init__(self, least: Fraction) -> None:
+        self.least = least
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Accept."""
         del mine, yours, lists
         return None
 
-    def judge_points(self, lists: tuple[bytes, bytes], points: bytes) -> Objection | None:
+    def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
+        """Object."""
+        del yours, least, alike
+        return Objection("overlap", "too few")
+
+    def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:
         """Accept."""
-        del lists, points
+        del overlap, lists, people
         return None
 
-    def judge_overlap(self, overlap: Overlap) -> Objection | None:
-        """Accept."""
-        del overlap
-        return None
 
-
-def party(name: str, first: int, size: int, compute: Compute) -> PartyInputs:
+def party(name: str, first: int, size: int) -> PartyInputs:
     table = Table((Attribute(name, "x", ("v",)),), np.zeros((size, 1), dtype=np.uint8))
     ids = tuple(f"customer-{number:09}" for number in range(first, first + size))
-    hidden = Secrets(secrets.token_bytes(32), {}, secrets)
-    return PartyInputs(name, table, False, ids, ((0,),), "d", hidden, compute)
+    return PartyInputs(name, table, False, ids, ((0,),), "d", Secrets(secrets.token_bytes(32), {}, secrets))
 
 
-def processor() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-def measure(size: int) -> dict[str, object]:
-    transcript, started, began = Transcript(), time.perf_counter(), processor()
-    with make_compute(ComputeSettings()) as compute:
-        alice, bob = party("alice", 0, size, compute), party("bob", size // 10, size, compute)
-        ends = run_pair(align(alice, "bob", b"n", Anybody()), align(bob, "alice", b"n", Anybody()), transcript)
-        seconds = time.perf_counter() - started
-    crossed = sum(len(encode(message)) for message in (*transcript.sent_by_a, *transcript.sent_by_b))
-    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+def measure(size: int, what: str) -> dict[str, object]:
+    judge, count_only = Anybody(Fraction(what == "gate", 2)), what == "count only"
+    alice, bob, transcript = party("alice", 0, size), party("bob", size // 10, size), Transcript()
+    began = time.process_time()
+    one, other = (
+        align(own, peer, b"n", judge, count_only=count_only) for own, peer in ((alice, "bob"), (bob, "alice"))
+    )
+    ends = run_pair(one, other, transcript)
     return {
         "ids": size,
+        "what": what,
         "common": ends[0].overlap.both,
-        "seconds": seconds,
-        "processor_seconds_of_one": (processor() - began) / 2,
-        "megabytes": crossed / 1e6,
-        "memory_mib": peaks[0],
-        "worker_mib": peaks[1],
+        "processor_seconds_of_both": time.process_time() - began,
+        "megabytes": sum(len(encode(each)) for each in (*transcript.sent_by_a, *transcript.sent_by_b)) / 1e6,
+        "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
 def main() -> None:
     arguments = make_parser(__doc__).parse_args()
-    publish([measure(size) for size in ((200,) if arguments.quick else SIZES)], arguments.out)
+    sizes = (200,) if arguments.quick else SIZES
+    publish([measure(size, what) for size in sizes for what in ("no gate", "gate", "count only")], arguments.out)
 
 
 if __name__ == "__main__":

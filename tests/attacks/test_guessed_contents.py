@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points
 from protocols.messages import HiddenContents, JointDigests
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Role, Send, receive
-from protocols.two_party.equality import compare
+from protocols.two_party.equality import compare, hidden_content, times
 from protocols.two_party.people import as_written
 from tests.support.duel import duel
 from tests.support.lists import NONCES, listing, numbered
@@ -26,11 +25,7 @@ ALICE, NUMBER, PURPOSE = listing("alice", KNOWN), 1009, b"records"
 def point_of(content: bytes) -> bytes:
     """Return the point of a content, before any number."""
     name = keyed_digest(NONCES, PURPOSE, bytes(2), content).hex()
-    return blind_ids(IdsToBlind(1, [name]))
-
-
-def times(number: int, point: bytes) -> bytes:
-    return blind_points(PointsToBlind(number, point))
+    return hidden_content(1, name)
 
 
 def digest(sender: str, point: bytes) -> bytes:

@@ -23,12 +23,12 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import (
     BaseOffer,
     BasePoints,
-    BlindedPage,
     ChoicePage,
     CiphertextPage,
     ClassCounts,
+    CodePage,
+    CommonRows,
     CorrectionPage,
-    CountedPage,
     CountShares,
     DisguisedPage,
     EstimatedCorrect,
@@ -37,19 +37,18 @@ from protocols.messages import (
     ExactCounts,
     Greeting,
     HiddenContents,
-    HiddenPage,
+    HintPage,
     HolderKey,
     IdList,
     JointDigests,
     KeptParts,
     KnownDigests,
-    ListCommitment,
+    MaskedPage,
     MemoryHeads,
     ModelDigest,
+    OpenedPage,
     PackedCounts,
     PeopleOffer,
-    PlacesPage,
-    ReblindedPage,
     RowsAsked,
     RowsShare,
     SealedAnswers,
@@ -60,6 +59,7 @@ from protocols.messages import (
     Share,
     SignedHead,
     TableCommitment,
+    ValuesPage,
     Verdict,
 )
 from protocols.role import Message
@@ -72,7 +72,7 @@ AGREEMENT: set[type[Message]] = {
     ClassCounts, ModelDigest, SignedHead,
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
-    IdList, BlindedPage, ListCommitment, HiddenPage, CountedPage, ReblindedPage, PlacesPage,
+    IdList, CodePage, HintPage, MaskedPage, OpenedPage, ValuesPage, CommonRows,
     RowsShare, RowsAsked, SealedAnswers, SealedComparisons, SetCounts,
 }  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {

@@ -105,3 +105,8 @@ def test_an_id_is_made_of_one_column_or_a_few(columns: int) -> None:
 def test_what_nobody_knows_to_be_alike_is_refused(names: list[str]) -> None:
     with pytest.raises(InputError, match="ids must be a list of some of accents, blanks, case, numbers, zeros"):
         read_form(names, 1)
+
+
+@given(st.lists(TEXTS | st.text("a0A.\n", max_size=4), max_size=4), FORMS)
+def test_many_ids_have_the_forms_that_each_of_them_has(texts: list[str], form: IdForm) -> None:
+    assert form.all_joined([texts]) == [form.joined([text]) for text in texts]

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -32,11 +33,12 @@ def listing(party: str, ids: Iterable[str], form: IdForm = USUAL_FORM, dataset: 
 class Judge:
     """Objects where it is told to, and remembers what it was asked."""
 
+    least: Fraction = Fraction(0)
     to_list: Objection | None = None
-    to_points: Objection | None = None
-    to_overlap: Objection | None = None
+    to_people: Objection | None = None
     lists: list[tuple[bytes, bytes]] = field(default_factory=list)
-    points: list[bytes] = field(default_factory=list)
+    few: list[tuple[int, int, tuple[str, ...]]] = field(default_factory=list)
+    people: list[bytes] = field(default_factory=list)
     overlaps: list[Overlap] = field(default_factory=list)
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
@@ -44,14 +46,15 @@ class Judge:
         self.lists.append(lists)
         return self.to_list
 
-    def judge_points(self, lists: tuple[bytes, bytes], points: bytes) -> Objection | None:
-        del lists
-        self.points.append(points)
-        return self.to_points
+    def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
+        self.few.append((yours, least, alike))
+        return Objection("overlap", "too few")
 
-    def judge_overlap(self, overlap: Overlap) -> Objection | None:
+    def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:
+        del lists
         self.overlaps.append(overlap)
-        return self.to_overlap
+        self.people.append(people)
+        return self.to_people
 
 
 def noting(role: Role[Aligned], note: Callable[[AlignmentFact], None]) -> Role[Aligned]:

@@ -17,8 +17,7 @@ from party.transport.pages import SMALLEST_PAGE, Page, Reason
 from party.wire.codec import decode, encode
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
-from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points
-from protocols.ciphers.curve import NotAPointError
+from protocols.ciphers.curve import NotAPointError, read_points, write_points
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.arithmetic import Integer
@@ -30,6 +29,7 @@ from protocols.messages import SentNode, SentTree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Message
 from protocols.terms import TO_THE_END
+from protocols.two_party.equality import hidden_content
 from protocols.two_party.mined import MinedLimits, receive_mined
 from tests.support.duel import replay
 from tests.support.plain import schema_of
@@ -81,7 +81,7 @@ def frame_readers(certificate: x509.Certificate) -> Iterator[Reader]:
     for name, (own, theirs) in PAIRS.items():
         yield f"{name}-key", partial(own.read_peer, floor_bits=64, context=CONTEXT), (theirs.announce(CONTEXT),)
         yield from _ciphertexts(name, own)
-    points = blind_ids(IdsToBlind(7, ["ann", "bob"]))
+    points = hidden_content(7, "ann") + hidden_content(7, "bob")
     yield "points", _points, (points, points[:33])
     yield "tree", _tree, tuple(encode(SentTree(nodes, 3, 1)) for nodes in TREES)
 
@@ -136,9 +136,9 @@ def _ciphertexts(name: str, own: AnyKeyHolder) -> Iterator[Reader]:
 
 def _points(data: bytes) -> None:
     try:
-        assert len(blind_points(PointsToBlind(5, data))) == len(data)
+        assert write_points(read_points(data)) == data
     except NotAPointError:
-        raise PeerError("as the alignment says it") from None
+        raise PeerError("as a comparison says it") from None
 
 
 def _tree(data: bytes) -> None:

@@ -370,13 +370,9 @@ class Frame(_message.Message):
     KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
     JOINT_DIGESTS_FIELD_NUMBER: _builtins.int
     ID_LIST_FIELD_NUMBER: _builtins.int
-    BLINDED_PAGE_FIELD_NUMBER: _builtins.int
-    REBLINDED_PAGE_FIELD_NUMBER: _builtins.int
-    PLACES_PAGE_FIELD_NUMBER: _builtins.int
+    VALUES_PAGE_FIELD_NUMBER: _builtins.int
+    COMMON_ROWS_FIELD_NUMBER: _builtins.int
     PEOPLE_OFFER_FIELD_NUMBER: _builtins.int
-    LIST_COMMITMENT_FIELD_NUMBER: _builtins.int
-    HIDDEN_PAGE_FIELD_NUMBER: _builtins.int
-    COUNTED_PAGE_FIELD_NUMBER: _builtins.int
     ROWS_SHARE_FIELD_NUMBER: _builtins.int
     ROWS_ASKED_FIELD_NUMBER: _builtins.int
     SEALED_ANSWERS_FIELD_NUMBER: _builtins.int
@@ -434,19 +430,11 @@ class Frame(_message.Message):
     @_builtins.property
     def id_list(self) -> Global___IdList: ...
     @_builtins.property
-    def blinded_page(self) -> Global___BlindedPage: ...
+    def values_page(self) -> Global___ValuesPage: ...
     @_builtins.property
-    def reblinded_page(self) -> Global___ReblindedPage: ...
-    @_builtins.property
-    def places_page(self) -> Global___PlacesPage: ...
+    def common_rows(self) -> Global___CommonRows: ...
     @_builtins.property
     def people_offer(self) -> Global___PeopleOffer: ...
-    @_builtins.property
-    def list_commitment(self) -> Global___ListCommitment: ...
-    @_builtins.property
-    def hidden_page(self) -> Global___HiddenPage: ...
-    @_builtins.property
-    def counted_page(self) -> Global___CountedPage: ...
     @_builtins.property
     def rows_share(self) -> Global___RowsShare: ...
     @_builtins.property
@@ -505,13 +493,9 @@ class Frame(_message.Message):
         known_digests: Global___KnownDigests | None = ...,
         joint_digests: Global___JointDigests | None = ...,
         id_list: Global___IdList | None = ...,
-        blinded_page: Global___BlindedPage | None = ...,
-        reblinded_page: Global___ReblindedPage | None = ...,
-        places_page: Global___PlacesPage | None = ...,
+        values_page: Global___ValuesPage | None = ...,
+        common_rows: Global___CommonRows | None = ...,
         people_offer: Global___PeopleOffer | None = ...,
-        list_commitment: Global___ListCommitment | None = ...,
-        hidden_page: Global___HiddenPage | None = ...,
-        counted_page: Global___CountedPage | None = ...,
         rows_share: Global___RowsShare | None = ...,
         rows_asked: Global___RowsAsked | None = ...,
         sealed_answers: Global___SealedAnswers | None = ...,
@@ -531,11 +515,11 @@ class Frame(_message.Message):
         masked_page: Global___MaskedPage | None = ...,
         opened_page: Global___OpenedPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "correction_page", b"correction_page", "count_shares", b"count_shares", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "correction_page", b"correction_page", "count_shares", b"count_shares", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_offer", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -613,11 +597,14 @@ class IdList(_message.Message):
     COLUMNS_FIELD_NUMBER: _builtins.int
     ALIKE_FIELD_NUMBER: _builtins.int
     COMMITMENT_FIELD_NUMBER: _builtins.int
+    LEAST_FIELD_NUMBER: _builtins.int
     ids: _builtins.int
     columns: _builtins.int
     """Columns that make one id."""
     commitment: _builtins.bytes
     """Keyed by the sender's own secret."""
+    least: _builtins.str
+    """The share of the receiver's ids that must be common, in lowest terms, such as 1/10."""
     @_builtins.property
     def alike(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What spellings of one id may differ in, in alphabetical order."""
@@ -629,139 +616,57 @@ class IdList(_message.Message):
         columns: _builtins.int = ...,
         alike: _abc.Iterable[_builtins.str] | None = ...,
         commitment: _builtins.bytes = ...,
+        least: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "columns", b"columns", "commitment", b"commitment", "ids", b"ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "columns", b"columns", "commitment", b"commitment", "ids", b"ids", "least", b"least"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IdList: _TypeAlias = IdList  # noqa: Y015
 
 @_typing.final
-class BlindedPage(_message.Message):
-    """Points of 33 bytes, ascending."""
+class ValuesPage(_message.Message):
+    """Three values of 10 bytes for each id."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    POINTS_FIELD_NUMBER: _builtins.int
-    points: _builtins.bytes
+    VALUES_FIELD_NUMBER: _builtins.int
+    values: _builtins.bytes
     def __init__(
         self,
         *,
-        points: _builtins.bytes = ...,
+        values: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___BlindedPage: _TypeAlias = BlindedPage  # noqa: Y015
+Global___ValuesPage: _TypeAlias = ValuesPage  # noqa: Y015
 
 @_typing.final
-class ListCommitment(_message.Message):
-    """How many entries the next list has, and a digest of it that is bound to its sender and the session."""
+class CommonRows(_message.Message):
+    """A bit for each row of values, the first one lowest."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ENTRIES_FIELD_NUMBER: _builtins.int
-    DIGEST_FIELD_NUMBER: _builtins.int
-    entries: _builtins.int
-    digest: _builtins.bytes
+    ROWS_FIELD_NUMBER: _builtins.int
+    rows: _builtins.bytes
     def __init__(
         self,
         *,
-        entries: _builtins.int = ...,
-        digest: _builtins.bytes = ...,
+        rows: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rows", b"rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ListCommitment: _TypeAlias = ListCommitment  # noqa: Y015
-
-@_typing.final
-class HiddenPage(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    POINTS_FIELD_NUMBER: _builtins.int
-    points: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        points: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___HiddenPage: _TypeAlias = HiddenPage  # noqa: Y015
-
-@_typing.final
-class CountedPage(_message.Message):
-    """Digests of 16 bytes, ascending."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    POINTS_FIELD_NUMBER: _builtins.int
-    points: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        points: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___CountedPage: _TypeAlias = CountedPage  # noqa: Y015
-
-@_typing.final
-class ReblindedPage(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    POINTS_FIELD_NUMBER: _builtins.int
-    points: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        points: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ReblindedPage: _TypeAlias = ReblindedPage  # noqa: Y015
-
-@_typing.final
-class PlacesPage(_message.Message):
-    """For each of the receiver's blinded points where it is among the reblinded ones: four bytes, little-endian."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PLACES_FIELD_NUMBER: _builtins.int
-    places: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        places: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["places", b"places"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlacesPage: _TypeAlias = PlacesPage  # noqa: Y015
+Global___CommonRows: _TypeAlias = CommonRows  # noqa: Y015
 
 @_typing.final
 class PeopleOffer(_message.Message):

@@ -118,11 +118,11 @@ def test_a_run_over_the_data_set_keeps_no_list_of_new_people_from_being_aligned(
 def test_killed_before_any_message_a_prediction_begins_anew_and_nobody_is_answered_for_twice(
     tmp_path: Path, first: int
 ) -> None:
-    """It needs no journal: who was answered for is on record before, and lists that were compared cross alike."""
+    """It needs no journal: who was answered for is on record before, and so is each alignment."""
 
     def made(name: str) -> Offering:
         (tmp_path / name).mkdir()
-        pair = Offering(tmp_path / name, "most_predictions = 3\nmost_alignments = 1")
+        pair = Offering(tmp_path / name, "most_predictions = 3\nmost_alignments = 2")
         pair.cities["p9"] = "Rome"
         del pair.ages["p2"]
         return pair

@@ -69,36 +69,53 @@ def told(pages: PeerPages) -> str:
     return line
 
 
-def test_the_ledger_tells_an_estimate_by_a_sample_as_one_until_the_number_is_known(pages: PeerPages) -> None:
-    begun = AlignmentFact(LISTS, b"", 5000, 6000, None, named=False)
-    note_alignment(pages, "d", begun)
+def begun(name: bytes = b"1", lists: tuple[bytes, bytes] = LISTS) -> AlignmentFact:
+    """Return what is on record of a session first."""
+    return AlignmentFact(name, lists, 5000, 6000, 4096)
+
+
+def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages: PeerPages) -> None:
+    note_alignment(pages, "d", replace(begun(), least=600))
+    assert told(pages).strip() == (
+        "An alignment of 5,000 people of ours and 6,000 of bob was begun: bob may know whether 600 are common; "
+        "bob could try 4,096 ids"
+    )
+    note_alignment(pages, "d", begun())
     assert "bob may know how many are common" in told(pages)
-    note_alignment(pages, "d", replace(begun, both=40, about=True))
-    assert "Both learned, by a sample, about how many of 5,000 people" in told(pages)
-    assert "common: about 40; who they are was not told" in told(pages)
-    exact = replace(begun, both=43)
-    note_alignment(pages, "d", exact)
-    note_alignment(pages, "d", replace(exact, named=True))
-    note_alignment(pages, "d", replace(begun, both=40, about=True))  # as the same lists are compared again
+    note_alignment(pages, "d", replace(begun(), named=True))
+    assert "bob may know which of its own are common" in told(pages)
+    note_alignment(pages, "d", replace(begun(), both=43, named=True))
     assert "Both learned how many of 5,000 people" in told(pages)
-    assert "common: 43; which of its own each side knows" in told(pages)
+    assert "common: 43; which of its own each side knows; bob could try 4,096 ids" in told(pages)
+    note_alignment(pages, "d", begun(b"2"))  # as the same lists are compared again
+    assert "common: 43; which of its own each side knows; bob could try 4,096 ids, 2 times" in told(pages)
+
+
+def test_a_number_without_names_is_told_as_one(pages: PeerPages) -> None:
+    note_alignment(pages, "d", replace(begun(), both=43))
+    assert "common: 43; who they are was not told" in told(pages)
+
+
+def objection(rules: ListRules, overlap: Overlap) -> str:
+    found = rules.judge_people(overlap, LISTS, b"whoever")
+    assert found is not None
+    return found.reason
 
 
 @pytest.mark.parametrize(("least", "asked"), [(Fraction(0), False), (Fraction(1, 10), True)])
 def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
     pages: PeerPages, least: Fraction, asked: bool
 ) -> None:
-    objection = ListRules("d", AlignmentBounds(least_overlap=least), pages).judge_overlap(Overlap(5, 9, 0))
-    assert objection is not None
-    assert objection.reason.startswith("none of the peer's 9 ids are ours")
-    assert ("least_overlap asks for" in objection.reason) is asked
+    rules = ListRules("d", AlignmentBounds(least_overlap=least), pages)
+    reason = objection(rules, Overlap(5, 9, 0))
+    assert reason.startswith("none of the peer's 9 ids are ours")
+    assert ("least_overlap asks for" in reason) is asked
+    assert rules.judge_people(Overlap(5, 9, 1), LISTS, b"whoever") is None
 
 
 def test_where_few_are_common_our_own_ids_are_described(pages: PeerPages) -> None:
     def reason(look: IdLook, overlap: Overlap) -> str:
-        objection = ListRules("d", AlignmentBounds(), pages, look=look).judge_overlap(overlap)
-        assert objection is not None
-        return objection.reason
+        return objection(ListRules("d", AlignmentBounds(), pages, look=look), overlap)
 
     few = Overlap(50, 90, 0)
     zeros = "ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
@@ -119,21 +136,42 @@ def test_an_alignment_of_few_says_what_ours_look_like() -> None:
         assert "Ours" not in "\n".join(matched_lines(Matched("bob", overlap, named=True, look=look)))
 
 
-def test_lists_that_are_too_long_or_one_pair_too_many_are_objected_to(pages: PeerPages) -> None:
-    rules = ListRules("d", AlignmentBounds(ids=6000, alignments=1), pages)
-    other = (bytes(32), bytes(32))
+def test_of_too_few_no_number_is_told(pages: PeerPages) -> None:
+    rules = ListRules("d", AlignmentBounds(Fraction(1, 2)), pages)
+    few = rules.judge_few(6000, 3000, ("case",)).reason
+    assert few.startswith("fewer than 3,000 of the peer's 6,000 ids are ours")
+    assert few.endswith("add to [data] id_alike, on both sides, case")
+
+
+def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages: PeerPages) -> None:
+    """Those of the same lists count: what a peer brings in their name is hidden from us."""
+    rules = ListRules("d", AlignmentBounds(ids=6000, alignments=2), pages)
     assert rules.judge_list(5000, 6000, LISTS) is None
     long = rules.judge_list(5000, 6001, LISTS)
     assert long is not None
     assert "most_ids allows 6,000" in long.reason
-    note_alignment(pages, "d", AlignmentFact(LISTS, b"points", 5000, 6000, None, named=False))
+    note_alignment(pages, "d", begun())
+    note_alignment(pages, "d", replace(begun(), both=43))  # of the same session
     assert rules.judge_list(5000, 6000, LISTS) is None
-    more = rules.judge_list(5000, 6000, other)
-    assert more is not None
-    assert "most_alignments allows 1 pairs" in more.reason
-    assert rules.judge_points(LISTS, b"points") is None
-    assert rules.judge_points(other, b"others") is None
-    assert rules.judge_points(LISTS, b"others") is not None
+    note_alignment(pages, "d", begun(b"2"))
+    for lists in (LISTS, (bytes(32), bytes(32))):
+        more = rules.judge_list(5000, 6000, lists)
+        assert more is not None
+        assert "most_alignments allows 2 over the life of a data set" in more.reason
+        assert "2 before and this one make 3" in more.reason
+    assert replace(rules, rows=True).judge_list(5000, 6000, LISTS) is None
+
+
+def test_other_people_in_the_name_of_the_same_lists_are_objected_to(pages: PeerPages) -> None:
+    rules, overlap = ListRules("d", AlignmentBounds(), pages), Overlap(5000, 6000, 43)
+    note_alignment(pages, "d", begun())
+    assert rules.judge_people(overlap, LISTS, b"people") is None
+    note_alignment(pages, "d", replace(begun(), both=43, named=True, people=b"people"))
+    assert rules.judge_people(overlap, LISTS, b"people") is None
+    assert rules.judge_people(overlap, (b"ours", b"another"), b"others") is None
+    found = rules.judge_people(overlap, LISTS, b"others")
+    assert found is not None
+    assert "another list in the name of an earlier one" in found.reason
 
 
 def test_after_a_run_no_other_lists_of_its_data_set_are_compared(pages: PeerPages) -> None:

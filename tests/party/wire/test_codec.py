@@ -147,13 +147,9 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.SealedComparisons: st.builds(m.SealedComparisons, st.binary()),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
-    m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS),
-    m.BlindedPage: st.builds(m.BlindedPage, st.binary()),
-    m.ListCommitment: st.builds(m.ListCommitment, COUNTS, DIGESTS),
-    m.HiddenPage: st.builds(m.HiddenPage, st.binary()),
-    m.CountedPage: st.builds(m.CountedPage, st.binary()),
-    m.ReblindedPage: st.builds(m.ReblindedPage, st.binary()),
-    m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
+    m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.fractions(0, 1, max_denominator=10**17)),
+    m.ValuesPage: st.builds(m.ValuesPage, st.binary()),
+    m.CommonRows: st.builds(m.CommonRows, st.binary()),
     m.PeopleOffer: st.builds(m.PeopleOffer, COUNTS, st.booleans()),
     m.SetCounts: SET_COUNTS,
     m.CodePage: st.builds(m.CodePage, st.binary()),
@@ -357,9 +353,18 @@ def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_rang
     ("columns", "alike"), [(0, ["case"]), (17, ["case"]), (1, ["sound"]), (1, ["case", "case"]), (1, ["zeros", "case"])]
 )
 def test_a_list_in_a_normal_form_of_ids_that_nobody_knows_is_refused(columns: int, alike: list[str]) -> None:
-    proto = wire.IdList(ids=1, columns=columns, alike=alike, commitment=bytes(32))
+    proto = wire.IdList(ids=1, columns=columns, alike=alike, commitment=bytes(32), least="1/10")
     with pytest.raises(PeerError, match="cannot be read"):
         decode(wire.Frame(id_list=proto).SerializeToString(), m.IdList)
+
+
+@pytest.mark.parametrize("least", ["", "0", "2/20", "3/2", "-1/2", "1/0"])
+def test_a_share_of_ids_is_one_in_lowest_terms(least: str) -> None:
+    proto = wire.IdList(ids=1, columns=1, alike=["case"], commitment=bytes(32), least=least)
+    with pytest.raises(PeerError, match="cannot be read"):
+        decode(wire.Frame(id_list=proto).SerializeToString(), m.IdList)
+    proto.least = "1/10"
+    assert decode(wire.Frame(id_list=proto).SerializeToString(), m.IdList).least == Fraction(1, 10)
 
 
 def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:

@@ -1,5 +1,7 @@
 """What each kind of message asks of the lengths of its parts, both when it is read and before it is sent."""
 
+from fractions import Fraction
+
 import pytest
 
 from party.wire import codec
@@ -22,7 +24,6 @@ WELL_FORMED: tuple[Message, ...] = (
     m.JointDigests(2 * WHOLE),
     m.HiddenContents(bytes(66)),
     m.IdList(1, USUAL_FORM, WHOLE),
-    m.ListCommitment(1, WHOLE),
     m.SetCounts((0, 1), (1, 1), (5, 6)),
     m.ModelDigest(WHOLE),
     m.BaseOffer(WHOLE, bytes(33)),
@@ -49,7 +50,7 @@ OF_OTHER_LENGTHS: dict[str, Message] = {
     "compared digests": m.JointDigests(WHOLE + SHORT),
     "compared points": m.HiddenContents(bytes(65)),
     "a commitment to ids": m.IdList(1, USUAL_FORM, SHORT),
-    "a commitment to points": m.ListCommitment(1, SHORT),
+    "a share above one": m.IdList(1, USUAL_FORM, WHOLE, Fraction(3, 2)),
     "a set without a count": m.SetCounts((0, 1), (1, 1), (5,)),
     "an item of no set": m.SetCounts((0, 1), (1,), (5,)),
     "a model": m.ModelDigest(SHORT),

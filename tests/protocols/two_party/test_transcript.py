@@ -132,12 +132,12 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
     between_runs |= {messages.KeptParts}  # in a run that goes on
     aligning = {
         messages.IdList,
-        messages.BlindedPage,
-        messages.ListCommitment,
-        messages.HiddenPage,
-        messages.CountedPage,
-        messages.ReblindedPage,
-        messages.PlacesPage,
+        messages.CodePage,
+        messages.HintPage,
+        messages.MaskedPage,
+        messages.OpenedPage,
+        messages.ValuesPage,
+        messages.CommonRows,
         messages.PeopleOffer,
     }
     of_rules = {messages.SetCounts}
