@@ -51,14 +51,10 @@ class Triples:
 
     def take(self, words: int, bits: int) -> Role[Triple]:
         """Return triples for so many words of lanes, with strings of so many bits."""
-        parts = []
-        uses = -(-bits // _USE_BITS)
-        for chosen, pairs in (yield from self.deal(words * _LANES)):
-            first = np.packbits(chosen.choices, bitorder="little").view(WORD)
-            got = _planes(chosen.strings(uses), bits)
-            zero, one = (_planes(strings, bits) for strings in pairs.strings(uses))
-            strings = zero ^ one
-            parts.append((first, strings, first & strings ^ got ^ zero))
+        parts: list[Triple] = []
+        for start in range(0, words * _LANES, _MOST):  # a batch at a time: its transfers take 256 times as much memory
+            dealt = yield from self.deal(min(_MOST, words * _LANES - start))
+            parts += [_triple(chosen, pairs, bits) for chosen, pairs in dealt]
         first, strings, products = zip(*parts, strict=True)
         return np.concatenate(first), np.concatenate(strings, 1), np.concatenate(products, 1)
 
@@ -84,6 +80,15 @@ class Triples:
         (chosen,) = yield from self._transfers.chooser.extend([choices])
         (pairs,) = yield from self._transfers.sender.extend([count])
         self._left.append((chosen, pairs))
+
+
+def _triple(chosen: ChosenKeys, pairs: BothKeys, bits: int) -> Triple:
+    uses = -(-bits // _USE_BITS)
+    first = np.packbits(chosen.choices, bitorder="little").view(WORD)
+    got = _planes(chosen.strings(uses), bits)
+    zero, one = (_planes(strings, bits) for strings in pairs.strings(uses))
+    strings = zero ^ one
+    return first, strings, first & strings ^ got ^ zero
 
 
 def _planes(strings: Uint64s, bits: int) -> Uint64s:

@@ -38,7 +38,7 @@ from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hint
 from protocols.oblivious.session import Transfers, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Message, Note, Progress, Role, Send, T, exchange, receive
+from protocols.role import Message, Note, Phase, Progress, Role, Send, T, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, SPELLINGS, compare, compare_on_record
@@ -238,7 +238,7 @@ class _Side:
         """Return our summand of how many are common, modulo two to the width that is returned, too."""
         numbers = bit_planes((yield from self._numbers()), NUMBER_BITS)
         gates = Gates(self.first, self._transfers, Triples(self._transfers, self._local.secrets.randomness))
-        yield from gates.triples.prepare((NUMBER_BITS - 1) * self._size // LANES, 1)
+        yield Progress(Phase.OVERLAP, 0, 0)
         common = yield from _quietly(gates.all_of(numbers if self.first else ~numbers))
         width = self._size.bit_length() + 1
         return gates, (yield from _quietly(gates.ones(common, width))), width
