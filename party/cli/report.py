@@ -1,6 +1,7 @@
 """`cotally report`: write a finished run, a survey or baskets as one page, HTML or Markdown."""
 
 import argparse
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,19 +15,20 @@ from party.node.check import past_of, released_copy
 from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
-from party.records.train_report import read_train_report
+from party.records.train_report import ReportError, TrainReport, read_train_report
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.page.parts import Document
 from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import page_written, written
-from party.show.screen import say
+from party.show.screen import note, say
 from protocols.errors import InputError
 
 _MOST_CERTIFICATE = 1 << 16
 
 
 _FAILED = 1
+_USUAL_COSTS = "report.json"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,10 +50,14 @@ def _run_of_party(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party, KEY_FLOOR)
     path, folder = config.path, config.folder
     model = arguments.model or folder / "model.json"
-    costs = _costs_file(arguments.costs, folder)
+    usual = folder / _USUAL_COSTS
+    costs = arguments.costs or (usual if is_there(usual) else None)
     reads = [path, model, *([costs] if costs else [])]
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
-    _write(arguments, page_of_run(gathered(path, model, costs), arguments.levels))
+    told = gathered(path, model)
+    if costs is not None:
+        told = replace(told, costs=_costs_of(costs, told, named=arguments.costs is not None))
+    _write(arguments, page_of_run(told, arguments.levels))
     return 0
 
 
@@ -60,13 +66,26 @@ def _write(arguments: argparse.Namespace, page: Document) -> None:
     say(page_written(arguments.output))
 
 
-def _costs_file(named: Path | None, folder: Path) -> Path | None:
-    usual = folder / "report.json"
-    return named or (usual if is_there(usual) else None)
+def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
+    """Return what the run cost; None, and a note, where a file that was merely found cannot say it.
+
+    Raises:
+        InputError: The file that was named is of another run, or is no report.
+    """
+    try:
+        costs = read_train_report(path)
+        if (costs.run, costs.digest) != (told.run.run, told.model.digest().hex()):
+            raise ReportError(f"{path} is of another run than {told.run.run}, of which this model is: name its own")
+    except InputError as error:
+        if named:
+            raise
+        note(f"cotally: note: {error} (--costs); the page is without costs")
+        return None
+    return costs
 
 
-def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
-    """Read all that a page tells of.
+def gathered(config_path: Path, model: Path) -> Finished:
+    """Read all that a page tells of, but for the costs.
 
     Raises:
         InputError: Something cannot be read, or the ledger knows of no run that ended with this model.
@@ -89,7 +108,6 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
         dealings=next(d for d in dealings(entries) if (d.dataset, d.peer) == (found.dataset, found.peer)),
         entries=len(entries),
         head=entries[-1].digest,
-        costs=None if costs is None else read_train_report(costs),
         past=past_of(entries, found.dataset),
         agree=config.agree,
         copy=None if found.copy is None else released_copy(config, entries, found.dataset, found.copy),

@@ -59,14 +59,14 @@ class Account:
         told = self._dealings()
         if not any(terms in dealing.finished for dealing in told):
             told = self._dealings(but=terms)  # what a run told that has not ended is of the most that it tells
-        before = sum(dealing.told.numbers + dealing.told_noisy.numbers for dealing in told)
+        before = sum(dealing.revealed.counts for dealing in told)
         follow = 0 if any(terms in dealing.finished for dealing in told) else self._most(agreed)
         if before + follow <= self.bounds.counts:
             return None
         return Objection(
             "budget",
-            f"our [agree] most_counts allows {self.bounds.counts:,} over the life of a data set: {before:,} told "
-            f"before and at most {follow:,} for this run make {before + follow:,}; ask for a smaller omega or "
+            f"our [agree] most_counts allows {self.bounds.counts:,} over the life of a data set: {before:,} "
+            f"revealed before and at most {follow:,} for this run make {before + follow:,}; ask for a smaller omega or "
             "max_depth or a larger min_leaf, or let most_counts allow more",
         )
 

@@ -25,7 +25,7 @@ from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
 from party.records.releases import released, spent_of
 from party.records.spending import spent_before
-from party.records.tally import dealings
+from party.records.tally import Revealed, dealings
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
 from protocols.association.joint import JointItemsets
@@ -68,8 +68,13 @@ class Past:
 
     release: Mapping[str, object]
     runs: int
-    counts: int
+    revealed: Revealed
     epsilon: Fraction | None
+
+    @property
+    def counts(self) -> int:
+        """All counts that were revealed."""
+        return self.revealed.counts
 
 
 @dataclass(frozen=True)
@@ -230,7 +235,7 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
         LedgerError: It cannot be read.
     """
     if not has_ledger(folder):
-        return Past({}, 0, 0, Fraction(0))
+        return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
         return past_of(list(ledger.entries()), local.dataset)
 
@@ -242,7 +247,7 @@ def past_of(entries: Sequence[LedgerEntry], dataset: str) -> Past:
     return Past(
         release=known,
         runs=len({str(terms) for each in ours for terms in each.terms.values()}),
-        counts=sum(each.told.numbers + each.told_noisy.numbers for each in ours),
+        revealed=sum((each.revealed for each in ours), start=Revealed()),
         epsilon=spent_before(spent_of(known)),
     )
 
@@ -299,7 +304,7 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
     return Assessment(
         terms,
         most_counts(domains, classes, train, terms),
-        None if terms.rules is not None else likely_counts(domains, classes, train, terms),
+        likely=None,
         noise=_spendings(terms, own, len(columns) - own, alone=run.class_owners == (party,)),
     )
 

@@ -49,8 +49,12 @@ OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
 
 @dataclass(frozen=True)
 class Trained:
-    """What training ended with; `factors`, `seen`, `read`: what became of those made ahead, of checks, of our copy."""
+    """What the training of this name ended with.
 
+    `factors`, `seen` and `read` are what became of those made ahead, of checks, and of our copy.
+    """
+
+    run: str
     agreed: Agreement
     outcome: Outcome
     factors: FactorsUse = field(default_factory=FactorsUse)
@@ -60,8 +64,9 @@ class Trained:
 
 @dataclass(frozen=True, repr=False)
 class FoundRules:
-    """What looking for rules ended with; `factors`, `seen` and `read` as of training."""
+    """What looking for rules ended with; the rest as of training."""
 
+    run: str
     agreed: Agreement
     found: FoundTogether
     factors: FactorsUse
@@ -220,10 +225,10 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     ended: Trained | FoundRules
     if terms.rules is None:
         outcome = play(run(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = Trained(agreed, outcome, stored.use(), seen_as_agreed(local, agreed), read)
+        ended = Trained(pages.run, agreed, outcome, stored.use(), seen_as_agreed(local, agreed), read)
     else:
         found = play(find_itemsets(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = FoundRules(agreed, found, stored.use(), seen_as_agreed(local, agreed), read)
+        ended = FoundRules(pages.run, agreed, found, stored.use(), seen_as_agreed(local, agreed), read)
     if stage.kept is not None:
         stage.kept.publish()
     stage.runs.done()

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from party.records.ledger import LedgerEntry, PeerName
-from party.records.tally import NodePath
+from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.terms import Method
+from protocols.two_party.split import held_out_records
 
 
 @dataclass(frozen=True)
@@ -23,9 +25,10 @@ class FinishedRun:
         records: How many both sides had.
         class_owners: Who held the class.
         correct: How many of the `tests` held-out records the tree gets right, maybe an estimate; None if untold.
-        tests: How many records were held out; None if untold.
+        tests: How many records were held out.
         error: The standard error of `correct`, 0 where it was counted.
         copy: How our copy was disguised, as the ledger has it; None where none left.
+        revealed: How many counts this run has revealed, those of earlier runs not among them.
         counted: How many cells were counted by a secure protocol.
         countable: How many there are of all candidates at the same nodes.
         estimated: The columns, with their party's names, of which the class holder told estimates for naive Bayes.
@@ -41,15 +44,18 @@ class FinishedRun:
     records: int
     class_owners: tuple[str, ...]
     correct: float | None
-    tests: int | None
+    tests: int
     error: float
     copy: Mapping[str, Any] | None
+    revealed: Revealed
     counted: int
     countable: int
     estimated: tuple[str, ...] = ()
     itemsets: frozenset[NodePath] = frozenset()
 
 
+_TESTED = ("mined tree", "estimated accuracy", "accuracy")
+"""Entries of how many held-out records a model gets right; the number is unknown in one that was made before."""
 _ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "learner", "rules")
 """The terms that must be the same where runs are compared by their windows."""
 
@@ -103,7 +109,9 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     for entry in entries:
         kinds.setdefault(str(entry.content["kind"]), []).append(entry.content)
     (run,), model = kinds["run"][:1], kinds["model"][-1]
-    accuracy = [*kinds.get("mined tree", []), *kinds.get("estimated accuracy", []), *kinds.get("accuracy", []), {}][0]
+    tested = [each for kind in _TESTED for each in kinds.get(kind, []) if each["correct"] is not None]
+    accuracy = tested[-1] if tested else {}
+    tests = held_out_records(run["records"], Fraction(run["terms"]["test"]))
     copies = [copy for copy in kinds.get("copy", []) if copy["way"] == Way.TOLD]
     sizes = {column["column"]: len(column["values"]) for column in run["columns"]}
     nodes = _counted_nodes(kinds.get("counts", []))
@@ -116,15 +124,21 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         ended=model["time"],
         records=run["records"],
         class_owners=tuple(run["class"]["owners"]),
-        correct=accuracy.get("correct"),
-        tests=accuracy.get("tests"),
+        correct=_kept_between(accuracy.get("correct"), tests) if run["terms"]["noise"] else accuracy.get("correct"),
+        tests=tests,
         error=accuracy.get("error") or 0.0,
         copy=copies[-1] if copies else None,
+        revealed=dealings(entries)[0].revealed,
         counted=sum(sum(tables.values()) for tables in nodes.values()),
         countable=sum(_cells_of_all(path, tables, sizes) for path, tables in nodes.items()),
         estimated=tuple(column for each in kinds.get("estimates", []) for column in each["nodes"][0]["counts"]),
         itemsets=frozenset(_path(each) for content in kinds.get("itemsets", []) for each in content["sets"]),
     )
+
+
+def _kept_between(correct: int | None, tests: int) -> int | None:
+    """Keep a number between none and all, which noise may have moved out."""
+    return None if correct is None else min(max(correct, 0), tests)
 
 
 def _path(items: Iterable[Iterable[str]]) -> NodePath:

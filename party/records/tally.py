@@ -99,6 +99,38 @@ class Side:
                 self.counts[path, column, apart] = rows
 
 
+@dataclass(frozen=True)
+class Revealed:
+    """How many numbers were revealed: counts of tables, of classes, of models' right answers, of sets of items."""
+
+    tables: int = 0
+    classes: int = 0
+    accuracy: int = 0
+    sets: int = 0
+
+    @property
+    def counts(self) -> int:
+        """All of them."""
+        return self.tables + self.classes + self.accuracy + self.sets
+
+    def __add__(self, other: "Revealed") -> "Revealed":
+        return Revealed(*(mine + yours for mine, yours in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    @classmethod
+    def of(cls, *sides: Side) -> "Revealed":
+        """Count what these sides know of each other, what both know once."""
+        classes: list[list[int]] = []
+        accuracies: list[Any] = []
+        for side in sides:
+            for each in side.class_counts:
+                _once(classes, each)
+            for each in side.accuracies:
+                _once(accuracies, each)
+        tables = {table: size for side in sides for table, size in side.tables.items()}
+        sets = {path for side in sides for path in side.itemsets}
+        return cls(sum(tables.values()), sum(map(len, classes)), len(accuracies), len(sets))
+
+
 _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
 
 
@@ -139,6 +171,11 @@ class Dealings:
     learned: Side = field(default_factory=Side)
     told_noisy: Side = field(default_factory=Side)
     learned_noisy: Side = field(default_factory=Side)
+
+    @property
+    def revealed(self) -> Revealed:
+        """How many counts both sides have revealed to each other, with noise or without: the same at either side."""
+        return Revealed.of(self.told, self.learned) + Revealed.of(self.told_noisy, self.learned_noisy)
 
     @property
     def epsilons(self) -> list[Fraction]:

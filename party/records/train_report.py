@@ -39,7 +39,9 @@ def _is_seconds(value: object) -> bool:
 class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
-    `smc_computations` is the tally of counts; `remembered` of them were known from earlier runs, and not counted now.
+    `run` and `digest` name the run and its model. `smc_computations` is the tally of counts; `remembered` of them were
+    known from earlier runs, and not counted now. `exact_counts_disclosed` were revealed by this run, and are
+    `counts_of` tables, classes, accuracy and sets of items.
 
     `phases` are the seconds of each part of the run. `noise` is the epsilon against each side as a fraction in lowest
     terms, with its `delta`; both None where counts are exact. `seen` is by how many records a false count must be wrong
@@ -50,6 +52,8 @@ class TrainReport:
         ReportError: A field is out of its range.
     """
 
+    run: str
+    digest: str
     method: str
     omega: Window
     accuracy: float | None
@@ -61,6 +65,7 @@ class TrainReport:
     bytes_received: int
     round_trips: int
     exact_counts_disclosed: int
+    counts_of: dict[str, int]
     phases: dict[str, float] = field(default_factory=dict)
     noise: str | None = None
     delta: float | None = None
@@ -69,6 +74,9 @@ class TrainReport:
 
     def __post_init__(self) -> None:
         check(self.method in Method.names(), "method is unknown")
+        check(isinstance(self.run, str) and isinstance(self.digest, str), "run and digest must be text")
+        counted = isinstance(self.counts_of, dict) and all(type(each) is int for each in self.counts_of.values())
+        check(counted, "counts_of must be counts by name")
         for name in ("accuracy", "correct", "seconds"):
             value = getattr(self, name)
             is_number = type(value) in (int, float) and isfinite(value)

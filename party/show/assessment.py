@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import ceil, sqrt
 
 from party.node.check import Assessment, Past
+from party.records.tally import Revealed
 from party.settings.noise import noise_text
 from party.settings.party import Acceptance
 from protocols.noise.accounting import Spending
@@ -18,7 +19,7 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     runs = f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.runs)}"
     if agree.life.runs is not None and told.runs >= agree.life.runs:
         runs += ": a run on other terms is refused, one on the same terms is not"
-    counts = f"{told.counts:,} count{'' if told.counts == 1 else 's'}; {_left(told.counts, agree.life.counts)}"
+    counts = f"{revealed_text(told.revealed)}; {_left(told.counts, agree.life.counts)}"
     lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.runs is not None else []
     if told.counts or agree.life.counts is not None:
         lines.append(f"Revealed so far: {counts}.")
@@ -54,23 +55,44 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
     return [*amount_lines(run), *noise, *_epsilon_lines(run.terms.noise, told, agree), *checks, *refused]
 
 
-def amount_lines(run: Assessment, counted: int | None = None) -> list[str]:
-    """Say how many counts a run reveals: at most, as forecast, and in truth if it is over.
+def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]:
+    """Say how many counts a run reveals: at most, and in truth if it is over.
 
     Args:
         run: What it would reveal.
-        counted: What it has revealed.
+        revealed: What it has revealed.
     """
     if not run.terms.counts_exactly:
         return ["This run reveals the counts of the classes and no others exactly."]
-    kind = "exact counts" if run.terms.noise is None else "counts with noise"
-    forecast = "" if run.likely is None else f"about {_rounded(run.likely):,} forecast, "
-    if counted is not None:
-        return [f"This run revealed {counted:,} {kind} ({forecast}at most {run.most:,})."]
+    kind = counts_kind(run.terms)
+    if revealed is not None:
+        return [f"This run revealed {revealed_text(revealed, kind)}; at most {run.most:,} were possible."]
+    guess = ""
+    if run.likely not in (None, run.most):
+        likely = _rounded(run.likely or 0)
+        trees = f"about {likely:,} where classes are noisy, far fewer where columns tell the class"
+        guess = f" ({trees if run.terms.rules is None else f'about {likely:,} are likely'})"
     whatever = "whatever tree it grows" if run.terms.rules is None else "whatever sets are frequent"
-    likely = "" if run.likely is None else f"about {_rounded(run.likely):,} {kind}, "
-    more = "" if run.likely is not None else f" {kind}"
-    return [f"This run reveals {likely}at most {run.most:,}{more} {whatever}, if the peer has columns like ours."]
+    return [f"This run reveals at most {run.most:,} {kind}, {whatever}{guess}, if the peer has columns like ours."]
+
+
+def counts_kind(terms: Terms) -> str:
+    """Name the counts of a run."""
+    return "exact counts" if terms.noise is None else "counts with noise"
+
+
+def revealed_text(revealed: Revealed, kind: str = "counts") -> str:
+    """Say how many counts were revealed, and of what.
+
+    >>> revealed_text(Revealed(tables=82, classes=2, accuracy=1))
+    '85 counts (82 of tables, 2 of classes, 1 of accuracy)'
+    """
+    of = {name: f"of {name}" for name in vars(revealed)} | {"sets": "of sets of items"}
+    if revealed.classes == 1:
+        of["classes"] = "of all records"
+    parts = ", ".join(f"{number:,} {of[name]}" for name, number in vars(revealed).items() if number)
+    named = kind.replace("counts", "count") if revealed.counts == 1 else kind
+    return f"{revealed.counts:,} {named}{f' ({parts})' if parts else ''}"
 
 
 def _rounded(count: int) -> int:
@@ -141,7 +163,12 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
     """Return for programs what was released (the terms of these names), revealed and is allowed."""
     return {
         "released": {name: told.release[name] for name in names if name in told.release},
-        "told": {"runs": told.runs, "counts": told.counts, "epsilon": _text(told.epsilon)},
+        "told": {
+            "runs": told.runs,
+            "counts": told.counts,
+            "counts_of": vars(told.revealed),
+            "epsilon": _text(told.epsilon),
+        },
         "allowed": {"runs": agree.life.runs, "counts": agree.life.counts, "epsilon": _text(agree.epsilon)},
     }
 
@@ -152,7 +179,7 @@ def run_json(run: Assessment | None) -> dict[str, object] | None:
         return None
     return {
         "counts_at_most": run.most,
-        "counts_probably": run.likely,
+        "counts_if_noisy": run.likely,
         "epsilon": _text(run.terms.noise),
         "seen": seen_json(run.seen),
         "refused": None if run.flaw is None else str(run.flaw),

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from party.node.check import Assessment
 from party.node.players import FoundRules
+from party.show.assessment import amount_lines
 from party.show.costs import factors_use_lines
 from party.show.joint_rules import doubt_lines, numbers_text
+from party.show.run_report import revealed_by
 
 
 def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
@@ -16,11 +19,11 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
     yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
     yield from doubt_lines(found.itemsets)
     if terms.counts_exactly:
-        known = f", {found.remembered:,} of them known from earlier runs" if found.remembered else ""
-        yield (
-            f"Exact counts told: {found.told:,} of sets of one side's items, {found.counted:,} of sets of both{known}; "
-            f"forecast: at most {terms.rules.most_told if terms.rules else 0:,} with that of all records"
-        )
+        most = terms.rules.most_told if terms.rules else 0
+        yield from amount_lines(Assessment(terms, most, likely=None), revealed_by(ended))
+        yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
+        if found.remembered:
+            yield f"{found.remembered:,} of these were known from earlier runs."
     if found.withheld:
         yield (
             f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from party.node.players import FoundRules, Trained
 from party.node.session import Report
+from party.records.tally import Revealed
 from party.records.train_report import TrainReport
 from party.show.assessment import seen_json
 from party.show.progress import WORDS
@@ -13,11 +14,23 @@ from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 
 
+def revealed_by(ended: Trained | FoundRules) -> Revealed:
+    """Return how many counts a run has revealed, without those that earlier runs had: as the ledger has it."""
+    if isinstance(ended, FoundRules):
+        found = ended.found
+        sets = found.told + found.counted - found.remembered if ended.agreed.terms.counts_exactly else 0
+        return Revealed(classes=1, sets=sets)
+    outcome = ended.outcome
+    classes, counted = outcome.model.schema.classes, outcome.smc_computations
+    return Revealed(counted - outcome.remembered, classes, outcome.exact_counts_disclosed - counted - classes)
+
+
 def rules_report(ended: FoundRules, report: Report) -> TrainReport:
     """Return what looking for rules cost; nothing is held out, so there is no accuracy."""
-    found, terms, traffic = ended.found, ended.agreed.terms, report.traffic
-    told = found.told + found.counted if terms.counts_exactly else 0
+    found, terms, traffic, revealed = ended.found, ended.agreed.terms, report.traffic, revealed_by(ended)
     return TrainReport(
+        run=ended.run,
+        digest=found.itemsets.digest().hex(),
         method=terms.method,
         omega=None,
         accuracy=None,
@@ -28,7 +41,8 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
         bytes_sent=traffic.bytes_sent,
         bytes_received=traffic.bytes_received,
         round_trips=traffic.round_trips,
-        exact_counts_disclosed=told + 1,
+        exact_counts_disclosed=revealed.counts,
+        counts_of=vars(revealed),
         phases=_phases(report),
         seen=seen_json(ended.seen),
         remembered=found.remembered,
@@ -46,8 +60,10 @@ def _phases(report: Report) -> dict[str, float]:
 
 def train_report(trained: Trained, report: Report) -> TrainReport:
     """Return what a run of training cost, as `cotally demo` and scripts read it."""
-    outcome, terms, traffic = trained.outcome, trained.agreed.terms, report.traffic
+    outcome, terms, traffic, revealed = trained.outcome, trained.agreed.terms, report.traffic, revealed_by(trained)
     return TrainReport(
+        run=trained.run,
+        digest=outcome.model.digest().hex(),
         method=terms.method,
         omega=terms.omega if terms.ranks else None,
         accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,
@@ -58,7 +74,8 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         bytes_sent=traffic.bytes_sent,
         bytes_received=traffic.bytes_received,
         round_trips=traffic.round_trips,
-        exact_counts_disclosed=outcome.exact_counts_disclosed,
+        exact_counts_disclosed=revealed.counts,
+        counts_of=vars(revealed),
         phases=_phases(report),
         noise=None if terms.noise is None else str(terms.noise),
         delta=None if terms.noise is None else float(delta_of(terms.noise)),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from party.forecast.model import Forecast, likely_counts, most_counts
+from party.forecast.model import Forecast, most_counts
 from party.names import printable
 from party.node.check import Assessment
 from party.node.players import Trained
@@ -14,6 +14,7 @@ from party.show.costs import factors_use_lines, forecast_text
 from party.show.model import telling_lines
 from party.show.odds import own_odds
 from party.show.reading import reading_line
+from party.show.run_report import revealed_by
 from party.show.worth import worth_lines
 from protocols.learning.models import Model, commonest_share
 from protocols.learning.tree import Tree
@@ -126,9 +127,9 @@ def _accuracy(trained: Trained) -> list[str]:
 
 
 def _counts(trained: Trained) -> list[str]:
-    """Say how many exact counts both learned, those of classes and accuracy among them, beside what was forecast."""
+    """Say how many counts the run revealed, and how many it did without."""
     agreed, outcome = trained.agreed, trained.outcome
     sizes = [attribute.size for attribute in agreed.schema.attributes], agreed.schema.classes, outcome.records_train
-    forecast = Assessment(agreed.terms, most_counts(*sizes, agreed.terms), likely_counts(*sizes, agreed.terms))
-    known = f"{outcome.remembered:,} of these were known from earlier runs." if outcome.remembered else ""
-    return [*amount_lines(forecast, outcome.exact_counts_disclosed), *([known] if known else [])]
+    forecast = Assessment(agreed.terms, most_counts(*sizes, agreed.terms), likely=None)
+    known = [f"{outcome.remembered:,} more were known from earlier runs."] if outcome.remembered else []
+    return [*amount_lines(forecast, revealed_by(trained)), *known]

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 
-from party.cli.report import gathered
 from party.show.page.parts import Document
 from party.show.page.run_page import page_of_run
 from party.show.page.writing import as_html
 from tests.support.accessibility import shortcomings
 from tests.support.browser import chromium
-from tests.support.finished import KINDS, finished_party, hostile
+from tests.support.finished import KINDS, finished_party, hostile, page_facts
 from tests.support.reported import basket_page, hostile_survey, survey_of_two_kinds
 
 PHONE, SCREEN = 360, 740
@@ -31,7 +30,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 def run_of_hostile_names(folder: Path, kind: str = "tree") -> Document:
     settings = finished_party(folder, kind)
-    return page_of_run(hostile(gathered(settings, settings.parent / "model.json", settings.parent / "report.json")))
+    return page_of_run(hostile(page_facts(settings)))
 
 
 PAGES: dict[str, Callable[[Path], Document]] = {

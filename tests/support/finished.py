@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from party.cli.report import gathered
 from party.keys.keystore import SECRET_FILE
 from party.keys.secret_file import write_secret
 from party.models.any_file import KeptResult, model_json, write_model
 from party.node.players import FoundRules
-from party.records.train_report import write_train_report
+from party.records.train_report import read_train_report, write_train_report
 from party.show.page.run_page import Finished
 from party.show.run_report import rules_report, train_report
 from protocols.association.joint import JointItemsets
 from protocols.learning.tree import Tree
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Learner
+from protocols.terms import Learner, Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.joint_itemsets import RuleCase, rule_terms
-from tests.support.sessions import ANY_ODDS, CASE, Sessions, trained
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained
 
 HOSTILE = "<script>window.hit=1</script>\"'><img src=x onerror=window.hit=1>&amp;{{7*7}}\x00\x1b[2J" + "W" * 60
 
@@ -45,20 +46,35 @@ class RuleSessions(Sessions):
 
 def finished_party(folder: Path, kind: str = "tree") -> Path:
     """Return Bob's settings after a run, beside which are the model, the ledger and the costs."""
-    sessions = (RuleSessions if kind == "rules" else Sessions)(folder, CASE, ANY_ODDS)
+    if kind == "rules":
+        return finished_parties(RuleSessions(folder, CASE, ANY_ODDS), RuleSessions.rules.terms)["bob"]
     learner = Learner.NAIVE_BAYES if kind == "naive Bayes" else Learner.TREE
-    _, report = sessions.run(RuleSessions.rules.terms if kind == "rules" else replace(CASE.terms, learner=learner))
-    ended, bob = report.ended, folder / "bob"
-    write_secret(bob / SECRET_FILE, sessions.local("bob").secrets.coins)
-    settings = bob / "party.toml"
-    settings.write_text(settings.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
-    if isinstance(ended, FoundRules):
-        (bob / "model.json").write_text(model_json(ended.found.itemsets))
-        write_train_report(bob / "report.json", rules_report(ended, report))
-    else:
-        write_model(bob / "model.json", trained(report).outcome.model)
-        write_train_report(bob / "report.json", train_report(trained(report), report))
+    return finished_parties(Sessions(folder, CASE, ANY_ODDS), replace(CASE.terms, learner=learner))["bob"]
+
+
+def finished_parties(sessions: Sessions, terms: Terms) -> dict[str, Path]:
+    """Return the settings of both sides after a run, beside which are the model, the ledger and the costs."""
+    settings = {}
+    for party, report in zip(NAMES, sessions.run(terms), strict=True):
+        ended, own = report.ended, sessions.folder / party
+        if not (own / SECRET_FILE).exists():
+            write_secret(own / SECRET_FILE, sessions.local(party).secrets.coins)
+        settings[party] = own / "party.toml"
+        text = settings[party].read_text()
+        settings[party].write_text(text.replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
+        if isinstance(ended, FoundRules):
+            (own / "model.json").write_text(model_json(ended.found.itemsets))
+            write_train_report(own / "report.json", rules_report(ended, report))
+        else:
+            write_model(own / "model.json", trained(report).outcome.model)
+            write_train_report(own / "report.json", train_report(trained(report), report))
     return settings
+
+
+def page_facts(settings: Path) -> Finished:
+    """Return what a page tells of the run, its costs among it."""
+    folder = settings.parent
+    return replace(gathered(settings, folder / "model.json"), costs=read_train_report(folder / "report.json"))
 
 
 def _hostile_model(model: KeptResult) -> KeptResult:

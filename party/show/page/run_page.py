@@ -15,7 +15,7 @@ from party.records.tally import Dealings
 from party.records.train_report import TrainReport
 from party.settings.party import Acceptance
 from party.settings.window import window_text
-from party.show.assessment import amount_lines, deviations, past_lines
+from party.show.assessment import amount_lines, counts_kind, deviations, past_lines, revealed_text
 from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
@@ -56,10 +56,10 @@ class Finished:
         dealings: All that passed between both sides about the data set.
         entries: How many entries the ledger has.
         head: The digest of its last one.
-        costs: What the run cost, if that was kept.
         past: What was revealed of the data set so far, this run included.
         agree: What this party agrees to.
         copy: Our disguised copy, measured; None where none left, or the table that was released is not here.
+        costs: What the run cost, if that was kept.
         alike: The runs, this one among them, that differ in method and window alone.
     """
 
@@ -71,10 +71,10 @@ class Finished:
     dealings: Dealings
     entries: int
     head: bytes
-    costs: TrainReport | None
     past: Past
     agree: Acceptance
     copy: OwnCopy | None = None
+    costs: TrainReport | None = None
     alike: Sequence[FinishedRun] = ()
 
     @property
@@ -149,9 +149,10 @@ def importance_section(tree: Tree) -> PageSection:
 
 
 def _learned(told: Finished) -> PageSection:
-    counted = None if told.costs is None else told.costs.exact_counts_disclosed
     parts = [
-        Sentences([*amount_lines(told.assessment, counted), *past_lines(told.past, told.agree), *_answers(told)]),
+        Sentences(
+            [*amount_lines(told.assessment, told.run.revealed), *past_lines(told.past, told.agree), *_answers(told)]
+        ),
         Sentences(["In all runs over this data set, as the ledger has it."]),
         Sentences(list(dealings_lines(told.dealings, full=False))),
     ]
@@ -217,8 +218,9 @@ def _worth(told: Finished) -> _Rows:
         return list(_settled(run, model))
     commonest = commonest_share(model)
     found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records"), _crossed(told)]
-    tests = run.tests or (told.costs.records_test if told.costs else 0)
-    beats = beats_when_tested(model, run.correct, tests, run.error) if run.correct is not None and tests else None
+    error = run.error or _deviations(told)[1]
+    tested = run.correct is not None and run.tests > 0
+    beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None
     if worth := worth_lines(model, beats):
         found.append(("Against a guess", " ".join(worth)))
     if run.countable:
@@ -239,9 +241,7 @@ def _crossed(told: Finished) -> tuple[str, str]:
     copies = f"disguised copies (theta {terms.theta}, " if terms.disguises else ""
     ours = "" if not copies else "ours among them), " if run.copy else "not ours), "
     gains = "rounded gains, " if terms.ranks and terms.window is not ALL and terms.rank == Rank.GAINS else ""
-    counts = ""
-    if run.counted:
-        counts = f"{run.counted:,} {'exact counts' if terms.noise is None else 'counts with noise'}, "
+    counts = f"{revealed_text(run.revealed, counts_kind(terms))}, "
     return "What crossed", f"{copies}{ours}{gains}{counts}the model"
 
 
@@ -306,9 +306,9 @@ def _deviations(told: Finished) -> tuple[float, float]:
 
 def _accuracy(told: Finished) -> _Rows:
     run = told.run
-    tests = run.tests or (told.costs.records_test if told.costs else 0)
+    tests = run.tests
     if run.correct is None or not tests:
-        return [("Accuracy", "not known: no records were held out, or the run's costs were not kept")]
+        return [("Accuracy", "not known: no records were held out")]
     share, error = run.correct / tests, run.error / tests
     if not error:
         noise = ""

@@ -18,6 +18,7 @@ from party.node.check import Past
 from party.node.inputs import load_inputs
 from party.records.journal import open_journal
 from party.records.ledger import open_ledger
+from party.records.tally import Revealed
 from party.settings.party import read_party_config
 from party.show.check import told_lines
 from party.show.figures import percent
@@ -164,7 +165,8 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     """The forecast's bound holds, and what was told is counted against what is allowed."""
     job = pair.write_job(min_leaf=5)
     before = as_json(pair, job)
-    assert before["told"] == {"runs": 0, "counts": 0, "epsilon": "0"}
+    nothing = {"tables": 0, "classes": 0, "accuracy": 0, "sets": 0}
+    assert before["told"] == {"runs": 0, "counts": 0, "counts_of": nothing, "epsilon": "0"}
     assert before["released"] == {}
     with serving(pair):
         trained = pair.train_here(job)
@@ -173,6 +175,8 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     after = as_json(pair, job)
     assert after["told"]["runs"] == 1
     assert 0 < after["told"]["counts"] <= before["run"]["counts_at_most"]
+    bobs = json.loads(check(pair, pair.write_job(min_leaf=5), "--json", party="bob").out)["told"]
+    assert bobs["counts_of"] == after["told"]["counts_of"]
     assert after["told"]["epsilon"] is None
     assert after["released"]["party"][0] == "bob"
     told = check(pair, job).out
@@ -188,7 +192,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
 
 
 def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
-    (line,) = told_lines(Past({"party": ["bob"], "class": EVERYONE, "theta": "2/3"}, 1, 20, None))
+    (line,) = told_lines(Past({"party": ["bob"], "class": EVERYONE, "theta": "2/3"}, 1, Revealed(sets=20), None))
     assert "Last release to bob: class none (association rules), theta 2/3." in line
 
 

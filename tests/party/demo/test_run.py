@@ -83,8 +83,9 @@ def fake_parties(monkeypatch: pytest.MonkeyPatch, out: Path, twist: Twist) -> No
         terms = read_job(folder / job, BITS).terms
         reference = reference_of(out)
         correct = reference.correct(reference.tree)
+        counted = reference.computations
         told = TrainReport(
-            terms.method, terms.omega, None, correct, len(reference.test), reference.computations, 1.5, 10, 20, 7, 99
+            "5e", "d1", terms.method, terms.omega, None, correct, len(reference.test), counted, 1.5, 10, 20, 7, 99, {}
         )
         alices, bobs, told = twist(terms.method, reference.tree, told)
         write_model(folder / model, alices)

@@ -40,7 +40,9 @@ OF_PLAIN = replace(
 )
 COINS = replace(ROW, engine=Engine.ENCRYPTED_COINS, cipher=Cipher.CURVE, seconds=1.5)
 REPORT = RunReport(DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 2, 3072, 1), (OF_PLAIN, ROW, SMC))
-TRAINED = TrainReport("hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101)
+TRAINED = TrainReport(
+    "5e", "d1", "hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101, {"tables": 98, "classes": 2, "accuracy": 1}
+)
 
 
 def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
@@ -178,6 +180,9 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
         {"smc_computations": True},
         {"exact_counts_disclosed": "3"},
         {"remembered": None},
+        {"run": None},
+        {"digest": 7},
+        {"counts_of": {"tables": "98"}},
         {"records_test": None},
         {"seen": {"one_group": -1}},
         {"seen": 3},

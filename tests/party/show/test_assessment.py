@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from party.node.check import Assessment, Past
+from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.assessment import (
     amount_lines,
@@ -26,7 +27,7 @@ from protocols.terms import ALL, Cipher, Method
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.parties import Case, make_local, make_roles, make_terms
 
-TOLD = Past({}, 2, 30, Fraction(3, 2))
+TOLD = Past({}, 2, Revealed(27, 2, 1), Fraction(3, 2))
 REFUSED = "which refuses it"
 SAME = "a run that is the same as an earlier one spends nothing more"
 CASE = Case(
@@ -51,13 +52,15 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
     bounded = replace(agree, epsilon=Fraction(3), life=replace(agree.life, runs=5, counts=20))
     assert past_lines(TOLD, bounded) == [
         "Revealed so far: 2 runs on different terms; 3 of 5 are left.",
-        "Revealed so far: 30 counts; 0 of 20 are left.",
+        "Revealed so far: 30 counts (27 of tables, 2 of classes, 1 of accuracy); 0 of 20 are left.",
         "Epsilon spent on counts: 1.5; [agree] epsilon allows 3.",
     ]
-    spent = past_lines(Past({}, 1, 1, Fraction(0)), replace(agree, life=replace(agree.life, runs=1, counts=20)))
+    spent = past_lines(
+        Past({}, 1, Revealed(tables=1), Fraction(0)), replace(agree, life=replace(agree.life, runs=1, counts=20))
+    )
     refused = "a run on other terms is refused, one on the same terms is not"
     assert spent[0] == f"Revealed so far: 1 run on different terms; 0 of 1 are left: {refused}."
-    assert spent[1] == "Revealed so far: 1 count; 19 of 20 are left."
+    assert spent[1] == "Revealed so far: 1 count (1 of tables); 19 of 20 are left."
     assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent on counts: no bound")
 
 
@@ -73,15 +76,15 @@ def test_what_an_asker_reads_is_said_where_answers_are_allowed(agree: Acceptance
 
 
 def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptance) -> None:
-    nothing = Past({}, 0, 0, Fraction(0))
+    nothing = Past({}, 0, Revealed(), Fraction(0))
     assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=None, counts=None))) == []
     assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=1, counts=None))) == [
         "Revealed so far: 0 runs on different terms; 1 of 1 are left."
     ]
-    told = past_lines(Past({}, 1, 4, None), replace(agree, life=replace(agree.life, runs=None, counts=None)))
+    told = past_lines(Past({}, 1, Revealed(4), None), replace(agree, life=replace(agree.life, runs=None, counts=None)))
     assert [line.split(";")[0] for line in told] == [
         "Revealed so far: 1 run on different terms",
-        "Revealed so far: 4 counts",
+        "Revealed so far: 4 counts (4 of tables)",
         "Epsilon spent on counts: no bound, as counts without noise were revealed",
     ]
 
@@ -117,19 +120,21 @@ def test_what_noise_bounds_and_by_how_much_numbers_are_off_stands_in_one_line(me
     assert noise_lines(make_terms(), None, None) == []
 
 
-def test_a_forecast_is_never_the_bound_and_stands_beside_the_truth() -> None:
+def test_a_forecast_is_a_bound_and_a_guess_and_what_is_over_is_told_with_its_parts() -> None:
     run = Assessment(make_terms(), most=451_371, likely=5_273)
     (before,) = amount_lines(run)
-    assert before.startswith("This run reveals about 5,300 exact counts, at most 451,371 whatever tree it grows")
-    assert amount_lines(run, 4_711) == ["This run revealed 4,711 exact counts (about 5,300 forecast, at most 451,371)."]
-    (unknown,) = amount_lines(replace(run, likely=None))
-    assert unknown.startswith("This run reveals at most 451,371 exact counts whatever tree it grows")
+    assert before.startswith("This run reveals at most 451,371 exact counts, whatever tree it grows (about 5,300 where")
+    assert "far fewer where columns tell the class" in before
+    parts = "4,711 exact counts (4,708 of tables, 2 of classes, 1 of accuracy)"
+    assert amount_lines(run, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}; at most 451,371 were possible."]
+    for bare in (replace(run, likely=None), replace(run, likely=451_371)):
+        assert "about" not in amount_lines(bare)[0]
 
 
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3, rank="copies"), 40, None, flaw=InputError("no"))
     assert run_json(run) == {
-        "counts_at_most": 40, "counts_probably": None, "epsilon": "1", "seen": None, "refused": "no",
+        "counts_at_most": 40, "counts_if_noisy": None, "epsilon": "1", "seen": None, "refused": "no",
     }  # fmt: skip
     assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"
     assert run_json(None) is None

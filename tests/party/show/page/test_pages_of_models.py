@@ -11,7 +11,6 @@ import pytest
 
 from party.association.joint import sets_of
 from party.cli.main import main
-from party.cli.report import gathered
 from party.models.any_file import read_model
 from party.models.itemset_file import read_itemsets
 from party.show.ledger import dealings_lines
@@ -19,7 +18,7 @@ from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
 from protocols.learning.naive_bayes import NaiveBayes
 from tests.party.show.page.test_run_page import Page
-from tests.support.finished import finished_party, hostile
+from tests.support.finished import finished_party, hostile, page_facts
 
 OTHERS = ("naive Bayes", "rules")
 
@@ -32,9 +31,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def told(folders: dict[str, Path]) -> Callable[[str], Finished]:
-    return lambda kind: gathered(
-        folders[kind] / "party.toml", folders[kind] / "model.json", folders[kind] / "report.json"
-    )
+    return lambda kind: page_facts(folders[kind] / "party.toml")
 
 
 @pytest.mark.parametrize("kind", OTHERS)

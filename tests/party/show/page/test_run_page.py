@@ -1,8 +1,11 @@
 """The page of a finished run: whole, safe whatever names hold, and in the ledger's own words."""
 
+import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,6 +17,7 @@ from party.cli.main import main
 from party.cli.report import gathered
 from party.models.any_file import write_model
 from party.node.check import own_copy
+from party.records.train_report import read_train_report
 from party.show.ledger import dealings_lines
 from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
@@ -21,10 +25,11 @@ from party.show.reading import reading_line
 from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
-from tests.support.finished import finished_party, hostile
+from protocols.terms import Method, Terms
+from tests.support.finished import finished_parties, finished_party, hostile, page_facts
 from tests.support.models import small_model
 from tests.support.parties import make_local
-from tests.support.sessions import CASE
+from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 
 def page_html(told: Finished) -> str:
@@ -73,7 +78,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def told(settings: Path) -> Finished:
-    return gathered(settings, settings.parent / "model.json", settings.parent / "report.json")
+    return page_facts(settings)
 
 
 def addresses(page: Page) -> Iterator[str]:
@@ -189,7 +194,7 @@ def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> N
 
 
 def test_without_costs_copy_or_held_out_records_it_says_so(told: Finished) -> None:
-    bare = replace(told, costs=None, run=replace(told.run, copy=None, correct=None, tests=None, countable=0))
+    bare = replace(told, costs=None, run=replace(told.run, copy=None, correct=None, tests=0, countable=0))
     text = unescape(page_html(bare))
     assert "The costs of this run were not kept" in text
     assert "No disguised copy left this party" in text
@@ -212,6 +217,69 @@ def test_an_estimated_accuracy_has_its_error_or_is_not_told(told: Finished) -> N
     run = replace(told.run, correct=900.0, tests=1000)
     assert "0.900 on 1,000 held-out records, estimated" in page_html(replace(told, run=replace(run, error=20.0)))
     assert "too few to tell it" in page_html(replace(told, run=replace(run, error=900.0)))
+
+
+SMC = replace(CASE.terms, method=Method.SMC, max_depth=2)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [CASE.terms, SMC, replace(SMC, noise=Fraction(50)), replace(CASE.terms, method=Method.RANDOMIZED)],
+    ids=["hybrid", "smc", "noise", "randomized"],
+)
+def test_both_pages_state_the_accuracy_and_the_counts_that_the_run_ended_with(tmp_path: Path, terms: Terms) -> None:
+    """By the ledgers alone: no costs are read. The caller notes that it tells a number before it learns it."""
+    pages = []
+    for settings in finished_parties(Sessions(tmp_path, CASE, ANY_ODDS), terms).values():
+        facts = gathered(settings, settings.parent / "model.json")
+        costs = read_train_report(settings.parent / "report.json")
+        assert facts.run.correct == costs.correct
+        assert facts.run.tests == costs.records_test
+        assert vars(facts.run.revealed) == vars(facts.past.revealed) == costs.counts_of
+        assert facts.run.revealed.counts == costs.exact_counts_disclosed
+        pages.append(page_markdown(facts))
+    for words in ("What crossed:?[*]* *(.*)", "Accuracy:?[*]* *(.*)", "This run rev.*", "Revealed so far.*counts.*"):
+        mine, yours = (re.findall(words, page) for page in pages)
+        assert mine
+        if "crossed" not in words:
+            assert mine == yours
+    assert all("not known" not in page for page in pages)
+
+
+def test_a_later_run_is_told_with_what_it_added(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    sessions.run(CASE.terms)
+    settings = finished_parties(sessions, replace(CASE.terms, omega=2))["bob"]
+    facts, costs = page_facts(settings), read_train_report(settings.parent / "report.json")
+    assert costs.remembered
+    assert vars(facts.run.revealed) == costs.counts_of
+    assert costs.counts_of["tables"] == costs.smc_computations - costs.remembered
+
+
+def test_costs_of_another_run_are_refused_if_named_and_left_out_if_found(
+    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "bob"
+    shutil.copytree(settings.parent, folder)
+    costs = folder / "report.json"
+    own = json.loads(costs.read_text())
+    output = tmp_path / "r.md"
+    assert main(["report", str(folder), "--costs", str(costs), "-o", str(output)]) == 0
+    assert "Time" in output.read_text()
+    for change in ({"run": "5e" * 16}, {"digest": "d1" * 32}):
+        costs.write_text(json.dumps(own | change | {"seconds": 4711.0}))
+        capsys.readouterr()
+        assert main(["report", str(folder), "--costs", str(costs), "-o", str(output), "--overwrite"]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert "is of another run" in error
+        assert main(["report", str(folder), "-o", str(output), "--overwrite"]) == 0
+        assert "is of another run" in capsys.readouterr().err
+        assert "The costs of this run were not kept" in output.read_text()
+        assert "4711" not in output.read_text()
+    costs.write_text(json.dumps({"demo": 1}))
+    assert main(["report", str(folder), "-o", str(output), "--overwrite"]) == 0
+    assert "note:" in capsys.readouterr().err
 
 
 def test_the_command_writes_the_page_and_replaces_none_unasked(
