@@ -6,7 +6,7 @@ A job is one of a few kinds; each kind has its own parameters: a job that cannot
 from dataclasses import dataclass, fields
 from typing import Final
 
-from protocols.terms import MODEL_BYTES, MOST_KEY_BITS, Choice, Cipher, TermError, Terms
+from protocols.terms import MODEL_BYTES, Choice, TermError, Terms
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PredictionTerms:
     """The parameters of classifying rows together, on which both parties must agree.
 
     `model` is the digest of the model that both hold, `receiver` who learns, `probabilities` whether that is the shares
-    of the classes beside the class, `cipher` and `key_bits` as in `Terms`.
+    of the classes beside the class.
 
     Raises:
         TermError: The first term that no prediction can have.
@@ -45,16 +45,11 @@ class PredictionTerms:
     model: bytes
     receiver: Receiver
     probabilities: bool
-    cipher: Cipher
-    key_bits: int
 
     def __post_init__(self) -> None:
         if len(self.model) != MODEL_BYTES:
             raise TermError("model", f"must be a digest of {MODEL_BYTES} bytes")
         Receiver(self.receiver)
-        Cipher(self.cipher)
-        if not 1 <= self.key_bits <= MOST_KEY_BITS:
-            raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
 
     def difference(self, other: "PredictionTerms") -> str | None:
         """Return the name of the first term in which the two differ; None if they are equal."""

@@ -30,8 +30,7 @@ from party.show.prediction import joint_json, joint_notes
 from party.show.progress import make_progress, waiting
 from party.show.screen import put_json, say_all
 from protocols.errors import InputError
-from protocols.jobs import Job, Predict, PredictionTerms
-from protocols.terms import Cipher
+from protocols.jobs import Predict, PredictionTerms
 from protocols.two_party.prediction import Answers
 from protocols.two_party.ways import way_of
 
@@ -48,7 +47,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
     tell(offer.notices)
     reads = (config.path, config.data.file, model, arguments.rows)
     check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
-    job = _job(arguments, config, offer)
+    job = Predict(_terms(arguments, offer))
     with locked_folder(config.folder) as held:
         local = load_common(config, KEY_FLOOR)
         check_job(local, config, job, peer)
@@ -76,7 +75,7 @@ def answered_before(arguments: argparse.Namespace) -> int:
     tell(offer.notices)
     reads = (config.path, config.data.file, model, arguments.rows)
     check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
-    local, terms = load_common(config, KEY_FLOOR), _terms(arguments, config, offer)
+    local, terms = load_common(config, KEY_FLOOR), _terms(arguments, offer)
     with read_ledger(config.folder, local.secrets.coins) as ledger:
         pages = PredictionPages(PeerPages(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
         known = pages.recall(offer.shared.people).known
@@ -84,7 +83,7 @@ def answered_before(arguments: argparse.Namespace) -> int:
         raise InputError(f"{peer.name} has told no class of these people by {model}: ask it (`--with {peer.name}`)")
     rows = np.array([row for row, person in enumerate(offer.shared.people) if person in known], dtype=np.intp)
     offer, positions = offer.only(rows), tuple(known[offer.shared.people[row]] for row in rows)
-    outcomes = way_of(offer.model, config.name, local, probabilities=terms.probabilities).outcomes
+    outcomes = way_of(offer.model, config.name, probabilities=terms.probabilities).outcomes
     write_predicted(
         Predicted(terms, offer, Answers(outcomes, positions, len(rows))), arguments.output, arguments.column
     )
@@ -93,17 +92,11 @@ def answered_before(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _job(arguments: argparse.Namespace, config: PartyConfig, offer: Offer) -> Job:
-    return Predict(_terms(arguments, config, offer))
-
-
-def _terms(arguments: argparse.Namespace, config: PartyConfig, offer: Offer) -> PredictionTerms:
+def _terms(arguments: argparse.Namespace, offer: Offer) -> PredictionTerms:
     return PredictionTerms(
         model=offer.model.digest(),
         receiver=RECEIVERS[arguments.receiver],
         probabilities=arguments.probabilities,
-        cipher=Cipher(arguments.cipher),
-        key_bits=config.agree.smallest_key_bits,
     )
 
 

@@ -214,10 +214,6 @@ def _prediction_objection(agree: Acceptance, terms: PredictionTerms, *, initiate
             return Objection("predictions", _NO_NOISE)
     if terms.probabilities and not agree.probabilities:
         return _unwelcome("probabilities", "probabilities")
-    if terms.cipher not in agree.ciphers:
-        return _unwelcome("cipher", f"cipher = {terms.cipher}")
-    if terms.key_bits < agree.smallest_key_bits:
-        return _unwelcome("key_bits", f"key_bits = {terms.key_bits}")
     return None
 
 

@@ -369,7 +369,7 @@ ENTRIES: Final = (
     _flat("people_offer", m.PeopleOffer, wire.PeopleOffer, lambda _: True, _FEW),
     _one_field("rows_share", m.RowsShare, wire.RowsShare, most=_FEW),
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
-    _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),
+    _one_field("row_shares", m.RowShares, wire.RowShares, lambda data: len(data) % 8 == 0, _NUMBERS),
     _one_field("sealed_comparisons", m.SealedComparisons, wire.SealedComparisons),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
     _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _COUNTS),

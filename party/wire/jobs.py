@@ -66,8 +66,7 @@ def _terms(proto: wire.Terms) -> Terms:
 
 
 def _prediction_terms(proto: wire.PredictionTerms) -> PredictionTerms:
-    receiver, cipher = Receiver(proto.receiver), Cipher(proto.cipher)
-    return PredictionTerms(proto.model, receiver, proto.probabilities, cipher, proto.key_bits)
+    return PredictionTerms(proto.model, Receiver(proto.receiver), proto.probabilities)
 
 
 def _terms_to_wire(terms: Terms) -> wire.Terms:

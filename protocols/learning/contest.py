@@ -74,9 +74,13 @@ class Contest:
         left, right = orders[:, places[:, 0]], orders[:, places[:, 1]]
         return number[left, right], left < right
 
+    def numbers(self, codes: Rows) -> Leads:
+        """Return `X` (`rows x pairs`); the asker's columns are read."""
+        return self._sums(self._asked, codes) - self._lowest + 1
+
     def bits(self, codes: Rows) -> NDArray[np.bool_]:
         """Return the binary digits of `X`, the highest first (`rows x pairs x width`); the asker's columns are read."""
-        numbers = self._sums(self._asked, codes) - self._lowest + 1
+        numbers = self.numbers(codes)
         digits: NDArray[np.bool_] = (numbers[:, :, None] >> np.arange(self.width)[::-1] & 1).astype(np.bool_)
         return digits
 

@@ -55,7 +55,7 @@ from protocols.messages.oblivious import (
     SeedHints,
 )
 from protocols.messages.people import CommonRows, IdList, PeopleOffer, ValuesPage
-from protocols.messages.predicting import RowsAsked, RowsShare, SealedAnswers, SealedComparisons
+from protocols.messages.predicting import RowsAsked, RowShares, RowsShare, SealedComparisons
 
 __all__ = [
     "BaseOffer",
@@ -86,9 +86,9 @@ __all__ = [
     "OpenedPage",
     "PackedCounts",
     "PeopleOffer",
+    "RowShares",
     "RowsAsked",
     "RowsShare",
-    "SealedAnswers",
     "SealedComparisons",
     "SeedHints",
     "SentNode",

@@ -37,13 +37,12 @@ class SealedComparisons(Message):
 
 
 @dataclass(frozen=True, repr=False)
-class SealedAnswers(Message):
-    """Fresh encryptions, under the receiver's key, of one number for each row of a batch that was asked.
+class RowShares(Message):
+    """The sender's share of one number for each row of a batch that was asked.
 
-    The receiver learns which outcome of the model the row has: its class or, where agreed, the shares of the classes
-    where it ends in a tree, which nearly name the leaf. A receiver that encrypted other than bits reads one other
-    number for each row: of Paillier no more bits than the outcomes need, of the curve whatever it can guess of a sum
-    (DESIGN 13); of naive Bayes, which class stands at each place of `SealedComparisons`.
+    With its own share the receiver learns which outcome of the model the row has: its class or, where agreed, the
+    shares of the classes where it ends in a tree, which nearly name the leaf. A receiver that has chosen what is no
+    route reads one other number for each row, of as many bits as the outcomes need (DESIGN 13).
     """
 
-    ciphertexts: bytes
+    shares: bytes

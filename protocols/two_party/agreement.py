@@ -290,8 +290,7 @@ def _job_objection(
             weak = _terms_objection(local.bringing(terms), terms)
             return _answered(terms.difference(named)) or weak or policy(ours)
         case Predict(asked), Predict(wanted):
-            weak = _key_objection(local, wanted.cipher, wanted.key_bits)
-            return _answered(wanted.difference(asked)) or weak or policy(ours)
+            return _answered(wanted.difference(asked)) or policy(ours)
         case Align(), Align():
             return policy(ours) if theirs == ours else Objection("ids", "the peer answers with another alignment")
         case _:

@@ -1,9 +1,9 @@
 """Classifying rows of which each party holds some columns, by a model that both hold (DESIGN 13), as a role.
 
     rows               how many, and whether they are the same (`equality`); they must be the same people
+    transfers          a session of them (`oblivious.session`)
     then, for each receiver of classes:
     rows asked         which rows the receiver has no answer for, with a commitment to its columns of each
-    public key         from the receiver
     what the model asks for (`ways`), at its end one number for each row
 
 A person is answered once for a model. A receiver that asks again after its memory was lost must bring the same
@@ -22,8 +22,11 @@ from protocols.facts import AnsweringFact, AnswersFact, AskedRow
 from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.models import Model
 from protocols.learning.routes import RowOutcome
-from protocols.messages import HolderKey, RowsAsked, RowsShare
-from protocols.randomness import canonical, keyed_digest
+from protocols.messages import RowsAsked, RowsShare
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.session import set_up
+from protocols.oblivious.triples import Triples
+from protocols.randomness import keyed_digest
 from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.tables.table import Rows
@@ -34,6 +37,8 @@ from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.ways import ModelWay, way_of
 
 MOST_ROWS: Final = 1 << 18
+_TREE_DEPTH: Final = 4
+"""Of the trees of seeds: four bytes a transfer."""
 _SAME_PEOPLE: Final = "both sides must bring rows of the same people"
 _COMMITMENT: Final = 32
 _NOT_ASKED: Final = bytes(_COMMITMENT)
@@ -121,16 +126,12 @@ class PredictionRun:
         Raises:
             InputError: It cannot by this model.
         """
-        return way_of(self.rows.model, asker, self.local, probabilities=self.terms.probabilities)
+        return way_of(self.rows.model, asker, probabilities=self.terms.probabilities)
 
     def columns_of(self, party: str) -> Index:
         """The columns of a party that the model reads."""
         attributes = self.rows.model.schema.attributes
         return np.array([c for c in sorted(self.rows.model.columns) if attributes[c].party == party], dtype=np.intp)
-
-    def context(self, asker: str) -> bytes:
-        """What names the run and the key holder, and no other."""
-        return canonical(self.nonces, b"prediction", asker.encode())
 
 
 def predict_together(run: PredictionRun) -> Role[Answers | None]:
@@ -144,14 +145,16 @@ def predict_together(run: PredictionRun) -> Role[Answers | None]:
         DisagreementError: The rows are not of the same people, or one side objects to answering.
     """
     yield from _compare_people(run)
-    answers = None
+    randomness = run.local.secrets.randomness
+    transfers = yield from set_up(_TREE_DEPTH, randomness)
+    gates, answers = Gates(run.initiates, transfers, Triples(transfers, randomness)), None
     for asker in (Receiver.INITIATOR, Receiver.RESPONDER):
         if run.terms.receiver not in (asker, Receiver.BOTH):
             continue
         if (asker == Receiver.INITIATOR) == run.initiates:
-            answers = yield from learn_classes(run)
+            answers = yield from learn_classes(run, gates)
         else:
-            yield from tell_classes(run)
+            yield from tell_classes(run, gates)
     return answers
 
 
@@ -171,10 +174,10 @@ def _compare_people(run: PredictionRun) -> Role[None]:
     yield from settle(objection)
 
 
-def learn_classes(run: PredictionRun) -> Role[Answers]:
+def learn_classes(run: PredictionRun, gates: Gates) -> Role[Answers]:
     """Ask for the outcomes of all rows that we have no answer for, and return those of all.
 
-    Discloses: to the peer, for which people we ask, and ciphertexts. The classes stay with us.
+    Discloses: to the peer, for which people we ask. The classes stay with us.
 
     Raises:
         DeviationError: A number is no outcome.
@@ -185,9 +188,7 @@ def learn_classes(run: PredictionRun) -> Role[Answers]:
     asked = np.array([row for row, person in enumerate(people) if person not in known], dtype=np.intp)
     yield Send(RowsAsked(b"".join(_commitments(run, known))))
     yield from settle(None)
-    key = run.local.secrets.keys[run.terms.cipher]
-    yield Send(HolderKey(key.announce(run.context(run.local.party))))
-    told = yield from way.ask(run.rows.codes[asked], key)
+    told = yield from way.ask(run.rows.codes[asked], gates)
     yield Note(AnswersFact(tuple(people[row] for row in asked), tuple(told)))
     found = {**known, **dict(zip((people[row] for row in asked), told, strict=True))}
     positions = tuple(found[person] for person in people)
@@ -203,11 +204,11 @@ def _commitments(run: PredictionRun, known: Mapping[str, int]) -> Iterator[bytes
         yield _NOT_ASKED if person in known else keyed_digest(run.local.secrets.coins, *row)
 
 
-def tell_classes(run: PredictionRun) -> Role[None]:
+def tell_classes(run: PredictionRun, gates: Gates) -> Role[None]:
     """Answer for the rows that the peer asks.
 
-    Discloses: to the peer, the outcome of each row that it asks, if it has encrypted bits; else what `ways` says. Of a
-    person that we have answered for before nothing, unless both bring the same columns again.
+    Discloses: to the peer, the outcome of each row that it asks; if it deviates, what `ways` says. Of a person that we
+    have answered for before nothing, unless both bring the same columns again.
 
     Raises:
         DisagreementError: We have answered for one of them before, for other columns, or have answered too many.
@@ -220,10 +221,7 @@ def tell_classes(run: PredictionRun) -> Role[None]:
     told = tuple(each for _, each in asked)
     yield from settle(run.recall.judge(told))
     yield Note(AnsweringFact(told))
-    key = run.local.secrets.keys[run.terms.cipher]
-    announced = (yield from receive(HolderKey)).key
-    cipher = key.read_peer(announced, run.terms.key_bits, run.context(run.peer))
-    yield from run.way(run.peer).tell(run.rows.codes[rows], cipher)
+    yield from run.way(run.peer).tell(run.rows.codes[rows], gates)
 
 
 def _asked(run: PredictionRun, commitments: bytes) -> Iterator[tuple[int, AskedRow]]:

@@ -1,96 +1,201 @@
 """How rows are classified by each kind of model: what a row may come out as, and both sides' parts (DESIGN 13).
 
-a tree         one sum per row over the branches that the asker takes (`learning.routes`)
-naive Bayes    comparisons of classes in an order that the answerer draws (`comparing`), then one sum per row that
-               tells which class stands at the winner's place
+a tree         of each row a sum over the branches that the asker takes (`learning.routes`): its bits are choices of
+               oblivious transfers, the answerer's weights are corrections of as many bits as the outcomes need, `W`
+naive Bayes    who wins among the classes, as shared bits (`winners`); the digits of the class are sums of them modulo 2
+
+At the end each side has a share of one number per row, and the answerer sends its own. *Why nothing else is told.* With
+`d_e` the correction of an edge `e` and `x_e` the choice, the asker has
+
+    sum of (H(K_e) + x_e d_e)     the answerer     constant - sum of H(K_e,0)      modulo 2**W
+
+(products of Gilboa, CRYPTO 1999, by transfers of Ishai, Kilian, Nissim and Petrank as in `oblivious`), and both add up
+to the outcome. Every `d_e` is the weight under a mask that the asker lacks and that serves nothing else: uniform, and
+independent of all weights. So the asker's share is uniform and means nothing, and the answerer's is the outcome less
+that share: from the outcome and uniform corrections a simulator makes the asker's whole view (a test does). The same
+holds of shared bits, where masked words take the place of corrections. The answerer sees choices under masks, and
+nothing that depends on what comes out.
+
+*Deviations*: an asker may choose bits that are no route, and hears another sum of the weights, of `W` bits; in naive
+Bayes either may turn over a bit that it shares, and the asker hears one bit on how the others came out. An answerer may
+bring any weights: then the outcomes are wrong.
+*Never again*: a mask serves one weight; of two under one mask the difference is read, and with it the answerer's route.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
-from protocols.errors import InputError
+from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.contest import Contest
 from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Tree
-from protocols.role import Role
-from protocols.tables.arrays import Index
+from protocols.messages import RowShares
+from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import pack, packed_bytes, plane_words, unpack
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.products import ProductShares, receive_products, send_products
+from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables.table import Rows
-from protocols.two_party.comparing import learn_places, tell_places
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.row_sums import RowPages, ask_row_sums, tell_row_sums
+from protocols.two_party.winners import share_winners
+
+TRANSFERS_AT_ONCE = 1 << 20
+"""Whose keys are kept together: 16 MiB."""
 
 
 @dataclass(frozen=True, repr=False)
 class TreeWay:
     """Rows by a tree.
 
-    Discloses: what `row_sums` says; a sum is the position of the row's outcome.
+    Discloses: to the asker, the outcome of each row, if its bits are those of a route; to the answerer, nothing.
     """
 
     routes: Routes
-    local: PartyInputs
 
     @property
     def outcomes(self) -> tuple[RowOutcome, ...]:
         """What a row may come out as."""
         return self.routes.outcomes
 
-    def ask(self, codes: Rows, key: AnyKeyHolder) -> Role[list[int]]:
-        """Return the position of each row's outcome."""
-        layout = self._layout(codes)
-        return (yield from ask_row_sums(layout, lambda rows: self.routes.bits(codes[rows]), key, self.local))
+    def ask(self, codes: Rows, gates: Gates) -> Role[list[int]]:
+        """Return the position of each row's outcome.
 
-    def tell(self, codes: Rows, cipher: AnyCiphertexts) -> Role[None]:
-        """Answer for these rows."""
-        layout = self._layout(codes)
-        yield from tell_row_sums(layout, lambda rows: self.routes.weights(codes[rows]), cipher, self.local)
+        Raises:
+            PeerError: The peer sent what the protocol does not allow.
+            DeviationError: A number is no outcome.
+        """
+        told: list[int] = []
+        for rows in _batches(len(codes), self.routes.edges):
+            bits = self.routes.bits(codes[rows])
+            products = ProductShares([(bits.size, [self._width])])
+            if bits.size:
+                (chosen,) = yield from gates.transfers.chooser.extend([bits.ravel()])
+                yield from receive_products([(chosen, [self._width])], products)
+            sums = products.shares[0].reshape(bits.shape).sum(axis=1, dtype=WORD)
+            told += _outcomes(sums + (yield from _hear(len(bits), self._width)), self._width, len(self.outcomes))
+            yield Progress(Phase.ROWS, rows.stop, len(codes))
+        return told
 
-    def _layout(self, codes: Rows) -> RowPages:
-        return RowPages(len(codes), self.routes.edges, len(self.outcomes) - 1)
+    def tell(self, codes: Rows, gates: Gates) -> Role[None]:
+        """Answer for these rows.
+
+        Raises:
+            PeerError: The peer sent what the protocol does not allow.
+        """
+        most = np.uint64((1 << self._width) - 1)
+        for rows in _batches(len(codes), self.routes.edges):
+            constants, weights = self.routes.weights(codes[rows])
+            numbers = weights.ravel().astype(np.int64).astype(WORD) & most
+            products = ProductShares([(numbers.size, [self._width])])
+            if numbers.size:
+                (both,) = yield from gates.transfers.sender.extend([numbers.size])
+                source = _Numbers(numbers)
+                yield from send_products([(both, [self._width], source)], products)
+            sums = products.shares[0].reshape(weights.shape).sum(axis=1, dtype=WORD)
+            yield from _tell(sums + constants.astype(WORD) & most, self._width)
+            yield Progress(Phase.ROWS, rows.stop, len(codes))
+
+    @property
+    def _width(self) -> int:
+        return _width(len(self.outcomes))
 
 
 @dataclass(frozen=True, repr=False)
 class BayesWay:
     """Rows by naive Bayes.
 
-    Discloses: what `comparing` says, then what `row_sums` says; a sum is the class at the place that the asker has
-        named, which it would, could it name several.
+    Discloses: to the asker, the class of each row; to the answerer, nothing.
     """
 
     contest: Contest
     classes: int
-    local: PartyInputs
 
     @property
     def outcomes(self) -> tuple[RowOutcome, ...]:
         """What a row may come out as: any class."""
         return tuple(RowOutcome(label) for label in range(self.classes))
 
-    def ask(self, codes: Rows, key: AnyKeyHolder) -> Role[list[int]]:
-        """Return the class of each row."""
-        places = yield from learn_places(self.contest, codes, key, self.local)
-        every = np.arange(len(self.contest.classes))
-        layout = self._layout(codes)
-        return (yield from ask_row_sums(layout, lambda rows: places[rows, None] == every, key, self.local))
+    def ask(self, codes: Rows, gates: Gates) -> Role[list[int]]:
+        """Return the class of each row.
 
-    def tell(self, codes: Rows, cipher: AnyCiphertexts) -> Role[None]:
-        """Answer for these rows."""
-        labels = self.contest.classes[(yield from tell_places(self.contest, codes, cipher, self.local))]
+        Raises:
+            PeerError: The peer sent what the protocol does not allow.
+            DeviationError: A number is no class.
+        """
+        told: list[int] = []
+        for rows in self._batches(codes):
+            own = yield from self._share(codes[rows], gates, asks=True)
+            theirs = yield from _hear(len(own), _width(self.classes))
+            told += _outcomes(own ^ theirs, _width(self.classes), self.classes)
+            yield Progress(Phase.ROWS, rows.stop, len(codes))
+        return told
 
-        def weights(rows: Index) -> tuple[Index, np.ndarray[tuple[int, ...], np.dtype[np.int32]]]:
-            return np.zeros(len(rows), dtype=np.intp), labels[rows].astype(np.int32)
+    def tell(self, codes: Rows, gates: Gates) -> Role[None]:
+        """Answer for these rows.
 
-        yield from tell_row_sums(self._layout(codes), weights, cipher, self.local)
+        Raises:
+            PeerError: The peer sent what the protocol does not allow.
+        """
+        for rows in self._batches(codes):
+            own = yield from self._share(codes[rows], gates, asks=False)
+            yield from _tell(own, _width(self.classes))
+            yield Progress(Phase.ROWS, rows.stop, len(codes))
 
-    def _layout(self, codes: Rows) -> RowPages:
-        return RowPages(len(codes), len(self.contest.classes), self.classes - 1)
+    def _share(self, codes: Rows, gates: Gates, *, asks: bool) -> Role[Uint64s]:
+        """Return our shares of the number of each row's class, digit by digit modulo 2."""
+        wins = yield from share_winners(self.contest, codes, gates, asks=asks)
+        has = [self.contest.classes >> digit & 1 == 1 for digit in range(_width(self.classes))]
+        return plane_words(np.array([np.bitwise_xor.reduce(wins[each], axis=0) for each in has]))[: len(codes)]
+
+    def _batches(self, codes: Rows) -> Iterator[slice]:
+        return _batches(len(codes), self.contest.pairs * self.contest.width)
 
 
 ModelWay = TreeWay | BayesWay
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Numbers:
+    """One number for each transfer."""
+
+    numbers: Uint64s
+
+    def __call__(self, word: int, transfers: slice) -> Uint64s:
+        """Return those of some transfers; there is one word."""
+        del word
+        some: Uint64s = self.numbers[transfers]
+        return some
+
+
+def _batches(rows: int, transfers: int) -> Iterator[slice]:
+    """Cut rows into what is classified at once, by how many transfers each row needs."""
+    batch = max(1, TRANSFERS_AT_ONCE // max(1, transfers))
+    return (slice(start, min(rows, start + batch)) for start in range(0, rows, batch))
+
+
+def _width(outcomes: int) -> int:
+    return max(1, (outcomes - 1).bit_length())
+
+
+def _tell(shares: Uint64s, width: int) -> Role[None]:
+    yield Send(RowShares(pack(shares, width)))
+
+
+def _hear(rows: int, width: int) -> Role[Uint64s]:
+    data = (yield from receive(RowShares)).shares
+    if len(data) != packed_bytes(rows, width):
+        raise PeerError("the peer sent answers for more or fewer rows than were asked")
+    return unpack(data, rows, width)
+
+
+def _outcomes(sums: Uint64s, width: int, outcomes: int) -> list[int]:
+    told: list[int] = (sums & np.uint64((1 << width) - 1)).tolist()
+    if not all(number < outcomes for number in told):
+        raise DeviationError
+    return told
 
 
 def check_shared(model: Model, parties: tuple[str, str]) -> None:
@@ -106,17 +211,17 @@ def check_shared(model: Model, parties: tuple[str, str]) -> None:
         Contest(model, parties[0])
 
 
-def way_of(model: Model, asker: str, local: PartyInputs, *, probabilities: bool) -> ModelWay:
+def way_of(model: Model, asker: str, *, probabilities: bool) -> ModelWay:
     """Return how one party asks the other for the classes of rows by a model.
 
     Raises:
         InputError: Not by this model, or not with the shares of the classes.
     """
     if isinstance(model, Tree):
-        return TreeWay(Routes(model, asker, probabilities=probabilities), local)
+        return TreeWay(Routes(model, asker, probabilities=probabilities))
     if probabilities:
         raise InputError(NO_SHARES)
-    return BayesWay(Contest(model, asker), model.schema.classes, local)
+    return BayesWay(Contest(model, asker), model.schema.classes)
 
 
 NO_SHARES = (

@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""Rows classified by two parties together, by trees of so many leaves, each party holding half of the columns.
+"""Rows classified by two parties together, by trees of so many leaves and by naive Bayes; each has half of the columns.
 
-Both play in one process, one after the other, with as many workers as there are processors: the time is that of both
-parties on one machine, without a line between them.
+Both play in one process, one after the other: the processor time is that of both parties together, the bytes are all
+that crosses.
 """
 
 import secrets
@@ -11,24 +11,21 @@ import time
 import numpy as np
 from _lab import make_parser, publish, say
 
-from party.compute import ComputeSettings, make_compute
-from protocols.ciphers.curve import ORDER
-from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.keys import CurvePrivateKey
+from party.wire.codec import encode
 from protocols.jobs import PredictionTerms, Receiver
+from protocols.learning.models import Model
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Leaf, Node, Split, Tree
-from protocols.messages import CiphertextPage, SealedAnswers
 from protocols.role import Transcript, run_pair
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import Table
-from protocols.terms import Cipher
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.prediction import PredictionRun, SharedRows, predict_together
-from protocols.work import Compute
 
-COLUMNS, VALUES, BITS = 16, 3, 3072
-SIZES = [(100, 300), (1000, 100), (1000, 300), (1000, 1000)]
+COLUMNS, BAYES_COLUMNS, VALUES = 16, 14, 3
+SIZES = [(100, 300), (1000, 100), (1000, 300), (1000, 1000), (100_000, 300)]
+BAYES_SIZES = [(1000, 2), (1000, 5), (100_000, 2)]
 
 
 def random_tree(leaves: int, rng: np.random.Generator) -> Tree:
@@ -54,41 +51,49 @@ def random_tree(leaves: int, rng: np.random.Generator) -> Tree:
     return Tree(Schema(attributes, Attribute("", "class", ("no", "yes")), ()), node(()))
 
 
-def party(name: str, compute: Compute) -> PartyInputs:
+def random_bayes(classes: int, rng: np.random.Generator) -> NaiveBayes:
+    """Return chances as of so many records, drawn at random."""
+    columns = tuple(Attribute(("alice", "bob")[i % 2], f"c{i}", ("x", "y", "z")) for i in range(BAYES_COLUMNS))
+    schema = Schema(columns, Attribute("", "class", tuple(f"k{label}" for label in range(classes))), ())
+    tables = tuple(np.log(rng.dirichlet(np.ones(VALUES), classes).T) for _ in columns)
+    return NaiveBayes(schema, np.log(rng.dirichlet(np.ones(classes) * 5)), tables)
+
+
+def party(name: str) -> PartyInputs:
     table = Table((Attribute(name, "c", ("x",)),), np.zeros((1, 1), dtype=np.uint8))
-    keys = {Cipher.CURVE: CurveKeyHolder(CurvePrivateKey(secrets.randbelow(ORDER)))}
-    return PartyInputs(name, table, False, ("r",), (), "rows", Secrets(bytes(32), keys, secrets), compute)
+    return PartyInputs(name, table, False, ("r",), (), "rows", Secrets(bytes(32), {}, secrets))
 
 
-def measure(rows: int, leaves: int, compute: Compute) -> dict[str, object]:
-    rng = np.random.default_rng(1)
-    tree = random_tree(leaves, rng)
-    codes = rng.integers(0, VALUES, size=(rows, COLUMNS)).astype(np.int16)
-    shared = SharedRows(tree, tuple(f"{number:06}" for number in range(rows)), codes)
-    terms = PredictionTerms(tree.digest(), Receiver.INITIATOR, False, Cipher.CURVE, BITS)
+def measure(model: Model, rows: int) -> dict[str, object]:
+    """Classify random rows, and check that the classes are those of the whole model."""
+    codes = np.random.default_rng(1).integers(0, VALUES, (rows, len(model.schema.attributes))).astype(np.int16)
+    shared = SharedRows(model, tuple(f"{number:06}" for number in range(rows)), codes)
+    terms = PredictionTerms(model.digest(), Receiver.INITIATOR, probabilities=False)
     runs = [
-        PredictionRun(party(name, compute), shared, terms, name == "alice", peer, bytes(32))
+        PredictionRun(party(name), shared, terms, name == "alice", peer, bytes(32))
         for name, peer in (("alice", "bob"), ("bob", "alice"))
     ]
-    transcript, started = Transcript(), time.monotonic()
+    transcript, started = Transcript(), time.process_time()
     answers, _ = run_pair(predict_together(runs[0]), predict_together(runs[1]), transcript)
-    seconds = time.monotonic() - started
+    seconds = time.process_time() - started
     told = [answers.outcomes[position].label for position in answers.positions] if answers else []
-    if told != tree.predict(codes).tolist():
-        raise SystemExit("the classes are not those of the whole tree")
-    crossed = [*transcript.sent_by_a, *transcript.sent_by_b]
-    size = sum(len(each.ciphertexts) for each in crossed if isinstance(each, CiphertextPage | SealedAnswers))
-    edges = Routes(tree, "alice", probabilities=False).edges
-    return {"rows": rows, "leaves": len(tree.leaves()), "edges": edges, "seconds": seconds, "megabytes": size / 1e6}
+    if told != model.predict(codes).tolist():
+        raise SystemExit("the classes are not those of the whole model")
+    crossed = [len(encode(each)) for each in (*transcript.sent_by_a, *transcript.sent_by_b)]
+    return {"rows": rows, "processor_seconds": seconds, "megabytes": sum(crossed) / 1e6}
 
 
 def main() -> None:
     arguments = make_parser(__doc__).parse_args()
-    results = []
-    with make_compute(ComputeSettings()) as compute:
-        for rows, leaves in [(10, 20)] if arguments.quick else SIZES:
-            say(f"{rows} rows, {leaves} leaves ...")
-            results.append(measure(rows, leaves, compute))
+    results, rng = [], np.random.default_rng(1)
+    for rows, leaves in [(10, 20)] if arguments.quick else SIZES:
+        say(f"{rows} rows, {leaves} leaves ...")
+        tree = random_tree(leaves, np.random.default_rng(1))
+        size = {"leaves": len(tree.leaves()), "edges": Routes(tree, "alice", probabilities=False).edges}
+        results.append({**size, **measure(tree, rows)})
+    for rows, classes in [(10, 2)] if arguments.quick else BAYES_SIZES:
+        say(f"{rows} rows, naive Bayes of {classes} classes ...")
+        results.append({"classes": classes, **measure(random_bayes(classes, rng), rows)})
     publish(results, arguments.out)
 
 

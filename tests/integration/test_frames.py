@@ -50,8 +50,8 @@ from protocols.messages import (
     PackedCounts,
     PeopleOffer,
     RowsAsked,
+    RowShares,
     RowsShare,
-    SealedAnswers,
     SealedComparisons,
     SeedHints,
     SentTree,
@@ -73,7 +73,7 @@ AGREEMENT: set[type[Message]] = {
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
     IdList, CodePage, HintPage, MaskedPage, OpenedPage, ValuesPage, CommonRows,
-    RowsShare, RowsAsked, SealedAnswers, SealedComparisons, SetCounts,
+    RowsShare, RowsAsked, RowShares, SealedComparisons, SetCounts,
 }  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send

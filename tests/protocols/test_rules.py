@@ -129,10 +129,8 @@ KNOWN_ROLES = {
     "two_party.prediction.tell_classes",
     "two_party.resume.resume",
     "two_party.rounding.RoundedCounts",
-    "two_party.row_sums.ask_row_sums",
     "two_party.row_sums.receive_bits",
     "two_party.row_sums.send_bits",
-    "two_party.row_sums.tell_row_sums",
     "two_party.same_model.confirm_same_model",
     "two_party.secure.SecureCounting",
     "two_party.told_estimates.HearingEstimates",
@@ -140,6 +138,7 @@ KNOWN_ROLES = {
     "two_party.training.run",
     "two_party.ways.BayesWay",
     "two_party.ways.TreeWay",
+    "two_party.winners.share_winners",
 }
 """A role that is new here needs a look at its `Discloses:` line."""
 

@@ -23,7 +23,6 @@ from protocols.learning.naive_bayes import bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Cipher
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import TEST_BITS, Case, make_terms
@@ -93,7 +92,7 @@ class Offering:
             pages.write("model", {**run, "digest": model})
 
     def terms(self, **changes: object) -> PredictionTerms:
-        usual = PredictionTerms(self.models["bob"].digest(), Receiver.INITIATOR, False, Cipher.CURVE, TEST_BITS)
+        usual = PredictionTerms(self.models["bob"].digest(), Receiver.INITIATOR, False)
         return replace(usual, **changes)  # type: ignore[arg-type]
 
     def play(self, **changes: object) -> list[Predicted | BaseException]:

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.models import Model
 from protocols.role import Role
-from protocols.terms import Cipher
 from protocols.two_party.prediction import NO_RECALL, Answers, PredictionRun, Recall, SharedRows, predict_together
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
-from tests.support.parties import TEST_BITS, Case, make_local, make_terms
+from tests.support.parties import Case, make_local, make_terms
 
 PARTIES = Case(
     sizes={"alice": (2,), "bob": (2,)},
@@ -33,16 +32,13 @@ class Together:
     model: Model
     codes: NDArray[np.int16]
     receiver: str = "initiator"
-    cipher: str = "curve"
     probabilities: bool = False
     recalls: dict[str, Recall] = field(default_factory=dict)
     tamper: Tamper = honest
 
     @property
     def terms(self) -> PredictionTerms:
-        return PredictionTerms(
-            self.model.digest(), Receiver(self.receiver), self.probabilities, Cipher(self.cipher), TEST_BITS
-        )
+        return PredictionTerms(self.model.digest(), Receiver(self.receiver), self.probabilities)
 
     def run(self, party: str, peer: str) -> PredictionRun:
         """Return a party's side of it."""

@@ -23,7 +23,6 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_form, add_json, add_overwrite, add_work
 from protocols.jobs import Receiver
-from protocols.terms import Cipher
 
 RECEIVERS = {"us": Receiver.INITIATOR, "peer": Receiver.RESPONDER, "both": Receiver.BOTH}
 
@@ -53,7 +52,4 @@ def _add_joint(parser: argparse.ArgumentParser) -> None:
     joint.add_argument("--answered", action="store_true", help="write what the peer has answered before")
     joint.add_argument("--model", dest="tree", type=Path, help="the model (default: model.json in the party's folder)")
     joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
-    joint.add_argument(
-        "--cipher", choices=Cipher.names(), default=Cipher.CURVE.value, help="of the bits that cross (%(default)s)"
-    )
     add_work(parser)

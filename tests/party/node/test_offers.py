@@ -12,7 +12,6 @@ from party.node.offers import Offer, Offers, load_offer, offer_of_settings
 from party.settings.party import PartyConfig, read_party_config
 from protocols.jobs import Predict, PredictionTerms, Receiver
 from protocols.learning.models import Model
-from protocols.terms import Cipher
 from protocols.two_party.prediction import SharedRows
 from protocols.two_party.ways import NO_SHARES
 from tests.party.models.test_bayes_file import small_bayes
@@ -20,7 +19,7 @@ from tests.support.models import small_model
 
 
 def asked(model: Model, *, probabilities: bool = False) -> Predict:
-    return Predict(PredictionTerms(model.digest(), next(iter(Receiver)), probabilities, Cipher.CURVE, 3072))
+    return Predict(PredictionTerms(model.digest(), next(iter(Receiver)), probabilities))
 
 
 def offers(folder: Path, model: Model) -> Offers:

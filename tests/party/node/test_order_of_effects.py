@@ -37,7 +37,7 @@ COUNTED = {"counts", "accuracy", "itemsets"}
 EACH: Mapping[str, set[str]] = {
     "ClassCounts": {"class counts"}, "EstimatedGains": {"gains"}, "EstimatedCounts": {"estimates"},
     "EstimatedCorrect": {"estimated accuracy"}, "SentTree": {"mined tree"}, "ExactCounts": COUNTED,
-    "PackedCounts": COUNTED, "SetCounts": {"itemsets"}, "SealedAnswers": {"prediction"}, "ModelDigest": {"model"},
+    "PackedCounts": COUNTED, "SetCounts": {"itemsets"}, "RowShares": {"prediction"}, "ModelDigest": {"model"},
     "DisguisedPage": {"copy"},
 }  # fmt: skip
 """Before each of these messages an entry of its own is written, that the peer is told it or that both are."""
@@ -62,7 +62,7 @@ RELEASED: Mapping[str, set[str]] = {
     "ClassCounts": WORD | {"records", "class values"},
     "DisguisedPage": WORD | {"records", "columns", "theta", "groups"},
     "ExactCounts": {"peer columns", "peer data"}, "PackedCounts": {"peer columns", "peer data"},
-    "EstimatedGains": {"peer copy"}, "SentTree": {"peer copy"}, "RowsAsked": {"party"}, "SealedAnswers": {"party"},
+    "EstimatedGains": {"peer copy"}, "SentTree": {"peer copy"}, "RowsAsked": {"party"}, "RowShares": {"party"},
     "KnownDigests": {"peer columns", "peer data"},
 }  # fmt: skip
 """What is on record as released, or as brought by the peer, before these messages leave."""
@@ -76,7 +76,7 @@ AFTER: Mapping[str, tuple[set[str], ...]] = {
     "received ExactCounts": (LEARNED,),
     "received SetCounts": ({"entry itemsets learned"},),
     "received DisguisedPage": ({"entry copy learned"}, {"entry release"}),
-    "received SealedAnswers": ({"entry prediction learned"},),
+    "received RowShares": ({"entry prediction learned"},),
     "received ModelDigest": ({"model published"}, {"state DONE"}),
     "received SignedHead": ({"entry head"},),
 }

@@ -17,13 +17,13 @@ from party.settings.ids import AlignmentBounds
 from party.settings.life import LifeBounds
 from party.settings.party import Acceptance, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
-from protocols.terms import MODEL_BYTES, Cipher, Rank
+from protocols.terms import MODEL_BYTES, Rank
 from tests.party.node.test_policy import AGREE, make
 from tests.support.parties import make_local
 from tests.support.sessions import CASE
 
 BOB = make_local(CASE, "bob")
-ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False, Cipher.PAILLIER, 3072)
+ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
 
 
 ANSWERS = replace(AGREE, life=LifeBounds(predictions=1))
@@ -47,8 +47,6 @@ def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
         (Predict(replace(ASKED, receiver=Receiver.RESPONDER)), replace(AGREE, epsilon=Fraction(1)), None),
         (Predict(replace(ASKED, probabilities=True)), ANSWERS, "probabilities"),
         (Predict(replace(ASKED, probabilities=True)), replace(ANSWERS, probabilities=True), None),
-        (Predict(replace(ASKED, cipher=Cipher.CURVE)), ANSWERS, "cipher"),
-        (Predict(replace(ASKED, key_bits=3071)), ANSWERS, "key_bits"),
     ],
 )
 def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree: Any, field: str | None) -> None:

@@ -16,7 +16,6 @@ from protocols.jobs import Receiver
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute
-from protocols.terms import Cipher
 from tests.support.offering import AGES, BAYES, EXPECTED, SCHEMA, TREE, Killed, Offering, assert_not_answered, classes
 from tests.support.parties import TEST_BITS, make_terms
 
@@ -171,7 +170,6 @@ def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tm
     ("agree", "changes", "term"),
     [
         ("", {"probabilities": True}, "probabilities"),
-        ('ciphers = ["paillier"]', {}, "cipher"),
         ("most_predictions = 3", {}, "budget"),
         ("most_predictions = 0", {}, "predictions"),
         ('epsilon = "2"', {}, "predictions"),
@@ -191,10 +189,6 @@ def test_a_budget_counts_each_person_once_per_model(tmp_path: Path) -> None:
     assert_not_answered(pair.play(), "budget")
     del pair.ages["p6"], pair.cities["p6"]
     assert pair.learned() == EXPECTED | {"p5": "no"}
-
-
-def test_by_paillier_it_is_the_same(tmp_path: Path) -> None:
-    assert Offering(tmp_path).learned(cipher=Cipher.PAILLIER) == EXPECTED
 
 
 def test_naive_bayes_is_asked_as_a_tree_is_and_remembered(tmp_path: Path) -> None:

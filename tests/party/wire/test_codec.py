@@ -73,8 +73,6 @@ ASKED = st.builds(
     DIGESTS,
     st.sampled_from(Receiver),
     st.booleans(),
-    st.sampled_from(Cipher),
-    st.integers(1, MOST_KEY_BITS),
 )
 JOBS = TERMS.map(Train) | RULES.map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
@@ -143,7 +141,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.MemoryHeads: st.builds(memory_heads, HEADS, HEADS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()),
     m.RowsShare: st.builds(m.RowsShare, COUNTS),
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
-    m.SealedAnswers: st.builds(m.SealedAnswers, st.binary()),
+    m.RowShares: st.builds(m.RowShares, st.lists(st.binary(min_size=8, max_size=8)).map(b"".join)),
     m.SealedComparisons: st.builds(m.SealedComparisons, st.binary()),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
@@ -415,7 +413,7 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 
 
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
-    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedAnswers, m.SealedComparisons}
+    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedComparisons}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
     wide = {
         m.EstimatedGains,

@@ -10,7 +10,7 @@ from protocols.errors import DisagreementError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import Greeting
 from protocols.rule_terms import RuleTerms
-from protocols.terms import MODEL_BYTES, Cipher, Learner, Method, Terms
+from protocols.terms import MODEL_BYTES, Learner, Method, Terms
 from protocols.two_party import agreement
 from protocols.two_party.agreement import (
     Agreement,
@@ -26,11 +26,11 @@ from protocols.two_party.limits import Limits
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.joint_itemsets import rule_terms
 from tests.support.meeting import BOTH_HOLD, ONE_HOLDS, object_to, on, wide
-from tests.support.parties import NO_LIMITS, TEST_BITS, agree_to_all, make_local, make_terms
+from tests.support.parties import NO_LIMITS, agree_to_all, make_local, make_terms
 
 ALICE, BOB = make_local(ONE_HOLDS, "alice"), make_local(ONE_HOLDS, "bob")
 HER_CLASS = make_local(BOTH_HOLD, "alice")
-MODEL = PredictionTerms(bytes(MODEL_BYTES), Receiver.INITIATOR, False, Cipher.PAILLIER, TEST_BITS)
+MODEL = PredictionTerms(bytes(MODEL_BYTES), Receiver.INITIATOR, False)
 RULES = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
 
 
@@ -63,10 +63,6 @@ def test_a_job_of_any_kind_that_the_policy_does_not_allow_is_refused(job: Job) -
 )
 def test_an_answer_that_names_another_job_is_refused(job: Job, answered: Job, field: str) -> None:
     assert_differ(met(job, tamper=on("b", Greeting, lambda m: replace(m, job=answered))), field)
-
-
-def test_a_prediction_under_a_longer_key_than_ours_is_refused() -> None:
-    assert_differ(met(Predict(replace(MODEL, key_bits=TEST_BITS + 1))), "key_bits")
 
 
 def again(alice: PartyInputs, flaw: Objection | None = None) -> tuple[End[Any], End[Any]]:

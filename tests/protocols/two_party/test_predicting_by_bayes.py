@@ -10,20 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, InputError, PeerError
+from protocols.learning.contest import Contest
 from protocols.learning.tree import Leaf, Tree
 from protocols.messages import (
-    CiphertextPage,
+    BaseOffer,
+    BasePoints,
+    ChoicePage,
     HiddenContents,
-    HolderKey,
     JointDigests,
+    MaskedPage,
     RowsAsked,
+    RowShares,
     RowsShare,
-    SealedAnswers,
-    SealedComparisons,
+    SeedHints,
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
-from protocols.two_party import bayes_test
+from protocols.two_party import bayes_test, ways
 from protocols.two_party.prediction import Recall
 from tests.support.models import bayes_models, bayes_of
 from tests.support.parties import make_local
@@ -58,13 +61,12 @@ def meetings(draw: st.DrawFn) -> Together:
     model = draw(bayes_models())
     row = st.tuples(*(st.integers(-1, attribute.size) for attribute in model.schema.attributes))
     codes = np.array(draw(st.lists(row, min_size=1, max_size=6)), dtype=np.int16)
-    receiver = draw(st.sampled_from(["initiator", "responder", "both"]))
-    return Together(model, codes, receiver, cipher=draw(st.sampled_from(["curve", "paillier"])))
+    return Together(model, codes, draw(st.sampled_from(["initiator", "responder", "both"])))
 
 
 @settings(max_examples=30, deadline=None)
 @given(meetings())
-def test_it_equals_local_prediction_on_the_joined_rows_by_either_cipher_for_whoever_receives(meeting: Together) -> None:
+def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meeting: Together) -> None:
     alice, bob = run_pair(*meeting.roles())
     for receives, answers in (("initiator", alice), ("responder", bob)):
         if meeting.receiver not in (receives, "both"):
@@ -73,34 +75,21 @@ def test_it_equals_local_prediction_on_the_joined_rows_by_either_cipher_for_whoe
         assert labels(answers) == meeting.model.predict(meeting.codes).tolist()
 
 
-def test_many_rows_travel_in_several_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 66 * 200)
+def test_many_rows_are_classified_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = Contest(MODEL, "alice")
+    monkeypatch.setattr(ways, "TRANSFERS_AT_ONCE", 5 * contest.pairs * contest.width)
     transcript = Transcript()
     alice, _ = run_pair(*Together(MODEL, CODES).roles(), transcript)
     assert labels(alice) == MODEL.predict(CODES).tolist()
-    assert sum(isinstance(message, SealedComparisons) for message in transcript.sent_by_b) > 3
+    assert sum(isinstance(message, RowShares) for message in transcript.sent_by_b) == 3
 
 
-def test_only_what_is_listed_crosses_and_the_other_side_gets_ciphertexts_alone() -> None:
+def test_only_what_is_listed_crosses_and_the_other_side_hears_no_share() -> None:
     transcript = Transcript()
     run_pair(*Together(MODEL, CODES).roles(), transcript)
-    assert {type(m) for m in transcript.sent_by_a} == {
-        RowsShare,
-        HiddenContents,
-        JointDigests,
-        Verdict,
-        RowsAsked,
-        HolderKey,
-        CiphertextPage,
-    }
-    assert {type(m) for m in transcript.sent_by_b} == {
-        RowsShare,
-        HiddenContents,
-        JointDigests,
-        Verdict,
-        SealedComparisons,
-        SealedAnswers,
-    }
+    usual = {RowsShare, HiddenContents, JointDigests, Verdict, BaseOffer, BasePoints, SeedHints}
+    assert {type(m) for m in transcript.sent_by_a} == usual | {RowsAsked, ChoicePage, MaskedPage}
+    assert {type(m) for m in transcript.sent_by_b} == usual | {ChoicePage, MaskedPage, RowShares}
 
 
 def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
@@ -120,13 +109,18 @@ def test_shares_of_the_classes_are_refused_since_they_would_tell_the_other_sides
         run_pair(*Together(MODEL, CODES, probabilities=True).roles())
 
 
+def flipped(page: ChoicePage) -> ChoicePage:
+    return ChoicePage(bytes([page.matrix[0] ^ 1]) + page.matrix[1:], page.check)
+
+
 CHANGES: dict[str, tuple[str, type[Message], Callable[[Any], Message], type[PeerError]]] = {
-    "a page too short": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts[66:]), PeerError),
-    "no points": ("a", CiphertextPage, lambda m: CiphertextPage(bytes(len(m.ciphertexts))), DeviationError),
-    "comparisons too few": ("b", SealedComparisons, lambda m: SealedComparisons(m.ciphertexts[66:]), PeerError),
-    "comparisons too many": ("b", SealedComparisons, lambda m: SealedComparisons(m.ciphertexts * 2), PeerError),
-    "no comparisons": ("b", SealedComparisons, lambda m: SealedComparisons(bytes(len(m.ciphertexts))), DeviationError),
-    "answers too few": ("b", SealedAnswers, lambda m: SealedAnswers(m.ciphertexts[66:]), PeerError),
+    "choices too few": ("a", ChoicePage, lambda m: ChoicePage(m.matrix[:-64], m.check), PeerError),
+    "the asker's choices that do not agree": ("a", ChoicePage, flipped, DeviationError),
+    "the answerer's choices that do not agree": ("b", ChoicePage, flipped, DeviationError),
+    "the asker's words too few": ("a", MaskedPage, lambda m: MaskedPage(m.words[8:]), PeerError),
+    "the answerer's words too many": ("b", MaskedPage, lambda m: MaskedPage(m.words * 2), PeerError),
+    "answers too few": ("b", RowShares, lambda m: RowShares(m.shares[8:]), PeerError),
+    "answers too many": ("b", RowShares, lambda m: RowShares(m.shares * 2), PeerError),
 }
 
 
@@ -141,17 +135,16 @@ def test_what_a_hostile_peer_sends_ends_in_an_error_about_the_peer(name: str) ->
     assert isinstance(ends[sender == "a"].error, error)
 
 
-def test_answers_that_no_order_of_the_classes_gives_end_the_run() -> None:
-    """Each class beats the next and the last the first, where the first place is in the middle: in a third of rows."""
-    codes = np.tile(CODES, (5, 1))
-
-    def tamper(who: str, _: int, message: Message) -> Message:
-        if who != "b" or not isinstance(message, SealedComparisons):
-            return message
-        width = len(message.ciphertexts) // 3 // len(codes)
-        starts = range(0, len(message.ciphertexts), width)
-        pairs = [message.ciphertexts[start : start + width] for start in starts]
-        return SealedComparisons(b"".join(pairs[pair - pair % 3 + (0, 1, 0)[pair % 3]] for pair in range(len(pairs))))
-
-    end, _ = Together(MODEL, codes, tamper=tamper).play()
+def test_an_answer_that_is_no_class_is_a_deviation() -> None:
+    """Of three classes two bits are shared: a side that turns over both makes 3 of 0."""
+    turned = lambda who, _, message: (  # noqa: E731
+        RowShares(bytes(byte ^ 255 for byte in message.shares)) if isinstance(message, RowShares) else message
+    )
+    end, _ = Together(MODEL, CODES, tamper=turned).play()
     assert isinstance(end.error, DeviationError)
+
+
+def test_a_model_of_one_class_needs_no_comparison() -> None:
+    only = replace(MODEL, prior=np.array([0.0, -np.inf, -np.inf]))
+    alice, _ = run_pair(*Together(only, CODES).roles())
+    assert labels(alice) == [0] * len(CODES)

@@ -13,26 +13,31 @@ from protocols.errors import DeviationError, DisagreementError, InputError, Peer
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Tree
 from protocols.messages import (
-    CiphertextPage,
+    BaseOffer,
+    BasePoints,
+    ChoicePage,
+    CorrectionPage,
     HiddenContents,
-    HolderKey,
     JointDigests,
     RowsAsked,
+    RowShares,
     RowsShare,
-    SealedAnswers,
+    SeedHints,
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables.table import Rows
+from protocols.two_party import ways
 from protocols.two_party.agreement import Objection
-from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows, predict_together
-from tests.support.duel import Tamper, duel
+from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows
+from tests.support.duel import Tamper
 from tests.support.models import chain, models, small_model
 from tests.support.predictions import Together, labels
 
 ROWS = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [2, 2, 1], [-1, 0, 0], [1, 0, -1], [0, 7, 1]], dtype=np.int16)
 
 COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict}
+SESSION: set[type[Message]] = {BaseOffer, BasePoints, SeedHints}
 
 
 @st.composite
@@ -44,14 +49,13 @@ def meetings(draw: st.DrawFn) -> Together:
         tree,
         codes,
         receiver=draw(st.sampled_from(["initiator", "responder", "both"])),
-        cipher=draw(st.sampled_from(["curve", "paillier"])),
         probabilities=draw(st.booleans()),
     )
 
 
 @settings(max_examples=40, deadline=None)
 @given(meetings())
-def test_it_equals_local_prediction_on_the_joined_rows_by_either_cipher_for_whoever_receives(meeting: Together) -> None:
+def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meeting: Together) -> None:
     alice, bob = run_pair(*meeting.roles())
     for receives, answers in (("initiator", alice), ("responder", bob)):
         if meeting.receiver not in (receives, "both"):
@@ -64,61 +68,65 @@ def test_it_equals_local_prediction_on_the_joined_rows_by_either_cipher_for_whoe
             np.testing.assert_allclose(np.array(shares, dtype=float), meeting.model.shares(meeting.codes))
 
 
-@pytest.mark.parametrize("cipher", ["curve", "paillier"])
-def test_weights_of_several_digits_are_added(cipher: str) -> None:
+def test_weights_of_several_digits_are_added() -> None:
     """A chain of 40 splits has 41 leaves of other shares, so that differences of positions pass 32."""
     tree, rng = chain(40), np.random.default_rng(1)
     codes = rng.choice([0, 1], p=[0.05, 0.95], size=(20, 40)).astype(np.int16)
-    alice, _ = run_pair(*Together(tree, codes, cipher=cipher, probabilities=True).roles())
+    alice, _ = run_pair(*Together(tree, codes, probabilities=True).roles())
     assert labels(alice) == tree.predict(codes).tolist()
 
 
-def test_many_rows_travel_in_several_pages_and_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 66 * 13)
+def test_many_rows_are_classified_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "TRANSFERS_AT_ONCE", 6 * 20)  # six edges a row
     codes = np.tile(ROWS, (6, 1))
     transcript = Transcript()
     alice, _ = run_pair(*Together(small_model(), codes).roles(), transcript)
     assert labels(alice) == small_model().predict(codes).tolist()
-    assert sum(isinstance(message, CiphertextPage) for message in transcript.sent_by_a) == 21
-    assert sum(isinstance(message, SealedAnswers) for message in transcript.sent_by_b) == 3
+    assert sum(isinstance(message, ChoicePage) for message in transcript.sent_by_a) == 3
+    assert sum(isinstance(message, RowShares) for message in transcript.sent_by_b) == 3
 
 
-def test_only_what_is_listed_crosses_and_the_other_side_gets_ciphertexts_alone() -> None:
+def test_only_what_is_listed_crosses_and_the_other_side_hears_no_share() -> None:
     transcript = Transcript()
     run_pair(*Together(small_model(), ROWS).roles(), transcript)
-    assert {type(m) for m in transcript.sent_by_a} == COMPARED | {RowsAsked, HolderKey, CiphertextPage}
-    assert {type(m) for m in transcript.sent_by_b} == COMPARED | {SealedAnswers}
+    assert {type(m) for m in transcript.sent_by_a} == COMPARED | SESSION | {RowsAsked, ChoicePage}
+    assert {type(m) for m in transcript.sent_by_b} == COMPARED | SESSION | {CorrectionPage, RowShares}
 
 
-def test_of_equal_rows_no_commitment_and_no_ciphertext_is_equal() -> None:
+def test_of_equal_rows_no_commitment_is_equal() -> None:
     transcript = Transcript()
     run_pair(*Together(small_model(), np.tile(ROWS[:1], (30, 1))).roles(), transcript)
     (asked,) = (m.commitments for m in transcript.sent_by_a if isinstance(m, RowsAsked))
-    (page,) = (m.ciphertexts for m in transcript.sent_by_a if isinstance(m, CiphertextPage))
     assert len({asked[start : start + 32] for start in range(0, len(asked), 32)}) == 30
-    assert len({page[start : start + 66] for start in range(0, len(page), 66)}) == len(page) / 66
 
 
 def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
-    transcript = Transcript()
-    meeting = Together(small_model(), ROWS, recalls={"alice": Recall({"p001": 0, "p003": 1})})
+    transcript, codes = Transcript(), np.tile(ROWS, (40, 1))
+    known = {f"p{row:03}": int(row % 2) for row in range(140)}
+    meeting = Together(small_model(), codes, recalls={"alice": Recall(known)})
     alice, _ = run_pair(*meeting.roles(), transcript)
     assert alice is not None
-    expected = meeting.model.predict(ROWS).tolist()
-    asked_of = [row for row in range(len(ROWS)) if row not in (1, 3)]
-    assert [labels(alice)[row] for row in asked_of] == [expected[row] for row in asked_of]
-    assert (alice.remembered, alice.positions[1], alice.positions[3]) == (2, 0, 1)
-    (page,) = (m.ciphertexts for m in transcript.sent_by_a if isinstance(m, CiphertextPage))
-    assert len(page) == 66 * 6 * len(asked_of)
+    assert labels(alice)[140:] == meeting.model.predict(codes).tolist()[140:]
+    assert (alice.remembered, list(alice.positions[:140])) == (140, list(known.values()))
+    (page,) = (m.matrix for m in transcript.sent_by_a if isinstance(m, ChoicePage))
+    assert len(page) == 32 * (7 * 128 + 128) // 8  # 6 edges of 140 rows fill seven times 128 transfers
 
 
-def test_who_objects_to_answering_ends_both_before_a_key_leaves() -> None:
+def test_where_all_is_known_nothing_is_asked() -> None:
+    transcript, known = Transcript(), {f"p{row:03}": 0 for row in range(len(ROWS))}
+    alice, _ = run_pair(*Together(small_model(), ROWS, recalls={"alice": Recall(known)}).roles(), transcript)
+    assert alice is not None
+    assert (alice.positions, alice.remembered) == ((0,) * len(ROWS), len(ROWS))
+    assert not {ChoicePage, RowShares} & {type(m) for m in (*transcript.sent_by_a, *transcript.sent_by_b)}
+
+
+def test_who_objects_to_answering_ends_both_before_a_choice_leaves() -> None:
     recall = Recall(judge=lambda asked: Objection("people", f"{len(asked)} were answered before"))
     ends = Together(small_model(), ROWS, recalls={"bob": recall}).play()
     for end in ends:
         assert isinstance(end.error, DisagreementError)
         assert end.error.field == "people"
-        assert {type(message) for message in end.sent} <= COMPARED | {RowsAsked}
+        assert {type(message) for message in end.sent} <= COMPARED | SESSION | {RowsAsked}
     assert f"{len(ROWS)} were answered before" in str(ends[1].error)
 
 
@@ -145,16 +153,21 @@ def on(sender: str, kind: type[Message], change: Callable[[Any], Message]) -> Ta
     return lambda who, _, message: change(message) if who == sender and isinstance(message, kind) else message
 
 
+def flipped(page: ChoicePage) -> ChoicePage:
+    return ChoicePage(bytes([page.matrix[0] ^ 1]) + page.matrix[1:], page.check)
+
+
 CHANGES: dict[str, tuple[str, type[Message], Callable[[Any], Message], type[PeerError]]] = {
-    "a page too short": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts[66:]), PeerError),
-    "a page too long": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts * 2), PeerError),
-    "half a point": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts[:-1]), PeerError),
-    "no points": ("a", CiphertextPage, lambda m: CiphertextPage(bytes(len(m.ciphertexts))), DeviationError),
+    "choices too few": ("a", ChoicePage, lambda m: ChoicePage(m.matrix[:-64], m.check), PeerError),
+    "choices too many": ("a", ChoicePage, lambda m: ChoicePage(m.matrix * 2, m.check), PeerError),
+    "choices that do not agree": ("a", ChoicePage, flipped, DeviationError),
     "commitments too few": ("a", RowsAsked, lambda m: RowsAsked(m.commitments[32:]), PeerError),
-    "no key": ("a", HolderKey, lambda m: HolderKey(b"\x05" * 33), PeerError),
-    "answers too few": ("b", SealedAnswers, lambda m: SealedAnswers(m.ciphertexts[66:]), PeerError),
-    "answers too many": ("b", SealedAnswers, lambda m: SealedAnswers(m.ciphertexts * 2), PeerError),
-    "answers that are no points": ("b", SealedAnswers, lambda m: SealedAnswers(bytes(len(m.ciphertexts))), PeerError),
+    "no point": ("a", BaseOffer, lambda m: BaseOffer(m.nonce, bytes(33)), PeerError),
+    "seeds that do not agree": ("a", SeedHints, lambda m: SeedHints(m.hints, m.sums, bytes(32)), DeviationError),
+    "corrections too few": ("b", CorrectionPage, lambda m: CorrectionPage(m.corrections[8:]), PeerError),
+    "corrections too many": ("b", CorrectionPage, lambda m: CorrectionPage(m.corrections * 2), PeerError),
+    "answers too few": ("b", RowShares, lambda m: RowShares(m.shares[8:]), PeerError),
+    "answers too many": ("b", RowShares, lambda m: RowShares(m.shares * 2), PeerError),
     "other people": ("b", JointDigests, lambda m: JointDigests(bytes(64)), DisagreementError),
 }
 
@@ -168,28 +181,15 @@ def test_what_a_hostile_peer_sends_ends_in_an_error_of_one_line_about_the_peer(n
     assert len(str(end.error).splitlines()) == 1
 
 
-@pytest.mark.parametrize("cipher", ["curve", "paillier"])
-def test_an_answer_that_is_no_outcome_is_a_deviation(cipher: str) -> None:
-    """As of one who answers by a tree of more outcomes; of Paillier only what fits an outcome's bits comes through."""
-    asked = Together(small_model(), ROWS, cipher=cipher, probabilities=True)
-    ends = duel(predict_together(asked.run("alice", "bob")), predict_together(asked.run("bob", "alice")))
-    assert ends[0].error is None
+def test_an_answer_that_is_no_outcome_is_a_deviation() -> None:
+    """As of one who answers by a tree of more outcomes, as far as they have no more bits."""
+    tree = chain(3)
+    asked = Together(tree, np.ones((4, 3), np.int16), probabilities=True)
+    assert len(Routes(tree, "alice", probabilities=True).outcomes) == 5
+    assert asked.play()[0].error is None
 
     def wrong(routes: Routes, codes: Rows) -> tuple[Any, Any]:
         return np.full(len(codes), 7), np.zeros((len(codes), routes.edges), dtype=np.int32)
 
-    with patch.object(
-        Routes, "weights", lambda routes, codes: (np.full(len(codes), 7), np.zeros((len(codes), 6), int))
-    ):
-        ends = duel(predict_together(asked.run("alice", "bob")), predict_together(asked.run("bob", "alice")))
-    assert isinstance(ends[0].error, DeviationError)
-
-
-def test_a_receiver_that_encrypts_weights_reads_no_more_than_an_outcomes_bits_by_paillier() -> None:
-    """With bits of 2, 4, 8, ... it would read which edges count; the slot and its mask leave the lowest digit alone."""
-    meeting = Together(small_model(), ROWS, cipher="paillier")
-    bits = Routes.bits
-    with patch.object(Routes, "bits", lambda routes, codes: bits(routes, codes).astype(int) << np.arange(1, 7)):
-        ends = meeting.play()
-    answers = ends[0].result
-    assert answers is None or all(0 <= position <= 1 for position in answers.positions)
+    with patch.object(Routes, "weights", wrong):
+        assert isinstance(asked.play()[0].error, DeviationError)

@@ -141,15 +141,18 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
         messages.PeopleOffer,
     }
     of_rules = {messages.SetCounts}
-    predicting = {messages.RowsShare, messages.RowsAsked, messages.SealedAnswers}
-    in_no_run_yet = {
+    predicting = {
+        messages.RowsShare,
+        messages.RowsAsked,
+        messages.RowShares,
         messages.BaseOffer,
         messages.BasePoints,
         messages.SeedHints,
         messages.ChoicePage,
         messages.CorrectionPage,
-        messages.CountShares,
+        messages.MaskedPage,
     }
+    in_no_run_yet = {messages.CountShares, messages.CodePage, messages.HintPage, messages.OpenedPage}
     assert used == every - {Message} - between_runs - aligning - predicting - of_rules - in_no_run_yet
 
 
