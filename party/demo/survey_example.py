@@ -71,6 +71,10 @@ money = ["income"]
 # low = "1/2"
 # high = "1/2"
 
+# Personal answers are taken as independent. Where they are not, let their columns share a group that gives the chance
+# of each combination, here "low" and "yes", "low" and "no", "high" and "yes", "high" and "no", in place of [personal]:
+# money_home = { columns = ["income", "married"], kind = "unrelated", theta = "1/2", joint = ["1/2", "0", "0", "1/2"] }
+
 # For forced ones: the chance of each answer that is said by force.
 # [forced.income]
 # low = "1/2"

@@ -18,7 +18,8 @@ from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, need_groups, read_design
 from party.settings.toml import BLANKS, Section, read_toml
 from protocols.errors import InputError
-from protocols.randomized_response.design import Kind
+from protocols.randomized_response.design import Design, Kind
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.survey.personal_test import BitDesign
 
 _KEYS = (
@@ -157,28 +158,43 @@ def _questions(section: Section, questionnaire: Questionnaire, texts: Mapping[st
     for name in section.names:
         check_known(section, name, name, questionnaire.names)
     questions = tuple(_question(section, questionnaire, column, texts) for column in range(len(questionnaire.names)))
-    for group in questionnaire.design.groups:
-        bare = [column for column in group if questions[column].personal is None]
-        if 0 < len(bare) < len(group):
+    for columns in questionnaire.design.groups:
+        bare = [column for column in columns if questions[column].personal is None]
+        if not bare:
+            continue
+        if len(bare) < len(columns):
             name = questionnaire.names[bare[0]]
             raise section.error(name, "needs a personal question, as others of its group have one, or none of them")
-    _check_personal(section, questionnaire.names, questions)
+        if _declared_with(questionnaire.design, columns[0]):
+            raise section.error(questionnaire.names[bare[0]], "needs a personal question: the design has joint for it")
+    _check_personal(section, questionnaire, questions)
     return questions
 
 
-def _check_personal(section: Section, names: tuple[str, ...], questions: tuple[Question, ...]) -> None:
+def _declared_with(design: Design, column: int) -> tuple[int, ...]:
+    """Return the columns whose personal answers the design declares jointly with this one's, itself among them."""
+    group = design.group_of(column)
+    part = None if group is None else design.part(group)
+    joint = part.joint_cells(column) if isinstance(part, UnrelatedDesign) else []
+    return tuple(joint[0][0]) if joint else ()
+
+
+def _check_personal(section: Section, questionnaire: Questionnaire, questions: tuple[Question, ...]) -> None:
     """Refuse a personal question or statement that stands twice: estimates take personal answers as independent.
 
-    In other groups it is no better: of the answers there both can be personal too, and are then equal.
+    In other groups it is no better: of the answers there both can be personal too, and are then equal. Where the design
+    declares how the answers go together it is allowed.
     """
-    asked: dict[str, str] = {}
-    for name, question in zip(names, questions, strict=True):
+    asked: dict[str, int] = {}
+    for column, question in enumerate(questions):
         if question.personal is None:
             continue
-        first = asked.setdefault(" ".join(question.personal.split()).casefold(), name)
-        if first != name:
-            raise section.section(name, _QUESTION).error(
-                "personal", f"is asked with {first!r} too, and equal answers make joint estimates wrong: ask another"
+        first = asked.setdefault(" ".join(question.personal.split()).casefold(), column)
+        if first not in (column, *_declared_with(questionnaire.design, column)):
+            raise section.section(questionnaire.names[column], _QUESTION).error(
+                "personal",
+                f"is asked with {questionnaire.names[first]!r} too, and equal answers make joint estimates wrong: "
+                "ask another",
             )
 
 

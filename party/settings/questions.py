@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 from typing import assert_never
 
 from party.names import suggestion
@@ -21,23 +21,31 @@ from protocols.randomized_response.forced import ForcedDesign
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.triangular import TriangularDesign
-from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign, marginals
 
 _STATEMENTS = (Kind.CROSSWISE, Kind.TRIANGULAR)
 _UNIFORM = "uniform"
 _KINDS = tuple(kind.value for kind in Kind)
-_GROUP_KEYS = ("columns", "kind", "theta", "prevalence")
+_GROUP_KEYS = ("columns", "kind", "theta", "prevalence", "joint")
 
 Domains = Mapping[str, Domain]
 
 
 @dataclass(frozen=True)
 class GroupEntry:
-    """A group as it is declared: its columns, what it is asked, and the chance that says how often it is the truth."""
+    """A group as it is declared.
+
+    Args:
+        columns: Its columns.
+        kind: What it is asked.
+        chance: Says how often it is the truth.
+        joint: Chance of each combination of personal answers, the last column's fastest; empty if they are independent.
+    """
 
     columns: tuple[str, ...]
     kind: Kind
     chance: Fraction
+    joint: tuple[Fraction, ...]
 
 
 def check_known(section: Section, key: str, name: str, names: Sequence[str]) -> None:
@@ -106,7 +114,19 @@ def _group(top: Section, section: Section, name: str) -> GroupEntry:
     chance = read_exact(where, key, where.raw(key))
     if chance in (0, 1):
         raise where.error(key, "must lie between 0 and 1, both excluded: a chance of 0 or 1 disguises nothing")
-    return GroupEntry(columns, kind, chance)
+    joint = () if of_all or "joint" not in own.names else _joint(own, kind)
+    return GroupEntry(columns, kind, chance, joint)
+
+
+def _joint(own: Section, kind: Kind) -> tuple[Fraction, ...]:
+    if kind is not Kind.UNRELATED:
+        raise own.error("joint", f'only questions of the kind "{Kind.UNRELATED.value}" have {_WHAT[Kind.UNRELATED]}')
+    told = own.raw("joint")
+    if not isinstance(told, list) or not told:
+        raise own.error("joint", "must be a list of chances, one for each combination of personal answers")
+    chances = tuple(read_exact(own, "joint", chance) for chance in told)
+    _check_chances(own, "joint", chances)
+    return chances
 
 
 def read_questions(top: Section, domains: Domains, groups: Mapping[str, GroupEntry]) -> Design:
@@ -119,9 +139,20 @@ def read_questions(top: Section, domains: Domains, groups: Mapping[str, GroupEnt
     for name, group in groups.items():
         if all(len(domains[column].values) == 1 for column in group.columns):
             raise section.error(name, "its columns have one value each, so it hides nothing: name them in plain")
+        combinations = prod(len(domains[column].values) for column in group.columns)
+        if group.joint and len(group.joint) != combinations:
+            raise section.section(name, _GROUP_KEYS).error(
+                "joint",
+                f"must be {combinations} chances, not {len(group.joint)}: one for each combination of answers, those "
+                "of the last column changing fastest",
+            )
     personal = _chances_of(top, "personal", Kind.UNRELATED, domains, groups)
     forced = _chances_of(top, "forced", Kind.FORCED, domains, groups)
     told = {**personal, **forced}
+    for group in groups.values():
+        if group.joint:
+            sizes = [len(domains[column].values) for column in group.columns]
+            told |= zip(group.columns, marginals(group.joint, sizes), strict=True)
     if not groups:
         return RelatedDesign(tuple(len(domain.values) for domain in domains.values()), (), Fraction(1))
     asked = {(group.kind, group.chance) for group in groups.values()}
@@ -147,7 +178,8 @@ def _made(
             case Kind.CROSSWISE:
                 return CrosswiseDesign(sizes, indices, chance)
             case Kind.UNRELATED:
-                return UnrelatedDesign(sizes, indices, chance, chances)
+                joint = tuple(group.joint for group in groups) if any(group.joint for group in groups) else ()
+                return UnrelatedDesign(sizes, indices, chance, chances, joint)
             case Kind.FORCED:
                 return ForcedDesign(sizes, indices, chance, chances)
             case Kind.TRIANGULAR:
@@ -161,11 +193,13 @@ def _made(
 def _chances_of(
     top: Section, key: str, kind: Kind, domains: Domains, groups: Mapping[str, GroupEntry]
 ) -> dict[str, tuple[Fraction, ...]]:
-    """Return the chances of the other answers of every column whose group is of this kind."""
-    columns = [column for group in groups.values() if group.kind is kind for column in group.columns]
+    """Return the chances of the other answers of every column whose group is of this kind and gives none itself."""
+    asked = [group for group in groups.values() if group.kind is kind]
+    columns = [column for group in asked if not group.joint for column in group.columns]
     if not columns:
         if key in top.names:
-            raise top.error(key, f'only questions of the kind "{kind.value}" have {_WHAT[kind]}')
+            cause = ", and joint gives the chances of all" if asked else ""
+            raise top.error(key, f'only questions of the kind "{kind.value}" have {_WHAT[kind]}{cause}')
         return {}
     if key not in top.names:
         raise top.error(key, f'is missing: give the chances of each column, or {key} = "{_UNIFORM}"')
@@ -174,6 +208,8 @@ def _chances_of(
         return {name: (Fraction(1, len(domains[name].values)),) * len(domains[name].values) for name in columns}
     section = top.section(key, None)
     for name in section.names:
+        if any(name in group.columns for group in asked if group.joint):
+            raise section.error(name, "joint gives the chances of its group: leave it out here")
         if name not in columns:
             raise section.error(name, "no disguised column has this name" + suggestion(name, columns))
     return {name: _chances(section, name, domains[name].values) for name in columns}
@@ -187,8 +223,12 @@ def _chances(section: Section, column: str, values: tuple[str, ...]) -> tuple[Fr
         raise section.error(column, f'is missing: give the chance of each value, or {section.place} = "{_UNIFORM}"')
     entry = section.section(column, values)
     chances = tuple(read_exact(entry, value, entry.raw(value)) for value in values)
-    if min(chances) < 0 or sum(chances) != 1:
-        raise section.error(column, f"the chances must be 0 or more and add up to 1, not to {sum(chances)}")
-    if lcm(*(chance.denominator for chance in chances)) > MAX_DENOMINATOR:
-        raise section.error(column, f"the chances need denominators of at most {MAX_DENOMINATOR}")
+    _check_chances(section, column, chances)
     return chances
+
+
+def _check_chances(section: Section, key: str, chances: tuple[Fraction, ...]) -> None:
+    if min(chances) < 0 or sum(chances) != 1:
+        raise section.error(key, f"the chances must be 0 or more and add up to 1, not to {sum(chances)}")
+    if lcm(*(chance.denominator for chance in chances)) > MAX_DENOMINATOR:
+        raise section.error(key, f"the chances need denominators of at most {MAX_DENOMINATOR}")

@@ -37,14 +37,16 @@ def given_away(design: Design, group: int, priors: Sequence[MatrixRow]) -> Fract
     if isinstance(own, TriangularDesign):
         return design.truth(group)
     if isinstance(own, UnrelatedDesign):
-        return design.truth(group) * (1 - _agreement(own.personal, design.groups[group], priors))
+        return design.truth(group) * (1 - _agreement(own, design.groups[group], priors))
     return Fraction(1)
 
 
-def _agreement(personal: Sequence[MatrixRow], columns: Sequence[int], priors: Sequence[MatrixRow]) -> Fraction:
+def _agreement(own: UnrelatedDesign, columns: Sequence[int], priors: Sequence[MatrixRow]) -> Fraction:
     """Return the chance that the true and the personal answers of a group are the same."""
+    if joint := own.joint_cells(columns[0]):
+        return sum((prod((priors[c][v] for c, v in cell.items()), start=chance) for cell, chance in joint), Fraction(0))
     each = (
-        sum((before * chance for before, chance in zip(priors[c], personal[c], strict=True)), Fraction(0))
+        sum((before * chance for before, chance in zip(priors[c], own.personal[c], strict=True)), Fraction(0))
         for c in columns
     )
     return prod(each, start=Fraction(1))

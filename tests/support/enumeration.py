@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -64,7 +65,7 @@ def name(design: Design) -> str:
         return next(key for key, value in QUESTIONS.items() if value == design)
     if isinstance(design, UnrelatedDesign):
         unrelated = {value: key for key, value in UNRELATED.items()}
-        return f"unrelated, {unrelated[design.sizes, design.groups, design.personal]}, theta {design.theta}"
+        return f"unrelated, {unrelated[replace(design, theta=HALF)]}, theta {design.theta}"
     known = {value: key for key, value in DESIGNS.items()} | {((2, 2), ((0,), (1,))): "two columns, one tossed finer"}
     assert isinstance(design, RelatedDesign)
     odds = "" if design.tossed is None else ", by odds"
@@ -99,28 +100,36 @@ def shares(text: str) -> tuple[Fraction, ...]:
     return tuple(map(Fraction, text.split()))
 
 
-UNRELATED: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[Fraction, ...], ...]]] = {
-    "Greenberg: one binary column": ((2,), ((0,),), (shares("2/3 1/3"),)),
-    "Surveys: one group": ((2, 2), ((0, 1),), (shares("1/2 1/2"), shares("1/5 4/5"))),
-    "two groups of mixed domains": (
-        (2, 3, 2),
-        ((0, 1), (2,)),
-        tuple(map(shares, ("1/4 3/4", "1/6 1/2 1/3", "3/5 2/5"))),
+HALF = Fraction(1, 2)
+UNRELATED = {
+    "Greenberg: one binary column": UnrelatedDesign((2,), ((0,),), HALF, (shares("2/3 1/3"),)),
+    "Surveys: one group": UnrelatedDesign((2, 2), ((0, 1),), HALF, (shares("1/2 1/2"), shares("1/5 4/5"))),
+    "two groups of mixed domains": UnrelatedDesign(
+        (2, 3, 2), ((0, 1), (2,)), HALF, tuple(map(shares, ("1/4 3/4", "1/6 1/2 1/3", "3/5 2/5")))
     ),
-    "three groups": ((2, 2, 2), ((2,), (0,), (1,)), tuple(map(shares, ("1/2 1/2", "1/3 2/3", "1 0")))),
-    "partial disguise": ((2, 3, 2), ((1,),), (shares(""), shares("1/2 0 1/2"), shares(""))),
-    "a plain class": ((2, 2, 3), ((0, 1),), (shares("1/2 1/2"), shares("9/10 1/10"), shares(""))),
-    "a column of one value": ((1, 2), ((0,), (1,)), (shares("1"), shares("1/4 3/4"))),
+    "three groups": UnrelatedDesign(
+        (2, 2, 2), ((2,), (0,), (1,)), HALF, tuple(map(shares, ("1/2 1/2", "1/3 2/3", "1 0")))
+    ),
+    "partial disguise": UnrelatedDesign((2, 3, 2), ((1,),), HALF, (shares(""), shares("1/2 0 1/2"), shares(""))),
+    "a plain class": UnrelatedDesign((2, 2, 3), ((0, 1),), HALF, (shares("1/2 1/2"), shares("9/10 1/10"), shares(""))),
+    "a column of one value": UnrelatedDesign((1, 2), ((0,), (1,)), HALF, (shares("1"), shares("1/4 3/4"))),
+    "the same personal question twice": UnrelatedDesign(
+        (2, 2), ((0, 1),), HALF, (shares("1/3 2/3"),) * 2, (shares("1/3 0 0 2/3"),)
+    ),
+    "dependent personal answers of one group": UnrelatedDesign(
+        (2, 2, 3),
+        ((1,), (2, 0)),
+        HALF,
+        (shares("1/2 1/2"), shares("1/5 4/5"), shares("1/2 1/4 1/4")),
+        ((), shares("3/8 1/8 0 1/4 1/8 1/8")),
+    ),
 }
 UNRELATED_THETAS = tuple(map(Fraction, ("1/7", "1/2", "9/10", "1")))
 
 
 def unrelated_designs() -> list[UnrelatedDesign]:
     """Return every design of unrelated questions with every theta."""
-    return [
-        UnrelatedDesign(sizes, groups, theta, personal)
-        for (sizes, groups, personal), theta in product(UNRELATED.values(), UNRELATED_THETAS)
-    ]
+    return [replace(design, theta=theta) for design, theta in product(UNRELATED.values(), UNRELATED_THETAS)]
 
 
 def every_design() -> list[Design]:
@@ -165,9 +174,10 @@ def _group_answers(
     truth: Sequence[int], group: Sequence[int], design: UnrelatedDesign
 ) -> list[tuple[Response, Fraction]]:
     told = [(tuple(truth[column] for column in group), design.theta)]
-    for values in product(*(range(design.sizes[column]) for column in group)):
+    joint = design.joint[design.groups.index(tuple(group))] if design.joint else ()
+    for place, values in enumerate(product(*(range(design.sizes[column]) for column in group))):
         chances = (design.personal[column][value] for column, value in zip(group, values, strict=True))
-        told.append((values, prod(chances, start=1 - design.theta)))
+        told.append((values, (1 - design.theta) * (joint[place] if joint else prod(chances, start=Fraction(1)))))
     return told
 
 

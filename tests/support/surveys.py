@@ -1,6 +1,7 @@
 """Small surveys of both kinds, and all their outcomes with exact chances."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -54,6 +55,8 @@ def designs() -> dict[str, Design]:
     for name, groups in GROUPS.items():
         found[f"unrelated, {name}"] = unrelated(SIZES, groups)
         found[f"related, {name}"] = RelatedDesign(SIZES, groups, RELATED_THETA)
+    joint = tuple(tuple(map(Fraction, text.split())) for text in ("1/2 0 0 1/2", "1/4 0 0 1/4 1/8 1/8 1/8 1/8"))
+    found["unrelated, dependent answers"] = replace(unrelated(SIZES, GROUPS["two groups"]), joint=joint)
     return found
 
 

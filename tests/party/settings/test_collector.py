@@ -105,6 +105,19 @@ def test_the_same_personal_question_twice_is_refused(tmp_path: Path, design: str
     assert read(tmp_path, asked("Born in July?"), design).questions[1].personal == "Born in July?"
 
 
+def test_the_same_personal_question_twice_is_fine_where_the_design_says_how_its_answers_go_together(
+    tmp_path: Path,
+) -> None:
+    joint = '{ columns = ["smokes", "drinks"], joint = ["1/2", "0", "0", "1/2"] }'
+    design = ONE_BLOCK.replace('personal = "uniform"', "").replace('["smokes", "drinks"]', joint)
+    again = (
+        'title = "T"\n[questions.smokes]\npersonal = "Born in June?"\n[questions.drinks]\npersonal = "Born in June?"'
+    )
+    assert {question.personal for question in read(tmp_path, again, design).questions} == {"Born in June?"}
+    with pytest.raises(ConfigError, match=r"smokes: needs a personal question: the design has joint for it"):
+        read(tmp_path, 'title = "T"', design)
+
+
 def test_a_new_survey_proposes_another_personal_question_for_every_column(tmp_path: Path) -> None:
     columns = [DraftQuestion(f"q{number}", "?", ("yes", "no")) for number in range(20)]
     proposed = draft_survey("T", columns).replace("# personal", "personal")

@@ -44,6 +44,53 @@ def test_personal_answers_can_be_uniform(tmp_path: Path) -> None:
     assert found.personal == ((), (Fraction(1, 3),) * 3, (Fraction(1, 3),) * 3, (Fraction(1, 2),) * 2)
 
 
+JOINT = swap(
+    UNRELATED[: UNRELATED.index("[personal.age]")],
+    'life = ["age", "drinks"]',
+    'life = { columns = ["drinks", "age"], joint = ["1/3", 0.1, "0", "0", "1/3", "0", "0", "0", "7/30"] }',
+)
+
+
+def test_the_personal_answers_of_a_group_can_be_declared_jointly(tmp_path: Path) -> None:
+    """The last column of the group changes fastest, and the chances of each column follow."""
+    found = design(tmp_path, JOINT).design
+    assert isinstance(found, UnrelatedDesign)
+    assert found.groups == ((3,), (2, 1))
+    joint = tuple(map(Fraction, ("1/3", "1/10", "0", "0", "1/3", "0", "0", "0", "7/30")))
+    assert found.joint == ((), joint)
+    assert found.personal[1] == (Fraction(1, 3), Fraction(13, 30), Fraction(7, 30))
+    assert found.personal[2] == (Fraction(13, 30), Fraction(1, 3), Fraction(7, 30))
+    one = swap(JOINT, 'habits = ["smoker"]', 'habits = { columns = ["smoker"], theta = "2/3" }')
+    mixed = design(tmp_path, one).design
+    assert mixed.transition(1, (2, 1)) == found.transition(1, (2, 1))
+    assert str(list(map(str, joint))) in str(mixed.declaration()["personal"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            '0.1, "0", ',
+            '0.1, "1/10", ',
+            r"\[groups.life\] joint: the chances must be 0 or more and add up to 1, not to 11",
+        ),
+        ('0.1, "0", ', "0.1, ", r"\[groups.life\] joint: must be 9 chances, not 8: one for each combination"),
+        ('"1/3", 0.1', '"x", 0.1', r"\[groups.life\] joint: must be an exact number"),
+        ('joint = ["1/3", 0.1, "0", "0", "1/3", "0", "0", "0", "7/30"]', 'joint = "uniform"', "joint: must be a list"),
+        ("joint", 'kind = "forced", joint', r'joint: only questions of the kind "unrelated" have personal answers'),
+        ("[personal.smoker]", '[personal.age]\n"<= 40" = "1"\n[personal.smoker]', r"\[personal\] age: joint gives the"),
+        (
+            'habits = ["smoker"]',
+            'habits = { columns = ["smoker"], joint = ["1/2", "1/2"] }',
+            r'personal: only .* "unrelated" have personal answers, and joint gives the chances of all',
+        ),
+    ],
+)
+def test_joint_chances_that_cannot_be_are_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        design(tmp_path, swap(JOINT, old, new))
+
+
 APART = swap(RELATED, 'life = ["age", "drinks"]', 'life = ["age"]\ntable = ["drinks"]')
 
 

@@ -147,6 +147,15 @@ def test_another_kind_or_other_personal_chances_are_refused(tmp_path: Path) -> N
         disguise(tmp_path, swap(UNRELATED, 'yes = "1/4"\nno = "3/4"', 'yes = "1/2"\nno = "1/2"'))
 
 
+def test_joint_personal_chances_are_refused_after_independent_ones_of_the_same_columns(tmp_path: Path) -> None:
+    """Coins would be the same and personal answers others: where the two copies differ, both are personal."""
+    disguise(tmp_path, UNRELATED)
+    joint = 'joint = ["1/6", "1/6", "1/6", "1/12", "1/12", "1/12", "1/12", "1/12", "1/12"]'
+    apart = UNRELATED[: UNRELATED.index("[personal.age]")]
+    with pytest.raises(ConfigError, match="with other personal before"):
+        disguise(tmp_path, swap(apart, '["age", "drinks"]', f'{{ columns = ["age", "drinks"], {joint} }}'))
+
+
 def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp_path: Path) -> None:
     answers = [f"p{i},{30 + i},x,often,yes" for i in reversed(range(RECORDS))]
     personal = write_rows(tmp_path, answers, "personal.csv")

@@ -41,6 +41,13 @@ DESIGNS: dict[str, Design] = {
     "unrelated, mixed": unrelated([[0, 1], [2]], "9/10", ["1/4 3/4", "1/6 1/2 1/3", "3/5 2/5"]),
     "unrelated, a value never sent": unrelated([[1], [0]], "1/7", ["1 0", "1/2 0 1/2"]),
     "unrelated, partial": unrelated([[0]], "1/2", ["1/3 2/3", ""], 2, 2),
+    "unrelated, dependent answers": UnrelatedDesign(
+        (2, 3),
+        ((1, 0),),
+        Fraction(1, 2),
+        (shares("1/2 1/2"), shares("1/2 1/4 1/4")),
+        (shares("3/8 1/8 0 1/4 1/8 1/8"),),
+    ),
     "unrelated, always the truth": unrelated([[0, 1]], "1", ["1/2 1/2", "1/2 1/2"]),
 }
 

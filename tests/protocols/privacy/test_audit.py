@@ -187,6 +187,13 @@ def test_personal_answers_that_depend_on_each_other_are_caught() -> None:
     assert names(run(design, sampler)) == {"columns 0, 1"}
 
 
+def test_declared_answers_that_depend_on_each_other_pass_and_independent_ones_are_caught() -> None:
+    declared = DESIGNS["unrelated, dependent answers"]
+    assert isinstance(declared, UnrelatedDesign)
+    assert names(run(declared)) == set()
+    assert names(run(declared, replace(declared, joint=()).randomize)) == {"columns 1, 0"}
+
+
 def test_a_lie_that_is_told_too_often_is_caught() -> None:
     design = related([3], [[0]], "9/20")
 

@@ -4,6 +4,7 @@ That their estimates, variances, moments, transitions and likelihoods are exact,
 with those of all designs (`tests/support/questions.py`).
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +24,7 @@ from protocols.simulation.draws import bulk_draw
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 from tests.support.questions import DIE, QUESTIONS, crosswise, mixed, triangular
+from tests.support.surveys import unrelated
 
 YES = Expression().child(0, 1)
 
@@ -73,6 +75,11 @@ def test_who_knows_the_harmless_statement_knows_the_answer() -> None:
     assert given_away(crosswise((2,), [0], "1/6"), 0, half) == 1
     assert given_away(triangular((2,), [0], "1/6"), 0, half) == Fraction(5, 6)
     assert given_away(QUESTIONS["forced by a die"], 0, half) is None
+    independent = unrelated((2, 2), ((0, 1),))
+    known = replace(independent, joint=((Fraction(1, 2), Fraction(0), Fraction(0), Fraction(1, 2)),))
+    skewed = ((Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3), Fraction(2, 3)))
+    assert given_away(independent, 0, skewed) == Fraction(1, 2) * (1 - Fraction(1, 4))
+    assert given_away(known, 0, skewed) == Fraction(1, 2) * (1 - (Fraction(1, 24) + Fraction(1, 4)))
     assert known_answers_loss(crosswise((2,), [0], "1/6"), 0) == float("inf")
     assert known_answers_loss(QUESTIONS["forced by a die"], 0) is None
     assert attribute_loss(triangular((2,), [0], "1/6"), 0) == float("inf")

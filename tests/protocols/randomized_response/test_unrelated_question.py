@@ -1,6 +1,7 @@
 """The unrelated question against its definition: all draws, all responses, in fractions, with no tolerance."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import prod
@@ -14,7 +15,7 @@ from protocols.randomized_response.design import MAX_DENOMINATOR, Design
 from protocols.randomized_response.estimate import estimate_count, record_factors
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.expression import Expression
+from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from tests.support.enumeration import (
     assert_unbiased,
@@ -155,6 +156,54 @@ def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_varia
     design: UnrelatedDesign,
 ) -> None:
     assert_estimates_are_unbiased(design)
+
+
+@pytest.mark.parametrize(
+    ("groups", "joint", "text"),
+    [
+        (((0, 1),), [], ""),
+        (((0, 1),), ["1/3 0 0 2/3"], ""),
+        (((0, 1),), ["1/3 0 2/3"], "the joint chances of columns (0, 1) must be 4, not 3"),
+        (((0, 1),), ["1/4 0 0 3/4"], "the joint chances of columns (0, 1) contradict those of a column"),
+        (((0, 1),), ["1/3 1/3 0 1/3"], "the joint chances of columns (0, 1) contradict those of a column"),
+        (((0, 1),), ["2/3 -1/3 -1/3 1"], "the joint chances of columns (0, 1) are negative or too fine"),
+        (
+            ((0, 1),),
+            [f"{third} 1/{MAX_DENOMINATOR + 1} 1/{MAX_DENOMINATOR + 1} {2 * third}" for third in shares("1/3")],
+            "the joint chances of columns (0, 1) are negative or too fine",
+        ),
+        (((0,), (1,)), ["1/3 2/3"], "the joint chances need an entry for every group"),
+    ],
+)
+def test_joint_chances_that_cannot_be_are_refused(groups: Groups, joint: list[str], text: str) -> None:
+    def made() -> UnrelatedDesign:
+        third = shares("1/3 2/3")
+        return UnrelatedDesign((2, 2), groups, Fraction(1, 2), (third, third), tuple(map(shares, joint)))
+
+    if not text:
+        assert made().joint == tuple(map(shares, joint))
+        return
+    with pytest.raises(InputError) as refusal:
+        made()
+    assert text in str(refusal.value)
+
+
+def test_dependent_personal_answers_that_are_taken_as_independent_give_a_wrong_share() -> None:
+    """One personal question, true of a third, stands beside both columns; of who answers nobody has both at once."""
+    third = shares("1/3 2/3")
+    declared = UnrelatedDesign((2, 2), ((0, 1),), Fraction(1, 2), (third, third), (shares("1/3 0 0 2/3"),))
+    both = Expression((Term(0, 0), Term(1, 0)))
+    truth = (0, 1)
+
+    def expected(design: UnrelatedDesign) -> Fraction:
+        said = responses(truth, declared).items()  # what is truly sent, whatever the design takes for granted
+        each = (
+            (estimate_count(np.array([response], np.uint8), both, design).count, chance) for response, chance in said
+        )
+        return sum((count * chance for count, chance in each), Fraction(0))
+
+    assert expected(declared) == 0
+    assert expected(replace(declared, joint=())) == Fraction(1, 3) - Fraction(1, 9)
 
 
 def test_at_theta_one_half_the_surveys_equation_is_solved() -> None:
