@@ -12,7 +12,7 @@ candidate is barred, and what is of one class is opened before the rest is count
 The last value's counts follow from the node's, and one child's from its parent's and its siblings': shares add up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -241,3 +241,28 @@ class SecretTree:
         both = yield from self._gates.opened(wires_of(bits_of_lanes(wires)[:, list(places)]))
         bits = bits_of_lanes(both)[:, : len(places)].astype(np.int64)
         return [int(number) for number in (bits << np.arange(len(bits))[:, None]).sum(0)]
+
+
+def simulate_openings(tree: Tree) -> Iterator[Uint64s]:
+    """Yield the wires that a run opens, in their order, from its tree alone."""
+    levels: dict[int, list[tuple[Expression, Node]]] = {}
+    for expression, node in tree.walk():
+        levels.setdefault(len(expression.terms), []).append((expression, node))
+    for depth, level in sorted(levels.items()):
+        left = len(tree.schema.attributes) - depth
+        labels = [node.label for _, node in level if isinstance(node, Leaf)]
+        winners = [_place(expression, node) for expression, node in level if isinstance(node, Split)]
+        if depth != tree.growth.max_depth and left:
+            yield _wires([isinstance(node, Leaf) for _, node in level], 2)
+        for numbers, kinds in ((labels, tree.schema.classes), (winners, left)):
+            if numbers:
+                yield _wires(numbers, kinds)
+
+
+def _place(expression: Expression, split: Split) -> int:
+    return split.attribute - sum(column < split.attribute for column in expression.columns)
+
+
+def _wires(numbers: Sequence[int], kinds: int) -> Uint64s:
+    bits = np.arange(max(1, (kinds - 1).bit_length()))[:, None]
+    return wires_of((np.array(numbers) >> bits & 1).astype(np.bool_))

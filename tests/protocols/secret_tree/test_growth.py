@@ -1,7 +1,8 @@
 """A tree of counts that nobody sees is that of who sees them all, and nothing but the tree is opened."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from protocols.messages import MaskedPage, OpenedPage
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
-from protocols.role import Message, Role, Transcript, run_pair
-from protocols.secret_tree.growth import SecretTree
+from protocols.role import Message, Player, Role, Transcript, run_pair
+from protocols.secret_tree.growth import SecretTree, simulate_openings
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
@@ -39,19 +40,18 @@ class Game:
 
     def grown(self, transcript: Transcript | None = None, seed: int = 3) -> Tree:
         sides = sides_of(self.schema, "alice")
-
-        def play(transfers: Transfers, columns: frozenset[int], *, first: bool) -> Role[Tree]:
-            own = columns_of(self.codes, columns)
-            gates = Gates(first, transfers, Triples(transfers, Chance(seed + first)))
-            counts = SharedCounts(sides, own, transfers, is_chooser=first)
-            return SecretTree(self.schema, self.growth, counts, gates).build()
-
         one, other = meet(4, seed)
-        ours, theirs = run_pair(
-            play(one, sides.chooser, first=True), play(other, sides.corrector, first=False), transcript
-        )
+        left, right = self.side(one, sides.chooser, first=True), self.side(other, sides.corrector, first=False)
+        ours, theirs = run_pair(left, right, transcript)
         assert ours == theirs
         return ours
+
+    def side(self, transfers: Transfers, columns: frozenset[int], *, first: bool) -> Role[Tree]:
+        gates = Gates(first, transfers, Triples(transfers, Chance(first)))
+        counts = SharedCounts(
+            sides_of(self.schema, "alice"), columns_of(self.codes, columns), transfers, is_chooser=first
+        )
+        return SecretTree(self.schema, self.growth, counts, gates).build()
 
     def plain(self) -> Tree:
         """Grow it as simply as possible, of counts that are there for all to see."""
@@ -116,54 +116,90 @@ def table(seed: int, counts: int = 400) -> Codes:
     return np.column_stack([codes, label]).astype(np.uint8)
 
 
-def opened(transcript: Transcript) -> list[list[int]]:
-    """Return the numbers that both sides' shares add up to, opening by opening, lanes that nobody uses included."""
+def opened(transcript: Transcript) -> list[bytes]:
+    """Return what both sides' shares add up to, opening by opening, lanes that nobody uses included."""
     pages = (
         [message.words for message in sent if isinstance(message, OpenedPage)]
         for sent in (transcript.sent_by_a, transcript.sent_by_b)
     )
-    return [
-        (np.frombuffer(one, np.uint8) ^ np.frombuffer(other, np.uint8)).tolist()
-        for one, other in zip(*pages, strict=True)
-    ]
+    return [flipped(one, other) for one, other in zip(*pages, strict=True)]
 
 
-def lanes(numbers: list[int], most: int) -> list[int]:
-    """Return what is opened of some numbers of at most this size, bit by bit."""
-    result: list[int] = []
-    for bit in range(max(1, most.bit_length())) if numbers else ():
-        packed = np.packbits([number >> bit & 1 for number in numbers], bitorder="little")
-        result += [*packed.tolist(), *[0] * (-len(packed) % 8)]
-    return result
+def flipped(data: bytes, by: bytes) -> bytes:
+    return bytes(one ^ other for one, other in zip(data, by, strict=True))
 
 
-def openings(tree: Tree) -> Iterator[list[int]]:
-    """Yield what a run opens, from its tree alone: leaf or not, labels, winners, depth by depth."""
-    levels: dict[int, list[tuple[Expression, Node]]] = {}
-    for expression, node in tree.walk():
-        levels.setdefault(len(expression.terms), []).append((expression, node))
-    attributes, most = range(len(tree.schema.attributes)), tree.schema.classes - 1
-    for depth, level in sorted(levels.items()):
-        left = len(attributes) - depth
-        if depth != tree.growth.max_depth and left:
-            yield lanes([isinstance(node, Leaf) for _, node in level], 1)
-        yield lanes([node.label for _, node in level if isinstance(node, Leaf)], most)
-        yield lanes(
-            [
-                [each for each in attributes if each not in expression.columns].index(node.attribute)
-                for expression, node in level
-                if isinstance(node, Split)
-            ],
-            left - 1,
-        )
+LIMITS = [Growth(), Growth(max_depth=2), Growth(3, 20), Growth(min_leaf=40)]
 
 
-@pytest.mark.parametrize("growth", [Growth(), Growth(max_depth=2), Growth(3, 20), Growth(min_leaf=40)], ids=repr)
+@pytest.mark.parametrize("growth", LIMITS, ids=repr)
 def test_what_is_opened_follows_from_the_tree(growth: Growth) -> None:
     transcript = Transcript()
     tree = Game(SCHEMA, table(1), growth).grown(transcript)
     assert tree.size > 3
-    assert opened(transcript) == [each for each in openings(tree) if each]
+    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree)]
+
+
+def simulated(game: Game, tree: Tree, alice: bool) -> tuple[Tree, list[Message]]:
+    """Play one side against a simulator that knows the tree, and return its result and what it has seen.
+
+    The simulator plays the other side with columns of zeros, and opens what the tree says whatever its shares are.
+    """
+    sides = sides_of(game.schema, "alice")
+    nothing = replace(game, codes=np.zeros_like(game.codes))
+    one, other = meet(4, 3)
+    games = (game, nothing) if alice else (nothing, game)
+    left = games[0].side(one, sides.chooser, first=True)
+    right = games[1].side(other, sides.corrector, first=False)
+    players, said, opening = [Player(left, lambda _: None), Player(right, lambda _: None)], list[Message](), {}
+    expected = simulate_openings(tree)
+
+    def deliver(place: int, message: Message) -> None:
+        if not isinstance(message, OpenedPage):
+            players[1 - place].inbox.append(message)
+            return
+        opening[place] = message.words
+        if len(opening) == 2:
+            wires = next(expected).tobytes()
+            for each, own in opening.items():
+                players[each].inbox.append(OpenedPage(flipped(wires, own)))
+            opening.clear()
+
+    ours = 0 if alice else 1
+    for place, player in enumerate(players):
+        player.deliver = partial(deliver, place)
+    players[ours].inbox = Recording(said)
+    while players[0].advance() | players[1].advance():
+        pass
+    result = players[ours].result
+    assert result is not None
+    return result, said
+
+
+class Recording(deque[Message]):
+    """An inbox that lists all that it was given."""
+
+    def __init__(self, said: list[Message]) -> None:
+        super().__init__()
+        self._said = said
+
+    def append(self, message: Message) -> None:
+        self._said.append(message)
+        super().append(message)
+
+
+@pytest.mark.parametrize("alice", [True, False])
+@pytest.mark.parametrize("growth", LIMITS, ids=repr)
+def test_either_side_sees_what_a_simulator_makes_of_the_tree_alone(growth: Growth, alice: bool) -> None:
+    """Its result, and the kinds and lengths of all pages; their bits are half ones, as those of a real run are."""
+    game, transcript = Game(SCHEMA, table(1), growth), Transcript()
+    tree = game.grown(transcript)
+    result, seen = simulated(game, tree, alice)
+    real = transcript.sent_by_b if alice else transcript.sent_by_a
+    assert result == tree
+    assert kinds(seen) == kinds(real)
+    for sent in (seen, real):
+        assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
 
 
 def kinds(messages: list[Message]) -> list[tuple[str, list[int]]]:
