@@ -138,8 +138,8 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     transfers = yield from set_up(_DEPTH, local.secrets.randomness)
     side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
     if count_only:
-        return Aligned((yield from side.count()), lists)
-    rows = yield from side.find(wanted)
+        return Aligned((yield from _without_transfers(side.count())), lists)
+    rows = yield from _without_transfers(side.find(wanted))
     people = as_written(local.records[row] for row in rows)
     if (yield from compare(local, peer, nonces, b"aligned", [people])) != (True,):
         raise DeviationError
@@ -239,16 +239,16 @@ class _Side:
         numbers = bit_planes((yield from self._numbers()), NUMBER_BITS)
         gates = Gates(self.first, self._transfers, Triples(self._transfers, self._local.secrets.randomness))
         yield Progress(Phase.OVERLAP, 0, 0)
-        common = yield from _quietly(gates.all_of(numbers if self.first else ~numbers))
+        common = yield from gates.all_of(numbers if self.first else ~numbers)
         width = self._size.bit_length() + 1
-        return gates, (yield from _quietly(gates.ones(common, width))), width
+        return gates, (yield from gates.ones(common, width)), width
 
     def _are_enough(self) -> Role[bool]:
         """Return whether as many are common as both ask for: of the number less that, the sign is opened."""
         gates, share, width = yield from self._shared_count()
         summands = np.zeros(LANES, WORD)
         summands[0] = (share - self._told.least * self.first) % (1 << width)
-        below = (yield from _quietly(gates.bits_of(summands, width)))[-1]
+        below = (yield from gates.bits_of(summands, width))[-1]
         return not (yield from gates.opened(below))[0] & np.uint64(1)
 
     def _known(self, rows: Index) -> Role[Objection | None]:
@@ -363,8 +363,8 @@ def _starts(values: Bytes) -> Uint64s:
     return np.ascontiguousarray(values[:, :8]).view(WORD)[:, 0]
 
 
-def _quietly(role: Role[T]) -> Role[T]:
-    """Play a role whose progress is that of transfers, which would be shown as another phase."""
+def _without_transfers(role: Role[T]) -> Role[T]:
+    """Play a role without the progress of its transfers, which would be shown as that of a run."""
     answer: Message | None = None
     while True:
         try:
@@ -372,4 +372,5 @@ def _quietly(role: Role[T]) -> Role[T]:
         except StopIteration as stop:
             result: T = stop.value
             return result
-        answer = None if isinstance(effect, Progress) else (yield effect)
+        shown = not isinstance(effect, Progress) or effect.phase in (Phase.MATCHING, Phase.OVERLAP)
+        answer = (yield effect) if shown else None

@@ -27,10 +27,10 @@ from protocols.messages import (
     ValuesPage,
     Verdict,
 )
-from protocols.role import Message, Transcript
+from protocols.role import Message, Phase, Progress, Role, Transcript, run_pair
 from protocols.two_party import alignment
 from protocols.two_party.agreement import Objection
-from protocols.two_party.alignment import Overlap, align
+from protocols.two_party.alignment import Aligned, Overlap, align
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Judge, Match, listing, numbered
 
@@ -148,6 +148,25 @@ def test_a_digest_of_the_common_people_is_that_of_no_order() -> None:
         for order, theirs in ((ids, ids[:4]), (ids[::-1], ids[:4]), (ids, ids[:3]))
     )
     assert first == second != other
+
+
+def test_progress_is_that_of_an_alignment_and_not_of_the_transfers_in_it() -> None:
+    alice, bob = listing("alice", numbered(range(5))), listing("bob", numbered(range(3, 9)))
+    seen: list[Phase] = []
+
+    def watched(role: Role[Aligned]) -> Role[Aligned]:
+        answer = None
+        while True:
+            try:
+                effect = role.send(answer)
+            except StopIteration as stop:
+                end: Aligned = stop.value
+                return end
+            seen.extend([effect.phase] if isinstance(effect, Progress) else [])
+            answer = yield effect
+
+    run_pair(watched(align(alice, "bob", NONCES, Judge(Fraction(1, 6)))), align(bob, "alice", NONCES, Judge()))
+    assert set(seen) == {Phase.MATCHING, Phase.OVERLAP}
 
 
 def test_what_is_noted_precedes_what_tells_it() -> None:
