@@ -135,7 +135,7 @@ def serve_with_one_problem(pair: Pair, calls: Callable[[Bob], None]) -> tuple[En
 
 def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Alice's first run meet a fault that nobody foresaw."""
-    faults = iter([ValueError("a cell's content")])
+    faults = iter([ValueError("what Ann bought")])
 
     def faulty(*arguments: Any) -> Role[Outcome]:
         for fault in faults:
@@ -157,7 +157,7 @@ def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypat
 
     ended, line = serve_with_one_problem(pair, calls)
     assert re.fullmatch(r"cotally: internal error: ValueError in test_serving\.py, line \d+; set \S+=1 to see .*", line)
-    assert "cell" not in ended.err
+    assert "Ann" not in ended.err
     assert (pair.alice / "model.json").exists()
 
 
@@ -194,7 +194,7 @@ def test_a_node_that_serves_once_ends_with_its_fault(pair: Pair, monkeypatch: py
     assert not bob.errors, bob.errors
     assert ended.code == 1
     assert len(problems(ended)) == 1
-    assert "cell" not in ended.err
+    assert "Ann" not in ended.err
 
 
 def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
