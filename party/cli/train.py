@@ -184,7 +184,7 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
         case _:
             return
     if as_json:
-        put_json(report_json(told, kept.path, report.ended.read))
+        put_json(report_json(told, kept.path, report.ended))
     else:
         say_all(lines, sys.stderr)
     if costs is not None:

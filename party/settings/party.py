@@ -118,6 +118,11 @@ class Acceptance:
     probabilities: bool = False
     alignments: AlignmentBounds = USUAL_ALIGNMENTS
 
+    @property
+    def answers(self) -> bool:
+        """Whether any joint prediction is answered: an answer has no noise, so it keeps no epsilon."""
+        return self.life.allows_predictions and self.epsilon is None
+
 
 @dataclass(frozen=True)
 class PartyConfig:

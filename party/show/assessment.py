@@ -34,7 +34,7 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
 def _answers_lines(agree: Acceptance) -> list[str]:
     """Say what joint predictions may reveal; nothing where none is answered."""
     most = agree.life.predictions
-    if not agree.life.allows_predictions or agree.epsilon is not None:
+    if not agree.answers:
         return []
     whom = "anybody" if most is None else f"{most:,} people"
     asker = "an asker whose rows all have the one value of its own under which a tree splits on our column"

@@ -10,8 +10,8 @@ from party.records.train_report import TrainReport
 from party.show.assessment import seen_json
 from party.show.progress import WORDS
 from party.show.reading import reading_json
+from party.show.tree import pure_leaves
 from protocols.noise.accounting import delta_of
-from protocols.privacy.attack import Disclosure
 
 
 def revealed_by(ended: Trained | FoundRules) -> Revealed:
@@ -49,9 +49,11 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
     )
 
 
-def report_json(report: TrainReport, model: Path, read: Disclosure | None) -> dict[str, object]:
-    """Return for programs what a run cost and gave, where its model is, and what is read of our copy."""
-    return {"format": "cotally-train/1", "model": str(model), **asdict(report), "read": reading_json(read)}
+def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -> dict[str, object]:
+    """Return for programs what a run cost and gave, where its model is, what it and our copy give away."""
+    pure = pure_leaves(ended.outcome.model, ended.agreed.terms) if isinstance(ended, Trained) else None
+    told = {"read": reading_json(ended.read), "pure_leaves": None if pure is None else asdict(pure)}
+    return {"format": "cotally-train/1", "model": str(model), **asdict(report), **told}
 
 
 def _phases(report: Report) -> dict[str, float]:

@@ -4,14 +4,18 @@ Names and values come from two parties' files, so nothing unprintable of them re
 """
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from party.models.tree_file import number_of, references
 from party.names import printable
-from protocols.learning.tree import Leaf, Node, Tree
+from protocols.learning.models import Model
+from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.expression import ROOT, Expression
-from protocols.terms import Growth, Impurity
+from protocols.terms import Growth, Impurity, Terms
 
 MARK = "(?)"
+_NOT_ADDED = "class counts of branches may not add up to their parent's."
+_SLACK = 0.1  # of counts of one decimal
 
 
 def count_text(count: float) -> str:
@@ -33,7 +37,8 @@ def _limits(growth: Growth) -> Iterator[str]:
     if growth.max_depth is not None:
         yield f" of at most {growth.max_depth}"
     if growth.min_leaf > 1:
-        yield f", leaves of {growth.min_leaf} or more records"
+        noise = "" if growth.noise is None else " as counted with noise"
+        yield f", leaves of {growth.min_leaf} or more records{noise} or of none"
     if growth.impurity is not Impurity.INFORMATION_GAIN:
         yield f", by {growth.impurity}"
     if growth.prune:
@@ -72,6 +77,51 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
             )
             for i in range(last, -1, -1)
         ]
+
+
+def counts_line(tree: Tree) -> str:
+    """Say what the numbers at the nodes are."""
+    said = "In brackets, and as a bar: the records of each class, in this order."
+    if tree.growth.noise is not None:
+        return f"{said} They have noise: the {_NOT_ADDED}"
+    apart = (abs(_sum(node) - sum(map(_sum, node.children))) for _, node in tree.nodes() if isinstance(node, Split))
+    return f"{said} They are estimates: the {_NOT_ADDED}" if any(gap > _SLACK for gap in apart) else said
+
+
+def _sum(node: Node) -> float:
+    return sum(node.counts)
+
+
+@dataclass(frozen=True)
+class PureLeaves:
+    """Leaves whose training records are of one class: how many, of how many, of how many records, and the fewest."""
+
+    leaves: int
+    of: int
+    records: int
+    fewest: int | None
+
+
+def pure_leaves(model: Model, terms: Terms) -> PureLeaves | None:
+    """Find the pure leaves of a tree of exact counts; None of other models."""
+    if not isinstance(model, Tree) or not terms.counts_exactly or terms.noise is not None:
+        return None
+    leaves = [node.counts for _, node in model.nodes() if isinstance(node, Leaf)]
+    pure = [round(sum(counts)) for counts in leaves if sum(count > 0 for count in counts) == 1]
+    return PureLeaves(len(pure), len(leaves), sum(pure), min(pure, default=None))
+
+
+def pure_lines(found: PureLeaves | None) -> list[str]:
+    """Say how many people's class a tree gives away.
+
+    >>> pure_lines(PureLeaves(2, 9, 57, 19))[0][:83]
+    '2 of 9 leaves hold training records of one class alone, 57 in all, 19 in the smalle'
+    """
+    if found is None or not found.leaves:
+        return []
+    leaves = f"{found.leaves} of {found.of} leaves hold training records of one class alone"
+    people = f"{found.records:,} in all, {found.fewest:,} in the smallest"
+    return [f"{leaves}, {people}: the columns that lead there give away the class of each of these people."]
 
 
 def to_dot(tree: Tree, levels: int | None = None) -> str:

@@ -26,7 +26,7 @@ from party.show.page.window_svg import WindowPoint, windows_svg
 from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
 from party.show.reading import reading_line
 from party.show.runs import size_text
-from party.show.tree import title, tree_lines
+from party.show.tree import counts_line, pure_leaves, pure_lines, title, tree_lines
 from party.show.worth import worth_lines
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
@@ -127,7 +127,7 @@ def tree_section(tree: Tree, levels: int | None) -> PageSection:
     """Return the section of a tree: drawn, and as text."""
     drawn = shown_levels(tree) if levels is None else levels
     lines = list(tree_lines(tree, None if tree.size <= _LINES else drawn))[1:]
-    said = f"{title(tree)}. In brackets, and as a bar: the records of each class, in this order."
+    said = f"{title(tree)}. {counts_line(tree)}"
     if drawn < tree.depth:
         said += f" The first {drawn} of {tree.depth} levels are drawn; a dashed box has more below it."
     return PageSection(
@@ -160,8 +160,12 @@ def _learned(told: Finished) -> PageSection:
 
 
 def _answers(told: Finished) -> Iterator[str]:
-    """Say which columns of whom an answer by the model can reveal."""
+    """Say whose class the model gives away, and which columns of whom an answer by it can reveal, if we answer."""
     if isinstance(told.model, JointItemsets):
+        return
+    yield from pure_lines(pure_leaves(told.model, told.assessment.terms))
+    if not told.agree.answers:
+        yield "Our [agree] answers no predictions with the peer."
         return
     read = [told.model.schema.attributes[column] for column in sorted(told.model.columns)]
     held = {side: [a.name for a in read if a.party == side] for side in (told.party, told.run.peer.name)}
@@ -223,7 +227,10 @@ def _worth(told: Finished) -> _Rows:
     beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None
     if worth := worth_lines(model, beats):
         found.append(("Against a guess", " ".join(worth)))
-    if run.countable:
+    if run.countable and told.assessment.terms.window is ALL:
+        text = f"{run.counted:,}, those of all candidates at every node: these terms count no fewer"
+        found.append(("Secure counts", text))
+    elif run.countable:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
         found.append(("Cost ratio", text))

@@ -1,17 +1,19 @@
 import shutil
 import subprocess
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 
 from party.names import printable
-from party.show.tree import MARK, to_dot, tree_lines
-from protocols.learning.tree import Leaf, Tree
+from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
+from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Growth, Impurity
 from tests.support.models import chain, models, small_model
+from tests.support.parties import make_terms
 
 
 def test_the_text_shows_values_counts_and_classes() -> None:
@@ -33,10 +35,36 @@ alice.age [7 9]
 
 def test_the_limits_that_a_tree_was_grown_under_stand_over_it() -> None:
     limited = replace(small_model(), growth=Growth(3, 5))
-    assert next(tree_lines(limited)).endswith("9 nodes, depth 2 of at most 3, leaves of 5 or more records")
+    assert next(tree_lines(limited)).endswith("9 nodes, depth 2 of at most 3, leaves of 5 or more records or of none")
+    noisy = replace(limited, growth=Growth(3, 5, noise=Fraction(1)))
+    assert next(tree_lines(noisy)).endswith("leaves of 5 or more records as counted with noise or of none")
     assert next(tree_lines(replace(limited, growth=Growth(3, impurity=Impurity.GINI)))).endswith(
         "depth 2 of at most 3, by gini"
     )
+
+
+def test_counts_of_branches_that_may_not_add_up_are_said_to_be_such() -> None:
+    """The control is a tree of exact counts, which do add up."""
+    tree = small_model()
+    assert isinstance(tree.root, Split)
+    assert "add up" not in counts_line(tree)
+    assert "They have noise: the class counts of branches may not add" in counts_line(
+        replace(tree, growth=Growth(3, noise=Fraction(1)))
+    )
+    apart = replace(tree, root=replace(tree.root, counts=(188.0, 44.0)))
+    assert "They are estimates: the class counts of branches may not add up" in counts_line(apart)
+
+
+def test_pure_leaves_are_counted_with_their_people_and_only_where_counts_are_exact() -> None:
+    found = pure_leaves(small_model(), make_terms(method="smc"))
+    assert found == PureLeaves(leaves=5, of=6, records=5 + 3 + 1 + 6 + 1, fewest=1)
+    assert pure_lines(found)[0].startswith(
+        "5 of 6 leaves hold training records of one class alone, 16 in all, 1 in the"
+    )
+    for terms in (make_terms(method="smc", noise=Fraction(1), max_depth=3), make_terms(method="randomized")):
+        assert pure_leaves(small_model(), terms) is None
+    mixed = replace(small_model(), root=Leaf((3.0, 4.0), 1))
+    assert pure_lines(pure_leaves(mixed, make_terms(method="smc"))) == []
 
 
 def test_deeper_levels_can_be_left_out_and_are_marked() -> None:

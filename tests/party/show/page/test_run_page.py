@@ -113,6 +113,12 @@ def test_every_line_of_the_ledgers_words_is_there(told: Finished) -> None:
 
 
 def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(told: Finished) -> None:
+    closed = Page(page_html(told)).texts
+    assert "Our [agree] answers no predictions with the peer." in closed
+    assert not any("can reveal, of the person" in text for text in closed)
+    answering = replace(told.agree, life=replace(told.agree.life, predictions=5))
+    assert "can reveal, of the person" not in page_html(replace(told, agree=replace(answering, epsilon=Fraction(1))))
+    told = replace(told, agree=answering)
     (said,) = [text for text in Page(page_html(told)).texts if "can reveal, of the person asked about" in text]
     assert isinstance(told.model, Tree)
     read = {told.model.schema.attributes[column].name for column in told.model.columns}
@@ -211,6 +217,22 @@ def test_under_noise_counts_and_accuracy_have_a_standard_deviation(told: Finishe
     correct = (2 * 2 / 4**2) ** 0.5
     assert f"noise of a standard deviation of up to {correct / 16:.3f}" in page
     assert "standard deviation" not in page_html(told)
+
+
+def test_a_ratio_stands_only_where_less_than_all_could_have_been_counted(told: Finished) -> None:
+    assert re.search(r"Cost ratio.*secure counts, of", page_markdown(told))
+    run = replace(told.run, terms={**told.run.terms, "method": "smc"}, counted=1_684, countable=1_684)
+    page = page_markdown(replace(told, run=run))
+    assert "Cost ratio" not in page
+    assert "1,684, those of all candidates at every node" in page
+
+
+def test_the_page_of_a_run_without_noise_points_to_the_leaves_of_one_class(told: Finished) -> None:
+    assert isinstance(told.model, Tree)
+    pure = replace(told, model=replace(told.model, root=Leaf((19.0, 0.0), 0)))
+    assert "1 of 1 leaves hold training records of one class alone, 19 in all" in page_markdown(pure)
+    terms = {**told.run.terms, "method": "smc", "noise": "4", "max_depth": 1}
+    assert "of one class alone" not in page_markdown(replace(pure, run=replace(pure.run, terms=terms)))
 
 
 def test_an_estimated_accuracy_has_its_error_or_is_not_told(told: Finished) -> None:
