@@ -169,6 +169,24 @@ def test_without_a_flip_that_peer_is_told_nothing() -> None:
     assert not any(isinstance(message, ValuesPage) for end in ends for message in end.sent)
 
 
+class Indulgent(Judge):
+    """Asks for a share, and does not mind where it is not reached."""
+
+    def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Any:
+        return None
+
+
+def test_who_asks_for_more_than_there_are_and_then_does_not_mind_is_told_nothing() -> None:
+    """We ask for three of six, it for five, and four are common: of our own share nobody has heard."""
+    roles = (
+        align(ALICE, "bob", NONCES, Judge(Fraction(1, 2))),
+        align(BOB, "alice", NONCES, Indulgent(Fraction(5, 6))),
+    )
+    alice, _ = duel(roles[0], roles[1])
+    assert isinstance(alice.error, DeviationError)
+    assert not any(isinstance(message, ValuesPage) for message in alice.sent)
+
+
 def test_another_end_than_ours_is_a_deviation() -> None:
     alice, _ = struck(JointDigests, lambda sent: JointDigests(bytes(len(sent.digests))))
     assert isinstance(alice.error, DeviationError)
