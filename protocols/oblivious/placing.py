@@ -4,9 +4,9 @@ Cuckoo hashing with three functions and no stash (Pagh and Rodler, J. Algorithms
 Computing Systems 2005; for intersections Pinkas, Schneider and Zohner, ACM TOPS 2018). A table has 1.27 places per id
 and 4,096 at least. The three places of an id are unequal, so that all ids have rows of one kind.
 
-*Fails* where some ids have fewer places than they are: of few ids, by a sum over all such sets, once in 2**58 times at
-3,225 ids, which is the worst; of large sets at this load never in any trial (Pinkas et al. 2018 extrapolate less than
-2**-40). Digests are keyed by the session, so who starts again has other places.
+*Fails* where some ids have fewer places than they are: of up to 400 ids, by a sum over all such sets, once in 2**58
+tables of 3,225 ids, which is the worst; of more at this load never in any trial (Pinkas et al. 2018 extrapolate less
+than 2**-40). Digests are keyed by the session, so who starts again has other places.
 """
 
 import hashlib

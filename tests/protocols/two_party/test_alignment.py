@@ -31,8 +31,10 @@ from protocols.role import Message, Phase, Progress, Role, Transcript, run_pair
 from protocols.two_party import alignment
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
+from tests.protocols.oblivious.test_masks_once import ONCE
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Judge, Match, listing, numbered
+from tests.support.mask_recorder import MaskRecorder
 
 IDS = st.lists(st.integers(0, 12).map(lambda number: f"p{number}"), min_size=1, max_size=9, unique=True)
 
@@ -119,6 +121,17 @@ def test_a_share_that_cannot_be_reached_is_refused_before_anything_is_compared()
 def test_without_a_share_that_is_asked_for_nothing_is_counted_first() -> None:
     match = Match(listing("alice", numbered(range(7))), listing("bob", numbered(range(2, 10))))
     assert crossed(match.transcript) == FUNCTION | NAMES
+
+
+@pytest.mark.parametrize("count_only", [False, True])
+def test_no_mask_of_a_transfer_serves_twice_in_a_whole_alignment(
+    count_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = MaskRecorder(monkeypatch)
+    alice, bob = listing("alice", numbered(range(7))), listing("bob", numbered(range(2, 10)))
+    Match(alice, bob, count_only=count_only, judges=(Judge(Fraction(1, 8)), Judge()))
+    assert recorder.offsets == 2
+    assert recorder.times() <= ONCE
 
 
 def test_the_bit_of_the_gate_and_the_number_have_one_length_whatever_they_are() -> None:
