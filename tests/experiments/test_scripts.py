@@ -27,7 +27,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("estimates", "node_passes", 12),
         ("baskets", "seconds_mining", 1),
         ("prediction", "edges", 1),
-        ("alignment", "megabytes", 1),
+        ("alignment", "megabytes", 3),
         ("published", "reveals", 2),
         ("cluster", "same_model", 2),
         ("reading", "of_pandas", 5),
