@@ -7,7 +7,6 @@ CotallyError
 │   ├── ConfigError            the settings
 │   ├── IdentityError          keys and certificates
 │   │   └── DatesError         a certificate outside its dates by some clock, which may be wrong
-│   ├── FactorsError           factors made ahead of time
 │   ├── StoreError             the store of a survey's answers
 │   ├── TermError              a term that no run can have (`protocols.terms`)
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
@@ -79,10 +78,6 @@ class IdentityError(InputError):
 
 class DatesError(IdentityError):
     """A certificate is outside its dates; or the clock that says so is wrong."""
-
-
-class FactorsError(InputError):
-    """Factors made ahead of time cannot be kept or used."""
 
 
 class StoreError(InputError):

@@ -62,7 +62,6 @@ class Part(Enum):
 
     ANSWERS = "answers"
     COPY = "copy"
-    COINS = "coins"
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +90,6 @@ class Phase(Enum):
     MATCHING = auto()
     OVERLAP = auto()
     COPIES = auto()
-    COINS = auto()
     COLUMNS = auto()
     COUNTS = auto()
     TREE = auto()

@@ -80,11 +80,11 @@ class Learner(Choice):
     RULES = "rules"
 
 
-class Engine(Choice):
-    """How exact counts are made (DESIGN 6)."""
+class Counting(Choice):
+    """How exact counts are made: by oblivious transfer (DESIGN 15), or by the papers' dot product (6)."""
 
-    ENCRYPTED_COINS = "encrypted_coins"
-    DOT_PRODUCT = "dot_product"
+    OBLIVIOUS_TRANSFER = "oblivious_transfer"
+    PAILLIER = "paillier"
 
 
 class Impurity(Choice):
@@ -103,7 +103,7 @@ class Rank(Choice):
 
 
 class Cipher(Choice):
-    """What counts are encrypted with (DESIGN 6.4 and 6.5)."""
+    """What the answers of a joint prediction are encrypted with (DESIGN 6.4 and 6.5)."""
 
     PAILLIER = "paillier"
     CURVE = "curve"
@@ -173,7 +173,7 @@ class Terms:
     """The parameters of building one model, on which both parties must agree.
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
-    `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
+    `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `rank` what
     candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
     counts against each side, None for exact counts, `impurity` what splits are chosen by, `learner` what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
@@ -186,8 +186,7 @@ class Terms:
     method: Method
     theta: Fraction
     omega: Window
-    engine: Engine
-    cipher: Cipher
+    counting: Counting
     class_name: str
     seed: int
     test: Fraction
@@ -207,8 +206,7 @@ class Terms:
             raise TermError("theta", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing")
         if not is_window(self.omega):
             raise TermError("omega", f"must be {WINDOWS}")
-        Engine(self.engine)
-        Cipher(self.cipher)
+        Counting(self.counting)
         if not 1 <= len(self.class_name) <= MAX_LABEL:
             raise TermError("class", f"must be text of 1 to {MAX_LABEL} characters")
         if not 0 <= self.seed <= MOST_SEED:
@@ -243,6 +241,8 @@ class Terms:
             raise TermError("max_depth", "is for trees: naive Bayes counts at one node")
         if self.noise is not None and self.window is not ALL:
             raise TermError("noise", 'needs omega = "all": what naive Bayes estimates for the rest would have none')
+        if self.encrypts and self.test:
+            raise TermError("test", 'must be 0 for naive Bayes with counting = "paillier": dot products test trees')
 
     def _check_noise(self) -> None:
         if self.noise is None:
@@ -279,18 +279,18 @@ class Terms:
 
     @property
     def counts_exactly(self) -> bool:
-        """Whether exact counts are made, and a key is needed."""
+        """Whether exact counts are made."""
         return self.method != Method.RANDOMIZED
 
     @property
     def ranks(self) -> bool:
-        """Whether candidates are ranked by estimates and counted exactly: only then `omega` and `engine` are free."""
+        """Whether candidates are ranked by estimates and counted exactly: only then `omega` is free."""
         return self.method == Method.HYBRID
 
     @property
-    def encrypts_coins(self) -> bool:
-        """Whether counts are made from encrypted coins; else from dot products, if at all."""
-        return self.ranks and self.engine == Engine.ENCRYPTED_COINS
+    def encrypts(self) -> bool:
+        """Whether counts are made under encryption, and a key is needed."""
+        return self.counts_exactly and self.counting == Counting.PAILLIER
 
     @property
     def window(self) -> Window:
@@ -298,10 +298,10 @@ class Terms:
         return self.omega if self.ranks else ALL
 
     @property
-    def counting(self) -> dict[str, object]:
+    def asking(self) -> dict[str, object]:
         """The fields that decide which counts are asked for and what they are: two runs alike in them tell the same.
 
-        How counts are made and encrypted does not matter; where all candidates are counted, nothing does that ranks
+        How counts are made does not matter; where all candidates are counted, nothing does that ranks
         them, and the method neither: `smc` and `hybrid` with all candidates ask for the same.
         """
         return {name: value for name, value in vars(self).items() if name not in unasked(self.window)}
@@ -314,7 +314,7 @@ class Terms:
 
 def unasked(window: Window) -> frozenset[str]:
     """Return the fields of terms with this window that change neither which counts are asked for nor what they are."""
-    made = frozenset({"method", "engine", "cipher", "key_bits"})
+    made = frozenset({"method", "counting", "key_bits"})
     return made | {"theta", "omega", "rank"} if window is ALL else made
 
 

@@ -33,7 +33,6 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         rows=arguments.rows,
         omegas=parse_omegas(arguments.omega),
         theta=fraction("--theta", arguments.theta),
-        groups=arguments.groups,
         key_bits=arguments.key_bits,
         test=fraction("--test", arguments.test),
         seed=arguments.seed,

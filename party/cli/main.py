@@ -39,7 +39,6 @@ COMMANDS = {
     "check": "tell what leaves, before it leaves",
     "align": "find the people whom both parties list, or how many they are",
     "plan": "tell what a run will cost, before it starts",
-    "precompute": "make random factors while the machine is idle",
     "serve": "listen, and take part in the runs that the peer opens",
     "train": "open a run with the peer and build the tree",
     "status": "list runs, how far each is and what it waits for",

@@ -1,12 +1,13 @@
 """`cotally plan`: tell what a run will cost, before it starts."""
 
 import argparse
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
 from party.compute import ComputeSettings, available_cpus, make_compute
-from party.forecast.calibration import Speed, calibrate
-from party.forecast.model import Line, Sizes, forecast
+from party.forecast.agreed import measure
+from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast
 from party.forecast.rules import guess_rules
 from party.node.aligning import load_common
 from party.node.check import Supposed, assess, told_before
@@ -15,14 +16,22 @@ from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.assessment import past_json, past_lines, run_json, run_lines
-from party.show.costs import accuracy_outlook, caveat, forecast_json, forecast_text, guessed_line, supposed_line
+from party.show.costs import (
+    accuracy_outlook,
+    caveat,
+    forecast_json,
+    forecast_text,
+    guessed_line,
+    supposed_line,
+    ways_json,
+    ways_lines,
+)
 from party.show.notices import tell
 from party.show.odds import own_odds
 from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
-from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
-from protocols.terms import Terms
+from protocols.terms import ALL, Method, TermError, Terms, Window
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
 
@@ -33,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         InputError: We would refuse the job; what it would cost is told all the same where only no run is left.
     """
-    for option in ("peer_columns", "peer_patterns", "splits", "records", "workers"):
+    for option in ("peer_columns", "splits", "records", "workers"):
         value = getattr(arguments, option)
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
@@ -71,46 +80,51 @@ def _plan_training(
     mean = round(sum(own) / len(own)) if own else 2
     peer = [mean] * (arguments.peer_columns or len(own) or 1)
     design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
-    patterns = design.patterns if design else 1
     sizes = Sizes(
         records=arguments.records or len(local.records),
         sides=(own, peer),
         class_holder=0 if local.holds_class else 1,
         classes=local.class_attribute.size if local.class_attribute else 2,
-        patterns=(patterns, arguments.peer_patterns or patterns),
-        key=local.secrets.keys[terms.cipher],
     )
     rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
-    speed = _speed(sizes.key, config.compute, arguments.workers)
-    expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
+    means = _means(local, terms, config.compute, arguments.workers)
+    expected = forecast(sizes, terms, means, arguments.splits, line, rules)
+    others = [(each, forecast(sizes, each, means, arguments.splits, line)) for each in alternatives(terms)]
     found = assess(local, config, terms, Supposed(len(peer), arguments.records, arguments.splits))
     before = told_before(local, config.folder)
     read = None if design is None else local.disclosed(design)
     if arguments.json:
         shown = forecast_json(expected, sizes.records, (len(own), len(peer)))
-        put_json({**shown, **past_json(before, config.agree, ()), "run": run_json(found), "read": reading_json(read)})
+        shown |= {"ways": ways_json(others), **past_json(before, config.agree, ())}
+        put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
     told = [*own_odds(local, design), reading_line(read, "our copy")] if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     supposed = supposed_line(arguments.records, arguments.workers, line)
-    guessed = _guessed(arguments, terms, len(peer), mean)
-    say_all([*told, guessed, *supposed, forecast_text(expected), caveat(terms)])
+    guessed = guessed_line(len(peer), mean, columns_known=arguments.peer_columns is not None)
+    say_all([*told, guessed, *supposed, forecast_text(expected), *ways_lines(others), caveat(terms)])
     return found.flaw
 
 
-def _speed(key: AnyKeyHolder, settings: ComputeSettings, workers: int | None) -> Speed:
+def alternatives(terms: Terms) -> list[Terms]:
+    """Return these terms with SMC alone and with windows of 1, 3 and all, where such a run can be."""
+    if terms.rules is not None or not terms.counts_exactly:
+        return []
+    ways: list[tuple[Method, Window]] = [(Method.SMC, ALL), *((Method.HYBRID, omega) for omega in (1, 3, ALL))]
+    found = []
+    for method, omega in ways:
+        with suppress(TermError):
+            found.append(replace(terms, method=method, omega=omega))
+    return found
+
+
+def _means(local: PartyInputs, terms: Terms, settings: ComputeSettings, workers: int | None) -> Means:
     """Measure this machine, and return the speed of so many workers; None for as many as the settings say."""
     wanted = workers or settings.workers or available_cpus()
     here = min(wanted, available_cpus())
     at_home = replace(settings, workers=here, cluster=None)  # the private key of a mere plan goes nowhere
     with make_compute(at_home) as compute:
-        return calibrate(key, compute.encryption(key), here).with_workers(wanted)
-
-
-def _guessed(arguments: argparse.Namespace, terms: Terms, columns: int, values: int) -> str:
-    patterns_known = arguments.peer_patterns is not None or not terms.encrypts_coins
-    return guessed_line(
-        columns, values, columns_known=arguments.peer_columns is not None, patterns_known=patterns_known
-    )
+        means = measure(terms, local, compute.encryption, here)
+    return replace(means, speed=means.speed.with_workers(wanted)) if isinstance(means, ByPaillier) else means

@@ -10,8 +10,7 @@ from party.cli.outputs import settle_outputs
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import locked_folder
-from party.forecast.agreed import forecast_agreed
-from party.forecast.calibration import calibrate
+from party.forecast.agreed import forecast_agreed, measure
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
@@ -142,18 +141,17 @@ def announcer(
     arguments: argparse.Namespace, rows: OwnRows, settings: ComputeSettings, progress: Display, terms: Terms
 ) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
-    speed, local = None, rows.local
+    means, local = None, rows.local
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:
         progress.show(working(Work.MEASURING))
-        key = local.secrets.keys[terms.cipher]
-        speed = calibrate(key, local.compute.encryption(key), settings.workers or available_cpus())
+        means = measure(terms, local, local.compute.encryption, settings.workers or available_cpus())
 
     def on_agreed(agreed: Agreement, resumed: RunRecord | None, read: Disclosure | None) -> None:
         progress.finish()
         announce(rows.local, agreed, resumed, read)
-        if speed is not None:
-            note_all(expected(forecast_agreed(agreed, rows.local, speed), agreed.terms))
+        if means is not None:
+            note_all(expected(forecast_agreed(agreed, rows.local, means), agreed.terms))
 
     return on_agreed
 

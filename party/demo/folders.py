@@ -9,7 +9,7 @@ from pathlib import Path
 
 from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
-from party.demo.options import CountingWay, DemoOptions
+from party.demo.options import DemoOptions
 from party.files import locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import create_party
@@ -18,7 +18,7 @@ from party.settings.depth import ANY
 from party.settings.place import CONFIG_FILE
 from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.terms import ALL, Engine, Method, Terms
+from protocols.terms import ALL, Method, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
 MODEL = "model.json"
@@ -105,27 +105,17 @@ def _remove(path: Path) -> None:
 
 
 def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -> None:
-    """Write both parties' folders, for the first way of counting; `bob` listens.
+    """Write both parties' folders; `bob` listens.
 
     Raises:
         InputError: They cannot be written.
     """
     for party in PARTIES:
-        settings = _settings(party, halves, options, options.ways[0], port)
+        settings = _settings(party, halves, options, port)
         create_party(root / party, party, (_HOST,), options.key_bits, settings, options.key_floor)
         write_atomically(root / party / "data.csv", _csv(party, halves))
     for own, other in ((ALICE, BOB), (BOB, ALICE)):
         trust(root / own, root / other / "cert.pem")
-
-
-def write_settings(root: Path, halves: Halves, options: DemoOptions, way: CountingWay, port: int) -> None:
-    """Write both parties' settings for another way of counting.
-
-    Raises:
-        InputError: They cannot be written.
-    """
-    for party in PARTIES:
-        write_atomically(config_path(root, party), _settings(party, halves, options, way, port))
 
 
 def _csv(party: str, halves: Halves) -> str:
@@ -133,9 +123,8 @@ def _csv(party: str, halves: Halves) -> str:
     return csv_text([halves.id_column, *columns], zip(halves.ids, *columns.values(), strict=True))
 
 
-def _settings(party: str, halves: Halves, options: DemoOptions, way: CountingWay, port: int) -> str:
+def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:
     half = halves.of[party]
-    encrypts_coins = way.engine is Engine.ENCRYPTED_COINS
     lines = [
         f"name = {toml_text(party)}",
         "",
@@ -148,9 +137,6 @@ def _settings(party: str, halves: Halves, options: DemoOptions, way: CountingWay
         "",
         "[columns]",
         *_treatment_lines(half.treatments),
-        "",
-        "[disguise]",
-        *([f"groups = {options.groups}"] if encrypts_coins else []),
         "",
         "[agree]",
         f"methods = [{', '.join(map(toml_text, Method))}]",
@@ -190,8 +176,7 @@ def write_job(folder: Path, run: str, terms: Terms) -> str:
 method = "{terms.method}"
 theta = "{terms.theta}"
 omega = {omega}
-engine = "{terms.engine}"
-cipher = "{terms.cipher}"
+counting = "{terms.counting}"
 class = {toml_text(terms.class_name)}
 seed = {terms.seed}
 test = "{terms.test}"

@@ -9,7 +9,7 @@ from party.demo.usual import USUAL_WAYS
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import ALL, MOST_KEY_BITS, Cipher, Engine, Growth, Impurity, Method, Rank, Terms, Window
+from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Rank, Terms, Window
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,6 @@ class OwnFiles:
 
 
 @dataclass(frozen=True)
-class CountingWay:
-    """How exact counts are made: the engine of `hybrid`, and the cipher. Dot products make those of `smc` too."""
-
-    engine: Engine
-    cipher: Cipher
-
-    def __str__(self) -> str:
-        return f"{self.engine}:{self.cipher}"
-
-
-@dataclass(frozen=True)
 class DemoOptions:
     """Everything that decides a demo but chance.
 
@@ -42,7 +31,6 @@ class DemoOptions:
         rows: Take this many rows, drawn by the seed; None for as many as usual.
         omegas: Windows in order; `ALL` for all candidates.
         theta: Chance that a group tells the truth.
-        groups: Per party, where coins are encrypted; dot products need none, and each column has its coin.
         key_bits: Length of the Paillier keys.
         test: Share of the records that is held out.
         seed: Decides which rows are taken, who holds which column, and which records are held out.
@@ -64,12 +52,11 @@ class DemoOptions:
     rows: int | None
     omegas: tuple[Window, ...]
     theta: Fraction
-    groups: int
     key_bits: int
     test: Fraction
     seed: int
     out: Path
-    ways: tuple[CountingWay, ...]
+    ways: tuple[Counting, ...]
     max_depth: int | None = None
     min_leaf: int = 1
     impurity: Impurity = Impurity.INFORMATION_GAIN
@@ -82,7 +69,6 @@ class DemoOptions:
         usual_key = self.key_floor <= self.key_bits <= MOST_KEY_BITS and self.key_bits % 2 == 0
         legal = (
             ("rows", self.rows is None or self.rows >= 1, "must be 1 or more"),
-            ("groups", 1 <= self.groups <= 8, "must be 1 to 8"),
             ("key_bits", usual_key, f"must be an even number from {self.key_floor} to {MOST_KEY_BITS}"),
             ("omega", len(set(self.omegas)) == len(self.omegas) > 0, "must list distinct windows"),
             ("ways", len(set(self.ways)) == len(self.ways) > 0, "must list distinct ways of counting"),
@@ -93,15 +79,13 @@ class DemoOptions:
         for omega in self.omegas:
             self.terms(Method.HYBRID, omega, "class")
 
-    def terms(self, method: Method, omega: Window, class_name: str, way: CountingWay | None = None) -> Terms:
+    def terms(self, method: Method, omega: Window, class_name: str, way: Counting | None = None) -> Terms:
         """Return the terms of one run, of the first way unless another is named."""
-        way = way or self.ways[0]
         return Terms(
             method=method,
             theta=self.theta,
             omega=omega,
-            engine=way.engine,
-            cipher=way.cipher,
+            counting=way or self.ways[0],
             class_name=class_name,
             seed=self.seed,
             test=self.test,
@@ -134,17 +118,16 @@ def parse_omegas(text: str) -> tuple[Window, ...]:
         raise InputError('must list windows of 1 or more, or "all", such as 1,2,3,all', field="omega") from None
 
 
-def parse_ways(text: str) -> tuple[CountingWay, ...]:
+def parse_ways(text: str) -> tuple[Counting, ...]:
     """Read a list of ways of counting.
 
     Raises:
         InputError: It is none.
 
-    >>> [str(way) for way in parse_ways("dot_product:paillier,encrypted_coins:curve")]
-    ['dot_product:paillier', 'encrypted_coins:curve']
+    >>> [str(way) for way in parse_ways("paillier,oblivious_transfer")]
+    ['paillier', 'oblivious_transfer']
     """
     try:
-        pairs = [word.strip().split(":") for word in text.split(",")]
-        return tuple(CountingWay(Engine(engine), Cipher(cipher)) for engine, cipher in pairs)
-    except (InputError, ValueError):  # the latter of another number of parts
+        return tuple(Counting(word.strip()) for word in text.split(","))
+    except InputError:
         raise InputError(f"must list ways of counting, such as {USUAL_WAYS}", field="ways") from None

@@ -21,9 +21,8 @@ from party.demo.folders import (
     held_folder,
     write_job,
     write_parties,
-    write_settings,
 )
-from party.demo.options import CountingWay, DemoOptions, OwnFiles
+from party.demo.options import DemoOptions, OwnFiles
 from party.demo.processes import OnStep, Server, free_port, train
 from party.demo.reference import Reference, make_reference
 from party.demo.usual import USUAL_ROWS
@@ -52,7 +51,7 @@ from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
-from protocols.terms import ALL, Engine, Method, Window
+from protocols.terms import ALL, Counting, Method, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -76,7 +75,7 @@ class StepDisplay(Protocol):
 class Run:
     """One run: how counts are made, its method and window (`ALL` where the method has none)."""
 
-    way: CountingWay
+    way: Counting
     method: Method
     omega: Window = ALL
 
@@ -87,22 +86,21 @@ class Run:
 
     @property
     def name(self) -> str:
-        """As in `model-hybrid-2-dot_product-paillier.json`."""
+        """As in `model-hybrid-2-paillier.json`."""
         window = f"-{window_text(self.omega)}" if self.method == Method.HYBRID else ""
-        return f"{self.method}{window}-{self.way.engine}-{self.way.cipher}"
+        return f"{self.method}{window}-{self.way}"
 
 
 def planned(options: DemoOptions) -> tuple[Run, ...]:
-    """Return the runs of a demo in their order; `smc` is among those that count by dot products, as it does."""
+    """Return the runs of a demo in their order."""
     return tuple(run for way in options.ways for run in _planned(options, way))
 
 
-def _planned(options: DemoOptions, way: CountingWay) -> Iterator[Run]:
+def _planned(options: DemoOptions, way: Counting) -> Iterator[Run]:
     yield Run(way, Method.RANDOMIZED)
     for omega in options.omegas:
         yield Run(way, Method.HYBRID, omega)
-    if way.engine is Engine.DOT_PRODUCT:
-        yield Run(way, Method.SMC)
+    yield Run(way, Method.SMC)
 
 
 def run_demo(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
@@ -128,10 +126,8 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
         display.show(working(Work.PLAIN_TREE))
         started = time.monotonic()
         reference = make_reference(parties, options)
-        demo = _Demo(options, halves, reference, port, time.monotonic() - started)
-        for way in options.ways:
-            write_settings(staged, halves, options, way, port)
-            demo.check_design({party: _load(staged, party, options, []) for party in PARTIES}, way)
+        demo = _Demo(options, halves, reference, time.monotonic() - started)
+        demo.check_design(parties)
         write_run(staged / RUN, demo.report)
     display.finish()
     held = {party: list(halves.of[party].columns) for party in PARTIES}
@@ -159,9 +155,9 @@ def _load(root: Path, party: str, options: DemoOptions, notices: list[PartyNotic
 class _Demo:
     """A demo in the middle: the reference, and the rows so far."""
 
-    def __init__(self, options: DemoOptions, halves: Halves, reference: Reference, port: int, seconds: float) -> None:
+    def __init__(self, options: DemoOptions, halves: Halves, reference: Reference, seconds: float) -> None:
         self.options, self._halves, self.reference = options, halves, reference
-        self._port, self._out = port, options.out
+        self._out = options.out
         self.report = RunReport(
             DataFacts(
                 halves.name,
@@ -172,7 +168,6 @@ class _Demo:
             ),
             Parameters(
                 theta=str(options.theta),
-                groups=options.groups,
                 key_bits=options.key_bits,
                 seed=options.seed,
                 max_depth=options.max_depth,
@@ -184,10 +179,10 @@ class _Demo:
         )
         self.tree = reference.tree
 
-    def check_design(self, parties: Mapping[str, PartyInputs], way: CountingWay) -> None:
+    def check_design(self, parties: Mapping[str, PartyInputs]) -> None:
         """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
-        terms = options.terms(Method.HYBRID, ALL, self._halves.class_name, way)
+        terms = options.terms(Method.HYBRID, ALL, self._halves.class_name)
         for local in parties.values():
             flaw = object_to_limits(local, terms)
             if flaw is not None:
@@ -209,19 +204,17 @@ class _Demo:
             exact_counts_disclosed=0,
             tree=TreeSize(tree.size, tree.depth),
             equals_plain_id3=True,
-            engine=None,
-            cipher=None,
+            counting=None,
         )
 
     def _share(self, correct: int | None) -> float | None:
         return None if correct is None else correct / len(self.reference.test)
 
     def play(self, display: StepDisplay, say: Say) -> None:
-        """Do every run, the server started anew with the settings of each way, and write what came of it."""
+        """Do every run, way by way, and write what came of it."""
         runs = planned(self.options)
         for way in self.options.ways:
-            write_settings(self._out, self._halves, self.options, way, self._port)
-            say(f"{show_runs.way_text(way.engine, way.cipher, self.options.groups)}:")
+            say(f"{show_runs.way_text(way)}:")
             arguments = ("serve", "party.toml", "--model", MODEL)
             with Server.started(BOB, self._out / BOB, *arguments) as server:
                 for number, run in enumerate(runs, 1):
@@ -282,8 +275,7 @@ class _Demo:
             exact_counts_disclosed=told.exact_counts_disclosed,
             tree=TreeSize(tree.size, tree.depth),
             equals_plain_id3=equal,
-            engine=run.way.engine,
-            cipher=run.way.cipher,
+            counting=run.way,
         )
 
     def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:

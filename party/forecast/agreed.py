@@ -1,12 +1,34 @@
 """The forecast of a run on which both parties have agreed: all sizes are known, only the tree is not."""
 
-from party.forecast.calibration import Speed
-from party.forecast.model import Forecast, Sizes, forecast
+from collections.abc import Callable
+
+from party.forecast.calibration import calibrate, calibrate_transfers
+from party.forecast.model import ByPaillier, ByTransfers, Forecast, Means, Sizes, forecast
+from protocols.ciphers.port import AnyKeyHolder
+from protocols.terms import Cipher, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+from protocols.work import PageEncryptor
 
 
-def forecast_agreed(agreed: Agreement, local: PartyInputs, speed: Speed) -> Forecast:
+def measure(
+    terms: Terms, local: PartyInputs, encryption: Callable[[AnyKeyHolder], PageEncryptor], workers: int
+) -> Means:
+    """Measure how fast this machine makes counts as these terms say.
+
+    Args:
+        terms: Of the run.
+        local: Has our key.
+        encryption: As the run will use it.
+        workers: How many pages it makes at a time.
+    """
+    if not terms.encrypts:
+        return ByTransfers(calibrate_transfers())
+    key = local.secrets.keys[Cipher.PAILLIER]
+    return ByPaillier(key, calibrate(key, encryption(key), workers))
+
+
+def forecast_agreed(agreed: Agreement, local: PartyInputs, means: Means) -> Forecast:
     """Return what the run will cost."""
     schema = agreed.schema
     sizes = Sizes(
@@ -14,7 +36,5 @@ def forecast_agreed(agreed: Agreement, local: PartyInputs, speed: Speed) -> Fore
         sides=(schema.sizes_of(local.party), schema.sizes_of(agreed.peer)),
         class_holder=None if len(schema.class_owners) > 1 else int(schema.class_owners[0] != local.party),
         classes=schema.classes,
-        patterns=(agreed.own_design.patterns, agreed.peer_design.patterns),
-        key=local.secrets.keys[agreed.terms.cipher],
     )
-    return forecast(sizes, agreed.terms, speed)
+    return forecast(sizes, agreed.terms, means)

@@ -1,29 +1,36 @@
 """A model of what a run costs, from what is known before it: sizes, terms and the speed of the machine.
 
 What nobody knows before is the tree. Its number of splits is a guess, fitted to trees grown to the end on noisy data;
-where the classes are clean the tree is smaller, and with it the counts. Encryption, which dominates time and traffic of
-`hybrid`, does not depend on it.
+where the classes are clean the tree is smaller, and with it the counts, the time and the traffic.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, comb, inf, prod
+from math import ceil, comb, inf, log2, prod
+from typing import Protocol
 
-from party.forecast.calibration import Speed
+from party.forecast.calibration import PaillierSpeed, TransferSpeed
 from party.forecast.rules import RuleOutlook
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.terms import ALL, Learner, Rank, Terms
 from protocols.two_party.copies import PAGE_RECORDS
-from protocols.two_party.secure import lighter_side
+from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.two_party.split import training_records
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
+_VECTORS, _VECTORS_POWER = (
+    2.5,
+    0.7,
+)  # distinct `E_a` with the values of candidates, fitted to all data sets that are here
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
-_DIGITS, _SUMS_PER_CELL = 20, 10  # of a comparison of classes: at odds of a million to one, and of a cell
+_DIGITS = 20  # of a comparison of classes, at odds of a million to one
+_CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
+_SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD, _SECONDS_PER_CELL = 1.5e-5, 2.5e-6  # one party's own work: ids, merging; coins, disguise
+_SESSION_TRIPS = 3
 _BASE_MEMORY = 190 << 20
 _BYTES_PER_RECORD = 280  # ids, coins, both tables
 _AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of one side; from the model's digest on
@@ -31,7 +38,7 @@ _AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of o
 
 @dataclass(frozen=True)
 class Sizes:
-    """What both parties bring: the domains of each side's attributes, coin patterns of both, a key like those of both.
+    """What both parties bring: the domains of each side's attributes.
 
     `class_holder` is the place of the side that alone holds the class, None if both do.
     """
@@ -40,8 +47,6 @@ class Sizes:
     sides: tuple[Sequence[int], Sequence[int]]
     class_holder: int | None
     classes: int
-    patterns: tuple[int, int]
-    key: AnyKeyHolder
 
     @property
     def domains(self) -> list[int]:
@@ -88,6 +93,23 @@ class Forecast:
     round_trips: int
     counts: int
     likely_counts: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of making counts: seconds of both sides, with what crosses meanwhile, bytes both ways, memory of one process."""
+
+    seconds: float
+    bytes: float
+    memory: float
+
+
+class Means(Protocol):
+    """How exact counts are made."""
+
+    def cost(self, run: "_Run") -> Cost:
+        """Return what they cost."""
+        ...
 
 
 def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
@@ -139,7 +161,7 @@ def likely_counts(domains: Sequence[int], classes: int, train: int, terms: Terms
 def forecast(
     sizes: Sizes,
     terms: Terms,
-    speed: Speed,
+    means: Means,
     splits: int | None = None,
     line: Line = NO_LINE,
     rules: RuleOutlook | None = None,
@@ -149,7 +171,7 @@ def forecast(
     Args:
         sizes: Of both parties.
         terms: Of the run.
-        speed: Of each machine.
+        means: How counts are made, and how fast each machine is at it.
         splits: Inner nodes of the tree, if better known than the guess.
         line: Between them.
         rules: What a run for rules will probably tell, if that was looked at.
@@ -162,7 +184,7 @@ def forecast(
     likely = most if splits is not None else likely_counts(sizes.domains, sizes.classes, train, terms)
     if rules is not None:
         likely = rules.counts
-    return _Model(sizes, terms, speed, line, train, guess, rules).forecast(most, likely)
+    return _Run(sizes, terms, means, line, train, guess, rules).forecast(most, likely)
 
 
 def _most_levels(attributes: int, terms: Terms) -> int:
@@ -191,10 +213,10 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
 
 
 @dataclass(frozen=True)
-class _Model:
+class _Run:
     sizes: Sizes
     terms: Terms
-    speed: Speed
+    means: Means
     line: Line
     train: int
     splits: float
@@ -202,22 +224,20 @@ class _Model:
 
     def forecast(self, most: int, likely: int) -> Forecast:
         """Add the parts up; `most` counts are told at most."""
-        secure = self.terms.counts_exactly
-        counts = self.counts() if secure else 0.0
-        encrypted = self.ciphertexts() if secure else 0.0
-        compared = self.compared() if secure else 0.0
-        length = self.sizes.key.public.ciphertext_bytes
+        counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
-        others = copies + gains + counts * 8 + (self.replies(counts) + compared) * length + 8_000
+        told = self.counts * 8 if self.terms.counts_exactly else 0.0
+        others = copies + gains + told + 8_000
         trips = self.round_trips()
         each = _SECONDS_PER_RECORD + len(self.sizes.domains) * _SECONDS_PER_CELL
         own = 1 + self.sizes.records * each + self.splits * _SECONDS_PER_SPLIT
         waiting = self.line.sending(others) + 2 * trips * self.line.delay
+        columns = len(self.sizes.domains) + 1
         return Forecast(
-            seconds=own + self.setting_up(encrypted) + self.counting(counts) + self.comparing(compared) + waiting,
-            bytes=encrypted * length + others,
-            memory=self.memory(secure),
+            seconds=own + counting.seconds + waiting,
+            bytes=counting.bytes + others,
+            memory=_BASE_MEMORY + counting.memory + self.sizes.records * (_BYTES_PER_RECORD + columns + 40),
             round_trips=trips,
             counts=most,
             likely_counts=likely,
@@ -230,92 +250,141 @@ class _Model:
         fixed = _AGREEMENT_TRIPS + copies + _LAST_TRIPS
         if not terms.counts_exactly:
             return fixed
-        remembered = terms.noise is None
-        tested = (2 if self.compared() else 1) if terms.test > 0 else 0
-        return fixed + remembered + self.levels() + self.ranked_levels() + tested
+        remembered, session = terms.noise is None, 0 if terms.encrypts else _SESSION_TRIPS
+        tested = (_DIGITS if self.compared else 1) if terms.test > 0 else 0
+        return fixed + session + remembered + self.levels + self.ranked_levels + tested
 
+    @property
     def ranked_levels(self) -> int:
         """At how many levels gains cross: not where the window holds all that is left."""
         window = self.terms.window
         if self.terms.rank != Rank.GAINS or window is ALL:
             return 0
-        return min(self.levels(), max(0, len(self.sizes.domains) - window))
+        return min(self.levels, max(0, len(self.sizes.domains) - window))
 
+    @property
     def levels(self) -> int:
         """Depth of the tree: about all that is allowed, or as many as a full tree with that many splits needs."""
         full: int = round(2.2 * float(self.splits) ** 0.25) + 2
         return max(1, min(_most_levels(len(self.sizes.domains), self.terms), full))
 
+    @property
+    def tested(self) -> int:
+        """How many records are held out."""
+        return self.sizes.records - self.train
+
+    @property
     def window(self) -> float:
         """Mean number of candidates that are counted at a node."""
-        mean_left = max(1.0, len(self.sizes.domains) - 0.6 * self.levels())
         window = self.terms.window
+        if self.terms.learner is Learner.NAIVE_BAYES:
+            return len(self.sizes.domains) if window is ALL else min(window, len(self.sizes.domains))
+        mean_left = max(1.0, len(self.sizes.domains) - 0.6 * self.levels)
         return mean_left if window is ALL else min(window, mean_left)
 
+    @property
+    def mean_size(self) -> float:
+        """Values of an attribute."""
+        return sum(self.sizes.domains) / len(self.sizes.domains)
+
+    @property
     def counts(self) -> float:
-        """A guess at the exact counts, which cost little: the cells of every window, or as many sets as may be told."""
+        """A guess at the exact counts: the cells of every window, or as many sets as may be told."""
         if self.terms.rules is not None:
             return float(self.terms.rules.most_sets if self.rules is None else self.rules.both)
-        mean_size = sum(self.sizes.domains) / len(self.sizes.domains)
-        return self.splits * self.window() * mean_size * self.sizes.classes
+        return self.nodes * self.window * self.mean_size * self.sizes.classes
 
-    def ciphertexts(self) -> float:
-        """What the key holder encrypts."""
-        if self.terms.encrypts_coins:
-            return self.sizes.records * (min(self.sizes.patterns) - 1)
-        test = self.sizes.records - self.train
-        sides = dict(zip("01", self.sizes.sides, strict=True))
-        holder = int(lighter_side(sides, str(self.sizes.class_holder), self.sizes.classes))
-        columns, labels = self.sizes.sides[holder], self.sizes.classes if holder == self.sizes.class_holder else 1
-        candidates = self.window() * sum(columns) / max(1, len(self.sizes.domains))
-        slots = self.sizes.key.public.slots(self.train)
-        per_path = ceil(candidates * labels / slots) + ceil(labels / slots)
-        if self.terms.learner is Learner.NAIVE_BAYES:
-            return per_path * self.train + self.compared() + test * self.sizes.classes
-        possible = prod(1 + size for size in columns)  # conjunctions of the key holder's columns
-        paths = min(possible, _PATHS_PER_SPLIT * self.splits)
-        leaves = min(possible, _LEAF_PATHS_PER_SPLIT * self.splits) * labels
-        return per_path * paths * self.train + leaves * test
+    @property
+    def nodes(self) -> float:
+        """How many nodes are counted at."""
+        return _ONE_NODE if self.terms.learner is Learner.NAIVE_BAYES else self.splits
 
+    @property
     def compared(self) -> float:
-        """Cells of the comparisons by which naive Bayes is tested without encrypted coins."""
-        if self.terms.learner is not Learner.NAIVE_BAYES or self.terms.encrypts_coins:
+        """Digits of the comparisons by which naive Bayes is tested."""
+        if self.terms.learner is not Learner.NAIVE_BAYES:
             return 0.0
-        return (self.sizes.records - self.train) * comb(self.sizes.classes, 2) * _DIGITS
+        return self.tested * comb(self.sizes.classes, 2) * _DIGITS
 
-    def setting_up(self, encrypted: float) -> float:
-        """Encryption, its way over the line, and the evaluator's share of it, which go on side by side."""
-        additions = 2 if self.terms.encrypts_coins else self.window()
-        evaluating = self.speed.read + additions * self.speed.add
-        sending = self.line.sending(self.sizes.key.public.ciphertext_bytes)
-        return encrypted * max(self.speed.encrypt, evaluating, sending)
 
-    def counting(self, counts: float) -> float:
-        """Additions of rows, which workers share node by node; sealing and decrypting, each in one process."""
-        mean = sum(self.sizes.domains) / len(self.sizes.domains)
-        shares = sum(1 / min(self.speed.workers, max(1.0, mean**level)) for level in range(self.levels()))
-        rows = 2 * self.distinct_rows() * shares if self.terms.encrypts_coins else 0.0
-        additions = 1 + self.sizes.key.public.packing_additions(self.train)
-        each = self.replies(counts) * (self.speed.seal + self.speed.decrypt)
-        return (rows + counts * additions) * self.speed.add + each
+@dataclass(frozen=True)
+class ByTransfers:
+    """Counts by oblivious transfer: four bytes a record and vector, and a record's share of each count."""
 
-    def comparing(self, cells: float) -> float:
-        """Comparisons: a cell is a few sums, is multiplied and made fresh, and decrypted."""
-        return cells * (_SUMS_PER_CELL * self.speed.add + 2 * self.speed.seal + self.speed.decrypt)
+    speed: TransferSpeed
 
-    def replies(self, counts: float) -> float:
-        """Packed ciphertexts that travel back."""
-        return counts / self.sizes.key.public.slots(self.train) + self.levels()
+    def cost(self, run: _Run) -> Cost:
+        """Add up what is chosen, what is corrected, and the test."""
+        vectors, compared = self._vectors(run), 2 * run.compared
+        chosen = vectors * run.train + self._tested(run) + compared
+        bits = self._cells(run) * self._width(run) * run.train + compared
+        size = _SESSION_BYTES + chosen * _CHOICE_BYTES + bits / 8
+        work = _SESSION_SECONDS + chosen * self.speed.transfer + bits * self.speed.bit
+        return Cost(work + run.line.sending(size), size, _KEY_BYTES * run.train * vectors / 2)
 
-    def distinct_rows(self) -> float:
-        """Rows of the expanded table after merging."""
-        return min(self.train * min(self.sizes.patterns), prod(self.sizes.domains) * self.sizes.classes)
+    def _vectors(self, run: _Run) -> float:
+        """Distinct conjunctions of the chooser's columns."""
+        sides = dict(zip("01", run.sizes.sides, strict=True))
+        columns = sides[choosing_side(sides, str(run.sizes.class_holder))]
+        if run.terms.rules is not None:
+            return run.counts / 2
+        if run.nodes <= 1:
+            return 1 + run.window * sum(columns) / len(run.sizes.domains)
+        values = run.window * sum(size - 1 for size in columns) / len(run.sizes.domains)
+        possible = float(prod(1 + size for size in columns))
+        guessed: float = _VECTORS * run.nodes**_VECTORS_POWER * max(values, 0.5) ** 0.5
+        return min(possible, guessed)
 
-    def memory(self, secure: bool) -> float:
-        """Of the evaluator, or of the key holder with its tables, whichever is more."""
-        columns = len(self.sizes.domains) + 1
-        patterns = max(self.sizes.patterns) if self.terms.encrypts_coins else 1
-        expanded = self.sizes.records * (_BYTES_PER_RECORD + patterns * (columns + 40))
-        tables = self.sizes.key.table_bytes(self.train) if secure else 0
-        weights = self.distinct_rows() * self.sizes.key.public.held_bytes if self.terms.encrypts_coins else 0.0
-        return _BASE_MEMORY + max(tables, weights) + expanded
+    def _cells(self, run: _Run) -> float:
+        """Counts that do not follow from others: the last value does, and a sibling if all else is counted."""
+        if self._are_all_asked(run):
+            return run.counts
+        window = run.terms.window
+        following = 1.0 if window is ALL else (window - 1) / window
+        return run.counts * (1 - 1 / run.mean_size) * (1 - following / run.mean_size)
+
+    def _are_all_asked(self, run: _Run) -> bool:
+        """Tell whether no count follows from others: of sets, with noise, and at the root."""
+        return run.terms.rules is not None or run.terms.noise is not None or run.nodes <= 1
+
+    def _width(self, run: _Run) -> float:
+        """Bits of a share: those of the node's records of a class, or of all records."""
+        whole = log2(run.train + 1) + 1
+        if self._are_all_asked(run):
+            return whole
+        return min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + 1.5))
+
+    def _tested(self, run: _Run) -> float:
+        """Transfers by which a tree is tested."""
+        return 0.0 if run.compared else _PATHS_PER_SPLIT * run.nodes * run.tested
+
+
+@dataclass(frozen=True)
+class ByPaillier:
+    """Counts by dot products under encryption."""
+
+    key: AnyKeyHolder
+    speed: PaillierSpeed
+
+    def cost(self, run: _Run) -> Cost:
+        """Add up encryption, what comes of it, and the replies."""
+        encrypted, length = self._ciphertexts(run), self.key.public.ciphertext_bytes
+        replies = run.counts / self.key.public.slots(run.train) + run.levels
+        evaluating = self.speed.read + run.window * self.speed.add
+        each = max(self.speed.encrypt, evaluating, run.line.sending(length))
+        packing = run.counts * (1 + self.key.public.packing_additions(run.train)) * self.speed.add
+        replying = packing + replies * (self.speed.seal + self.speed.decrypt) + run.line.sending(replies * length)
+        return Cost(encrypted * each + replying, (encrypted + replies) * length, self.key.table_bytes(run.train))
+
+    def _ciphertexts(self, run: _Run) -> float:
+        """What the key holder encrypts."""
+        sides = dict(zip("01", run.sizes.sides, strict=True))
+        holder = int(lighter_side(sides, str(run.sizes.class_holder), run.sizes.classes))
+        columns, labels = run.sizes.sides[holder], run.sizes.classes if holder == run.sizes.class_holder else 1
+        candidates = run.window * sum(columns) / max(1, len(run.sizes.domains))
+        slots = self.key.public.slots(run.train)
+        per_path = ceil(candidates * labels / slots) + ceil(labels / slots)
+        possible = prod(1 + size for size in columns)  # conjunctions of the key holder's columns
+        paths = max(1.0, min(possible, _PATHS_PER_SPLIT * run.nodes))
+        leaves = min(possible, _LEAF_PATHS_PER_SPLIT * run.nodes) * labels
+        return per_path * paths * run.train + leaves * run.tested

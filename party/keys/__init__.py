@@ -1,1 +1,1 @@
-"""A party's keys, the secret of its coins, and factors made ahead: what never leaves its folder."""
+"""A party's keys and the secret of its coins: what never leaves its folder."""

@@ -2,7 +2,7 @@
 
 `fit` deals the columns to two parties, gives each a folder with keys, settings and its own half, and lets them run the
 real protocol over mutual TLS on this machine; nothing is simulated. What the other side would learn is in the ledgers.
-It takes what a run takes: seconds, or with large tables and Paillier minutes.
+It takes what a run takes: seconds, or by Paillier minutes to hours.
 """
 
 import tempfile
@@ -50,7 +50,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         method: str = "hybrid",
         omega: int | str = 3,
         theta: str = "2/3",
-        cipher: str = "curve",
+        counting: str = "oblivious_transfer",
         min_leaf: int = 5,
         max_values: int = 4,
         groups: int | None = None,
@@ -61,7 +61,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         self.method = method
         self.omega = omega
         self.theta = theta
-        self.cipher = cipher
+        self.counting = counting
         self.min_leaf = min_leaf
         self.max_values = max_values
         self.groups = groups
@@ -168,10 +168,9 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
 
     def _job(self) -> str:
         omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
-        engine = "dot_product" if self.groups is None else "encrypted_coins"
         return (
             f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
-            f"engine = {toml_text(engine)}\ncipher = {toml_text(self.cipher)}\nclass = {toml_text(self._class)}\n"
+            f"counting = {toml_text(self.counting)}\nclass = {toml_text(self._class)}\n"
             f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._limits()}"
             f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner.value)}\n"
         )
@@ -218,7 +217,7 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         method: "hybrid", "smc" or "randomized".
         omega: How many of the best-ranked attributes are counted exactly at a node, or "all".
         theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
-        cipher: "curve", or "paillier".
+        counting: How exact counts are made: "oblivious_transfer", or "paillier".
         max_depth: Most splits of a path; None for any.
         min_leaf: Fewest records of a leaf.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
@@ -236,7 +235,7 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         method: str = "hybrid",
         omega: int | str = 3,
         theta: str = "2/3",
-        cipher: str = "curve",
+        counting: str = "oblivious_transfer",
         max_depth: int | None = USUAL_DEPTH,
         min_leaf: int = 5,
         max_values: int = 4,
@@ -249,7 +248,7 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
             method=method,
             omega=omega,
             theta=theta,
-            cipher=cipher,
+            counting=counting,
             min_leaf=min_leaf,
             max_values=max_values,
             groups=groups,
@@ -273,7 +272,7 @@ class TwoPartyNaiveBayes(_TwoPartyClassifier):
         method: "hybrid", "smc" or "randomized".
         omega: How many of the best-ranked attributes are counted exactly, or "all"; the others are estimated.
         theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
-        cipher: "curve", or "paillier".
+        counting: How exact counts are made: "oblivious_transfer", or "paillier".
         min_leaf: Fewest records of a class that is counted by itself; above 1, too many columns are refused.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
         groups: How many coins each side's columns share, as in the papers; None for a coin of its own for each.

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from party.data.ids import NO_LOOK, IdLook, look_of
-from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.any_file import KeptResult
 from party.models.kept_model import KeptModel
 from party.node.aligning import ListRules, OwnRows
@@ -51,13 +50,12 @@ OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
 class Trained:
     """What the training of this name ended with.
 
-    `factors`, `seen` and `read` are what became of those made ahead, of checks, and of our copy.
+    `seen` and `read` are what became of checks, and of our copy.
     """
 
     run: str
     agreed: Agreement
     outcome: Outcome
-    factors: FactorsUse = field(default_factory=FactorsUse)
     seen: Seen | None = None
     read: Disclosure | None = None
 
@@ -69,7 +67,6 @@ class FoundRules:
     run: str
     agreed: Agreement
     found: FoundTogether
-    factors: FactorsUse
     seen: Seen | None
     read: Disclosure | None
 
@@ -211,7 +208,6 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     pages = _opened_pages(agreed, stage)
     stage.show_heads()  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
-    ready, stored = with_stored_factors(local, stage.config.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note, stage.runs.save)
     keep = _forget if stage.kept is None else stage.kept.keep
     known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
@@ -224,11 +220,11 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
 
     ended: Trained | FoundRules
     if terms.rules is None:
-        outcome = play(run(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = Trained(pages.run, agreed, outcome, stored.use(), seen_as_agreed(local, agreed), read)
+        outcome = play(run(local, agreed, judge_copy, keep, known, record, kept), channel, watch)
+        ended = Trained(pages.run, agreed, outcome, seen_as_agreed(local, agreed), read)
     else:
-        found = play(find_itemsets(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = FoundRules(pages.run, agreed, found, stored.use(), seen_as_agreed(local, agreed), read)
+        found = play(find_itemsets(local, agreed, judge_copy, keep, known, record, kept), channel, watch)
+        ended = FoundRules(pages.run, agreed, found, seen_as_agreed(local, agreed), read)
     if stage.kept is not None:
         stage.kept.publish()
     stage.runs.done()

@@ -17,7 +17,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.odds import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import ALL, Terms
+from protocols.terms import ALL, Cipher, Terms
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -52,10 +52,10 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
-    bits = local.secrets.keys[terms.cipher].bits
-    if terms.counts_exactly and bits < terms.key_bits:
+    bits = local.secrets.keys[Cipher.PAILLIER].bits
+    if terms.encrypts and bits < terms.key_bits:
         raise ConfigError(
-            f"the {terms.cipher} key in {config.folder} has {bits} bits, the job asks for {terms.key_bits}: "
+            f"the key in {config.folder} has {bits} bits, the job asks for {terms.key_bits}: "
             f"lower key_bits, or make a new folder with a key of that length"
         )
     flaw = object_to_limits(local, terms)
@@ -171,8 +171,8 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("method", terms.method, terms.method in agree.methods),
         ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks or of_rules),
         ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly or of_rules),
-        ("cipher", str(terms.cipher), terms.cipher in agree.ciphers or not terms.counts_exactly),
-        ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
+        ("counting", str(terms.counting), terms.counting in agree.counting or not terms.counts_exactly),
+        ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.encrypts),
         ("max_depth", depth_text(terms.levels), agree.max_depth is None or shallow),
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
         ("noise", noise_text(terms.noise), _is_noisy_enough(agree, terms)),

@@ -31,7 +31,7 @@ from protocols.role import Fact
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Cipher, Engine, Impurity, Learner, Method, Rank, Terms
+from protocols.terms import Counting, Impurity, Learner, Method, Rank, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
@@ -221,8 +221,7 @@ def terms_of(content: Mapping[str, Any]) -> Terms:
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("theta", "test", "noise"), Fraction),
     "method": Method,
-    "engine": Engine,
-    "cipher": Cipher,
+    "counting": Counting,
     "rank": Rank,
     "impurity": Impurity,
     "learner": Learner,

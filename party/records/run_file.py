@@ -11,7 +11,7 @@ from typing import Any
 
 from party.files import write_atomically
 from party.records.train_report import check, is_count
-from protocols.terms import ALL, Cipher, Engine, Impurity, Method, Window, is_window
+from protocols.terms import ALL, Counting, Impurity, Method, Window, is_window
 
 FAMILY = "cotally-run/"
 FORMAT = f"{FAMILY}2"
@@ -36,13 +36,9 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What all runs of a demo have in common: fractions as text, any depth and no noise as null.
-
-    `groups` are those of each party where coins are encrypted; dot products have a coin per column.
-    """
+    """What all runs of a demo have in common: fractions as text, any depth and no noise as null."""
 
     theta: str
-    groups: int
     key_bits: int
     seed: int
     max_depth: int | None = None
@@ -77,8 +73,7 @@ class Row:
     """One run. `omega` is null for `hybrid` with all candidates, and for methods without a window.
 
     `smc_computations` is the tally of counts, which the cost ratio compares; `counted_now` were counted in this run and
-    not known from an earlier one. `engine` and `cipher` are those of the runs that it is one of, null for the plain
-    tree.
+    not known from an earlier one. `counting` is that of the runs that it is one of, null for the plain tree.
 
     Raises:
         ReportError: A field is out of its range.
@@ -96,8 +91,7 @@ class Row:
     exact_counts_disclosed: int
     tree: TreeSize
     equals_plain_id3: bool
-    engine: Engine | None
-    cipher: Cipher | None
+    counting: Counting | None
 
     def __post_init__(self) -> None:
         check(self.method in METHODS, "method is unknown")
@@ -126,11 +120,8 @@ class RunReport:
 
     def ways(self) -> list["RunReport"]:
         """Return the runs of each way of counting by themselves, in their order, the plain tree before them."""
-        ways = dict.fromkeys((row.engine, row.cipher) for row in self.rows if row.engine)
-        return [
-            replace(self, rows=tuple(row for row in self.rows if row.engine is None or (row.engine, row.cipher) == way))
-            for way in ways
-        ]
+        ways = dict.fromkeys(row.counting for row in self.rows if row.counting)
+        return [replace(self, rows=tuple(row for row in self.rows if row.counting in (None, way))) for way in ways]
 
     def of(self, method: str) -> Row | None:
         """Return the first row of this method."""

@@ -135,7 +135,7 @@ _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
 
 
 def _counting(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a run's terms decides which counts it asks for and what they are (`Terms.counting`)."""
+    """Return what of a run's terms decides which counts it asks for and what they are (`Terms.asking`)."""
     ranks = terms["method"] == Method.HYBRID
     idle = unasked(terms["omega"] if ranks else ALL)
     return {name: value for name, value in terms.items() if name not in idle}

@@ -15,8 +15,7 @@ from protocols.terms import (
     MOST_LEAF,
     MOST_SEED,
     TERM_NAMES,
-    Cipher,
-    Engine,
+    Counting,
     Impurity,
     Learner,
     Method,
@@ -26,7 +25,11 @@ from protocols.terms import (
 )
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]
-_GONE = {"prune": "max_depth and min_leaf keep a tree small, and name nobody"}
+_GONE = {
+    "prune": "max_depth and min_leaf keep a tree small, and name nobody",
+    "engine": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
+    "cipher": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
+}
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
@@ -53,8 +56,7 @@ def _terms(job: Section, key_floor: int) -> Terms:
         method=Method(job.choice("method", Method.names())),
         theta=job.fraction("theta", USUAL_THETA),
         omega=read_window(job, 3),
-        engine=Engine(job.choice("engine", Engine.names(), Engine.DOT_PRODUCT)),
-        cipher=Cipher(job.choice("cipher", Cipher.names(), Cipher.PAILLIER)),
+        counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),
         class_name=job.text("class", controls=BLANKS),
         seed=job.integer("seed", 0, MOST_SEED, 0),
         test=job.fraction("test", "1/5"),

@@ -40,7 +40,7 @@ from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Cipher, Method, Rank, Window
+from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Cipher, Counting, Method, Rank, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ USUAL_ODDS = 2
 USUAL_MIN_LEAF = 5
 
 _AGREE = (
-    "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
+    "methods", "ranks", "odds", "omega", "counting", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
     "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
     "most_predictions", "probabilities",
     *ALIGNMENT_KEYS,
@@ -106,6 +106,7 @@ class Acceptance:
     methods: tuple[Method, ...]
     odds: Fraction | None
     omega: Window
+    counting: tuple[Counting, ...]
     ciphers: tuple[Cipher, ...]
     smallest_key_bits: int
     max_depth: int | None
@@ -317,6 +318,9 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     ranks = tuple(map(Rank, section.texts("ranks", Rank.names(), Rank.names())))
     if not ranks:
         raise section.error("ranks", "must name a way to rank")
+    counting = tuple(map(Counting, section.texts("counting", Counting.names(), Counting.names())))
+    if not counting:
+        raise section.error("counting", "must name a way of counting")
     ciphers = tuple(map(Cipher, section.texts("ciphers", Cipher.names(), Cipher.names())))
     if not ciphers:
         raise section.error("ciphers", "must name a cipher")
@@ -326,6 +330,7 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         methods=methods,
         odds=_odds(section),
         omega=read_window(section, "all"),
+        counting=counting,
         ciphers=ciphers,
         smallest_key_bits=bits,
         max_depth=read_depth(section),

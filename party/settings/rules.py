@@ -9,11 +9,11 @@ from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import Section
 from protocols.errors import InputError
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
-from protocols.terms import ALL, EVERYONE, MOST_KEY_BITS, MOST_LEAF, Cipher, Engine, Learner, Method, Rank, Terms
+from protocols.terms import ALL, EVERYONE, MOST_KEY_BITS, MOST_LEAF, Counting, Learner, Method, Rank, Terms
 
 RULES: Final = "rules"
 RULE_KEYS: Final = (
-    "learner", "method", "theta", "engine", "cipher", "key_bits", "min_leaf",
+    "learner", "method", "theta", "counting", "key_bits", "min_leaf",
     "min_support", "max_len", "most_sets", "absent",
 )  # fmt: skip
 USUAL_THETA: Final = "2/3"
@@ -44,8 +44,7 @@ def read_rules(job: Section, key_floor: int) -> Terms:
         method=Method(job.choice("method", Method.names())),
         theta=job.fraction("theta", USUAL_THETA),
         omega=ALL,
-        engine=Engine(job.choice("engine", Engine.names(), Engine.DOT_PRODUCT)),
-        cipher=Cipher(job.choice("cipher", Cipher.names(), Cipher.PAILLIER)),
+        counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),
         class_name=EVERYONE,
         seed=0,
         test=Fraction(0),

@@ -41,9 +41,9 @@ id = "id"                  # column that says which record is whose, or columns:
 plain = []                 # columns that are not sensitive, sent as they are
 # groups = 2               # or name the columns: [["age", "city"], ["income"]]
 
-# Ciphers of exact counts. The curve (ElGamal on secp256k1, 66 bytes each) costs a fraction of
-# Paillier (the papers' cipher, 768 bytes each). The curve assumes that DDH is hard on it, Paillier
-# that N-th residues cannot be told; a key holder that cheats could read more on the curve.
+# Exact counts are made as job.toml says: by "oblivious_transfer" (seconds; the usual way), or by
+# "paillier", the papers' dot product under encryption (minutes to hours). Both reveal the same
+# counts and nothing else.
 
 # What this party agrees to. Anything else that the other party proposes ends the run before data
 # leave.
@@ -52,7 +52,8 @@ methods = ["hybrid", "smc", "randomized"]
 odds = 2                   # strongest odds to 1 that a disguised value may give, or "any"
 ranks = ["gains", "copies"]  # "gains": both tell rounded estimates of what each attribute is worth
 omega = "all"              # most attributes that may get exact counts at a node
-ciphers = ["curve", "paillier"]   # of which job.toml names one: cipher = "curve"
+counting = ["oblivious_transfer", "paillier"]   # of which job.toml names one
+ciphers = ["curve", "paillier"]   # of joint predictions
 smallest_key_bits = {key_bits}   # of Paillier's modulus; the curve counts as 3072
 min_leaf = 5               # fewest records of a leaf; 1 lets a tree name single persons
 max_depth = "any"          # most splits of a path; with a number, a job must have one too

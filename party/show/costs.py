@@ -1,21 +1,22 @@
-"""What a run will cost, in words, and what factors made ahead are good for."""
+"""What a run will cost, in words."""
 
+from collections.abc import Sequence
 from math import inf
 
 from party.forecast.model import Forecast, Line
-from party.keys.factors import FactorsUse
+from party.settings.window import window_text
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import Cipher, Terms
+from protocols.terms import ALL, Terms
+from protocols.two_party.secure import SharedKey
 
 _CAVEAT_OF_RULES = (
-    "Encryption, traffic and memory follow from the sizes; how many sets are counted is played through with a peer "
+    "Traffic and memory follow from the sizes; how many sets are counted is played through with a peer "
     "that has our columns over again, of other people."
 )
 _CAVEAT = (
-    "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): with "
-    "clean classes there are fewer counts and round trips."
+    "The tree is a guess (grown to the end on noisy data): with clean classes there are fewer counts, and all is less."
 )
 
 _MEBIBYTE = 1 << 20
@@ -58,23 +59,48 @@ def supposed_line(records: int | None, workers: int | None, line: Line) -> list[
     return [f"Supposed: {'; '.join(parts)}"] if parts else []
 
 
-def guessed_line(columns: int, values: int, *, columns_known: bool, patterns_known: bool) -> str:
+def guessed_line(columns: int, values: int, *, columns_known: bool) -> str:
     """Say what a forecast takes the peer's data for.
 
     Args:
         columns: Attributes of the peer.
         values: Of each of them.
         columns_known: Whether we were told how many attributes there are.
-        patterns_known: Whether we were told how many coin patterns there are, or they cost nothing.
     """
     known = f"{columns} columns as told" if columns_known else f"{columns} columns, as many as ours"
-    patterns = "" if patterns_known else ", as many coin patterns as ours"
-    options = [
-        *([] if columns_known else ["--peer-columns"]),
-        *([] if patterns_known else ["--peer-patterns"]),
+    better = "" if columns_known else "; better with --peer-columns"
+    return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{better}"
+
+
+def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
+    """Show side by side what the same run would cost with SMC alone and with other windows."""
+    if not ways:
+        return []
+    rows = [
+        (_way(terms), _time(told.seconds), f"{told.bytes / 1e6:.1f} MB", f"about {told.likely_counts:,} exact counts")
+        for terms, told in ways
     ]
-    better = f"; better with {' and '.join(options)}" if options else ""
-    return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{patterns}{better}"
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["Side by side:", *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
+
+
+def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]:
+    """Return the same for programs."""
+    return [
+        {
+            "method": str(terms.method),
+            "omega": None if terms.omega is ALL else terms.omega,
+            "seconds": told.seconds,
+            "bytes": round(told.bytes),
+            "round_trips": told.round_trips,
+            "likely_counts": told.likely_counts,
+        }
+        for terms, told in ways
+    ]
+
+
+def _way(terms: Terms) -> str:
+    return f"{terms.method} ω={window_text(terms.omega)}" if terms.ranks else str(terms.method)
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
@@ -94,37 +120,10 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
     return [f"{few} (standard error of about {error:.3f} or more); {enough}"]
 
 
-def factors_use_lines(use: FactorsUse) -> list[str]:
-    """Say what became of factors made ahead; nothing where there were none."""
-    counts = f"{use.used} factors made ahead were used, {use.left} are left"
-    return [
-        *([discarded_text(use.discarded)] if use.discarded else []),
-        *([use.flaw] if use.flaw else [counts] if use.used or use.left else []),
-    ]
-
-
-def discarded_text(factors: int) -> str:
-    """Say that factors were discarded, and why."""
-    return (
-        f"{factors} factors made ahead were discarded: after they were made, this machine was restarted, its clock was "
-        "set, or the folder was copied or restored"
-    )
-
-
-def factors_text(cipher: Cipher, left: int, size: int) -> str:
-    """Say how many factors of a cipher are left, and how large their file is."""
-    return f"{left} factors are left for {cipher}, {size / _MEBIBYTE:.1f} MiB, until this machine is restarted"
-
-
-def need_text(left: int, each: int, records: int) -> str:
-    """Say what the factors left are good for for a given number of records and of factors per record."""
-    enough = f"enough for {left // each} records" if each else "without groups none are used"
-    return f"A record takes {each}: {enough}; this party's data have {records}"
-
-
-def unknown_need(reason: object) -> str:
-    """Say why it is not known what a run needs."""
-    return f"What a run needs is not known: {reason}"
+def key_text(key: SharedKey) -> str:
+    """Show the key of a run whose counts were encrypted."""
+    told = "both screens must show the same; compare by telephone"
+    return f"Encryption key of {key.holder} ({told}): {key.fingerprint}"
 
 
 def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) -> dict[str, object]:
@@ -144,18 +143,3 @@ def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) ->
         "memory": round(expected.memory),
         "round_trips": expected.round_trips,
     }
-
-
-def factors_json(
-    cipher: Cipher, left: int, size: int, discarded: int, need: tuple[int, int] | None
-) -> dict[str, object]:
-    """Return for programs how many factors there are, and how many a record takes, of how many; None if unknown."""
-    head = {
-        "format": "cotally-factors-left/1",
-        "cipher": cipher.value,
-        "left": left,
-        "bytes": size,
-        "discarded": discarded,
-    }
-    each, records = need or (None, None)
-    return {**head, "factors_of_a_record": each, "records": records}

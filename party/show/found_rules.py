@@ -6,7 +6,7 @@ from pathlib import Path
 from party.node.check import Assessment
 from party.node.players import FoundRules
 from party.show.assessment import amount_lines
-from party.show.costs import factors_use_lines
+from party.show.costs import key_text
 from party.show.joint_rules import doubt_lines, numbers_text
 from party.show.run_report import revealed_by
 
@@ -14,7 +14,6 @@ from party.show.run_report import revealed_by
 def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
     """Say what came of a run whose itemsets were written there, and what both sides have told for them."""
     found, terms = ended.found, ended.agreed.terms
-    yield from factors_use_lines(ended.factors)
     digest = found.itemsets.digest().hex()[:16]
     yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
     yield from doubt_lines(found.itemsets)
@@ -30,6 +29,5 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
             f"min_leaf = {terms.min_leaf} records, of whom too much would be told"
         )
     yield f"Wrote {model}: `cotally rules {model}` lists the rules"
-    if found.fingerprint is not None:
-        told = "both screens must show the same; compare by telephone"
-        yield f"Encryption key of {found.key_holder} ({told}): {found.fingerprint}"
+    if found.key is not None:
+        yield key_text(found.key)

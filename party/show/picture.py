@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from party.files import write_atomically
 from party.records.run_file import PLAIN, Row, RunReport
 from party.settings.window import window_text
-from party.show.runs import copy_text, way_text
+from party.show.runs import way_text
 from protocols.errors import InputError
 from protocols.terms import Method
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, which colour-blind people can tell apart; line styles and markers differ too.
 _GREEN, _GREY = "#009E73", "#595959"
-_COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#E69F00")  # of the ways of counting, of which there are four
+_COLOURS = ("#0072B2", "#D55E00")  # of the ways of counting, of which there are two
 _STYLE: Any = {
     "svg.hashsalt": "cotally",
     "svg.fonttype": "none",
@@ -100,7 +100,7 @@ def _short(value: float) -> str:
 def _series(report: RunReport) -> Iterator[tuple[str, str, RunReport]]:
     """Yield a name and a colour for the runs of each way of counting."""
     for way, colour in zip(report.ways(), _COLOURS, strict=False):
-        yield way_text(way.rows[-1].engine, way.rows[-1].cipher, report.parameters.groups), colour, way
+        yield way_text(way.rows[-1].counting), colour, way
 
 
 def _windows(report: RunReport) -> list[Row]:
@@ -119,8 +119,7 @@ def _draw_accuracy(axes: "Axes", report: RunReport) -> None:
         estimated = way.of(Method.RANDOMIZED)
         drawn += values
         if estimated is not None and estimated.accuracy is not None:
-            text = f"randomized only; {copy_text(estimated.engine, report.parameters.groups)}"
-            axes.axhline(estimated.accuracy, color=colour, linestyle=":", linewidth=1.8, label=text)
+            axes.axhline(estimated.accuracy, color=colour, linestyle=":", linewidth=1.8, label="randomized only")
             drawn.append(estimated.accuracy)
     plain = report.of(PLAIN)
     if plain is not None and plain.accuracy is not None:

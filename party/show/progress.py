@@ -40,7 +40,6 @@ class Work(Enum):
     """What a command may be busy with beside the phases of roles."""
 
     MEASURING = auto()
-    FACTORS = auto()
     DRAWING = auto()
     READING = auto()
     KEYS = auto()
@@ -52,14 +51,12 @@ WORDS: Mapping[Phase | Work, str] = {
     Phase.MATCHING: "comparing ids",
     Phase.OVERLAP: "counting whom both list",
     Phase.COPIES: "exchanging disguised copies",
-    Phase.COINS: "encrypting coins",
     Phase.COLUMNS: "encrypting columns",
     Phase.COUNTS: "counting under encryption",
     Phase.TREE: "growing the tree",
     Phase.HELD_OUT: "encrypting columns of held-out records",
     Phase.ROWS: "classifying rows together",
     Work.MEASURING: "measuring this machine",
-    Work.FACTORS: "making factors",
     Work.DRAWING: "drawing coins",
     Work.CANDIDATES: "counting candidates",
     Work.READING: "reading the data",

@@ -13,7 +13,7 @@ from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.learning.tree import Tree
-from protocols.terms import Cipher, Engine, Method, Window
+from protocols.terms import Counting, Method, Window
 
 _TREE_LINES = 40
 _ANEW = "Before each run both ledgers were removed, so that each counts all that it needs: counted now."
@@ -99,18 +99,9 @@ def method_text(method: str, omega: Window) -> str:
     return f"{method} ω={window_text(omega)}" if method == Method.HYBRID else method
 
 
-def way_text(engine: Engine | None, cipher: Cipher | None, groups: int) -> str:
-    """Say how counts were made, and of which copy."""
-    by = "Paillier" if cipher is Cipher.PAILLIER else "on the curve"
-    counted = "Dot products" if engine is Engine.DOT_PRODUCT else "Encrypted coins"
-    return f"{counted}, {by}; {copy_text(engine, groups)}"
-
-
-def copy_text(engine: Engine | None, groups: int) -> str:
-    """Say which columns share coins in a copy for this engine."""
-    if engine is Engine.DOT_PRODUCT:
-        return "a coin per column"
-    return f"{groups} group{'s' * (groups > 1)} of columns per party"
+def way_text(counting: Counting | None) -> str:
+    """Say how counts were made."""
+    return "Dot products by Paillier, as in the papers" if counting is Counting.PAILLIER else "Oblivious transfer"
 
 
 def in_run(number: int, runs: int, label: str, step: Step) -> Step:
@@ -160,11 +151,11 @@ def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterat
     yield from cut_lines(short_tree(tree, model), width)
     for way in report.ways():
         yield ""
-        yield way_text(way.rows[-1].engine, way.rows[-1].cipher, report.parameters.groups)
+        yield way_text(way.rows[-1].counting)
         yield from run_table(way.rows, width)
     yield ""
     yield _ANEW
-    if any(row.engine is Engine.DOT_PRODUCT for row in report.rows):
+    if any(row.counting is Counting.PAILLIER for row in report.rows):
         yield _PATHS
     if report.data.rows_test:
         yield _ACCURACY

@@ -10,7 +10,7 @@ from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.window import window_text
 from party.show.assessment import amount_lines, noise_lines
-from party.show.costs import factors_use_lines, forecast_text
+from party.show.costs import forecast_text, key_text
 from party.show.model import telling_lines
 from party.show.odds import own_odds
 from party.show.reading import reading_line
@@ -45,13 +45,13 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
     if terms.rules is not None:
         told = f"Agreed with {agreed.peer}: {_rules_text(agreed)}"
         return [told, *copy]
-    window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
+    window = f", omega {window_text(terms.omega)}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    how = f"{terms.method}{theta}{window}{limits}{noise}"
+    how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}"
     told = f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
@@ -63,9 +63,12 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
 def _rules_text(agreed: Agreement) -> str:
     terms = agreed.terms
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    engine = f", {terms.engine}, {terms.cipher}" if terms.counts_exactly else ""
     columns = f"{len(agreed.schema.attributes)} columns"
-    return f"association rules, {terms.method}{theta}{engine}, {_looked_for(terms)}, {columns}"
+    return f"association rules, {terms.method}{theta}{_counting(terms)}, {_looked_for(terms)}, {columns}"
+
+
+def _counting(terms: Terms) -> str:
+    return f", {terms.counting}" if terms.counts_exactly else ""
 
 
 def _looked_for(terms: Terms) -> str:
@@ -85,14 +88,13 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
     """Say what came of a run whose model was written there, and that both sides end with the same model."""
     outcome = trained.outcome
     return [
-        *factors_use_lines(trained.factors),
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
         *telling_lines(outcome.model),
         *worth_lines(outcome.model, outcome.beats_guessing),
         *_counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",
-        *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),
+        *([key_text(outcome.key)] if outcome.key else []),
     ]
 
 
@@ -100,10 +102,6 @@ def _model_text(model: Model) -> str:
     if isinstance(model, Tree):
         return f"tree: {model.size} nodes, depth {model.depth}"
     return f"naive Bayes model: {len(model.schema.attributes)} attributes"
-
-
-def _key_text(holder: str | None, fingerprint: str) -> str:
-    return f"Encryption key of {holder} (both screens must show the same; compare by telephone): {fingerprint}"
 
 
 def _accuracy(trained: Trained) -> list[str]:

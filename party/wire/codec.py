@@ -313,7 +313,7 @@ def _heads_valid(message: m.MemoryHeads) -> bool:
 
 
 def _kept_valid(message: m.KeptParts) -> bool:
-    return _is_digest(message.digest) and _is_digest(message.key)
+    return _is_digest(message.digest)
 
 
 def is_signed_head(head: m.SignedHead) -> bool:
@@ -370,7 +370,6 @@ ENTRIES: Final = (
     _one_field("rows_share", m.RowsShare, wire.RowsShare, most=_FEW),
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
     _one_field("row_shares", m.RowShares, wire.RowShares, lambda data: len(data) % 8 == 0, _NUMBERS),
-    _one_field("sealed_comparisons", m.SealedComparisons, wire.SealedComparisons),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
     _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _COUNTS),
     _Entry(

@@ -8,7 +8,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.rule_terms import RuleTerms
-from protocols.terms import ALL, MOST_DIGITS, Cipher, Engine, Impurity, Learner, Method, Rank, TermError, Terms
+from protocols.terms import ALL, MOST_DIGITS, Cipher, Counting, Impurity, Learner, Method, Rank, TermError, Terms
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0
@@ -49,8 +49,7 @@ def _terms(proto: wire.Terms) -> Terms:
         method=Method(proto.method),
         theta=read_fraction("theta", proto.theta),
         omega=ALL if proto.omega == _ALL_CANDIDATES else proto.omega,
-        engine=Engine(proto.engine),
-        cipher=Cipher(proto.cipher),
+        counting=Counting(proto.counting),
         class_name=proto.class_name,
         seed=proto.seed,
         test=read_fraction("test", proto.test),
@@ -74,8 +73,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         method=terms.method,
         theta=fraction_text(terms.theta),
         omega=_ALL_CANDIDATES if terms.omega is ALL else terms.omega,
-        engine=terms.engine,
-        cipher=terms.cipher,
+        counting=terms.counting,
         class_name=terms.class_name,
         seed=terms.seed,
         test=fraction_text(terms.test),

@@ -7,8 +7,8 @@ One of them may be *nothing*: a sum of no ciphertexts, which counts as zero and 
 How many counts fit a plaintext, how they are packed, masked and looked up is the cipher's own affair: here a reply has
 `items`, each with as many `slots` as the key holder packed columns into one plaintext.
 
-Security: each method says what it lets out. `seal`, the encryptor and `encrypt_with` are the only ways out, and
-everything that they write is fresh; `read` is the only way in.
+Security: each method says what it lets out. `seal` and the encryptor are the only ways out, and everything that they
+write is fresh; `read` is the only way in.
 """
 
 from collections.abc import Sequence, Sized
@@ -199,18 +199,6 @@ class KeyHolder(Protocol[Values]):
 
     def encryption(self, randomness: Randomness) -> PageEncryptor:
         """Return an encryptor that works in this process."""
-        ...
-
-    def encrypt_with(self, factors: Sequence[bytes], plaintexts: Sequence[int]) -> bytes:
-        """Write the page that an encryptor would, at the price of an addition each, with *factors* made ahead.
-
-        A factor is an encryption of zero, as an encryptor wrote it.
-
-        NB: a factor used twice shows the difference of two plaintexts; the caller sees to it that none is.
-
-        Raises:
-            InputError: A plaintext is out of range, or there are more or fewer factors than plaintexts.
-        """
         ...
 
     def table_bytes(self, largest: int) -> int:

@@ -5,13 +5,13 @@ of transfers over all records for each distinct `E_a`, for as long as a level or
 multiplies them with which records satisfy its part and the class, for every count of this `E_a` at once; sums of shares
 are shares of counts. The corrector's share goes to the chooser, which checks the counts and tells them.
 
-Both sides make the same plan from the queries and from what was told. Of a candidate the last value is not asked, where
-the node's class counts are known, and of the branches of a split not the largest, where all others are asked: they
-follow. A share has as many bits as the node's count of the class, or with noise, which is in every count, as all
-records have with it. Corrections are for all records, always (`protocols.oblivious.products`).
+Both sides make the same plan from the queries and from what was told. Below the root, of a candidate the last value is
+not asked, and of the branches of a split not the largest, where all others are asked: they follow. A share has as many
+bits as the node's count of the class; at the root, and with noise, which is in every count, as all records have with
+it. Corrections are for all records, always (`protocols.oblivious.products`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -24,7 +24,7 @@ from protocols.errors import InputError, PeerError
 from protocols.messages import CountShares
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import set_up
+from protocols.oblivious.session import Transfers, set_up
 from protocols.randomness import Randomness
 from protocols.role import Role, receive
 from protocols.tables.expression import AnyOf, Expression, Term
@@ -55,6 +55,8 @@ Totals = dict[int, tuple[int, int]]
 """A share of each count by its place, and the largest that it can be: one less than a power of two."""
 QueryPart = tuple[int, int]
 """A query of a batch, and one of its candidates."""
+ShareCorrect = Callable[[Learned, Transfers, int], Role[int]]
+"""Shares, in so many bits, how many test records a model without leaves classifies correctly."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,19 @@ class ColumnSides:
             (own,) = what.restricted(self.chooser).expressions
             result.setdefault(own, []).append(AskedCount(place, width, what.restricted(self.corrector)))
         return result
+
+
+def refuse_other_models(model: Learned, transfers: Transfers, width: int) -> Role[int]:
+    """Refuse to test a model that has no leaves.
+
+    Discloses: nothing; nothing is sent.
+
+    Raises:
+        InputError: Always.
+    """
+    del model, transfers, width
+    raise InputError("these terms test trees alone")
+    yield
 
 
 def sides_of(schema: Schema, chooser: str) -> ColumnSides:
@@ -133,7 +148,11 @@ class Planner:
         self._above = {query.expression: (query, tables) for query, tables in zip(queries, told, strict=True)}
 
     def _is_known(self, query: Query) -> bool:
-        return self.is_exact and query.class_counts is not None
+        """Tell whether the node's class counts are those of counts that were told, which make some follow.
+
+        Those of the root are the class holder's word: there all are asked, and must add up to it.
+        """
+        return self.is_exact and query.class_counts is not None and bool(query.expression.terms)
 
     def _blocks(self, queries: Sequence[Query]) -> Iterator[tuple[QueryPart, Query, int]]:
         """Yield each candidate of a batch with its query and the place of its first count."""
@@ -158,7 +177,7 @@ class Planner:
         """Return for each candidate that is not asked, at the largest branch of a split, all other branches."""
         splits: dict[tuple[Expression, int], list[int]] = {}
         for number, query in enumerate(queries):
-            if query.expression.terms and self._is_known(query):
+            if self._is_known(query):
                 splits.setdefault((query.expression.parent, query.expression.terms[-1].column), []).append(number)
         result = {}
         for (parent, attribute), numbers in splits.items():
@@ -202,18 +221,28 @@ class ObliviousChooser:
         train, test: Joint codes with our own columns filled in.
         telling: Adds our noise, checks and tells.
         randomness: Secret chance.
+        share_correct: Tests models without leaves.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise.
     """
 
-    def __init__(self, sides: ColumnSides, train: Codes, test: Codes, telling: Telling, randomness: Randomness) -> None:
+    def __init__(
+        self,
+        sides: ColumnSides,
+        train: Codes,
+        test: Codes,
+        telling: Telling,
+        randomness: Randomness,
+        share_correct: ShareCorrect = refuse_other_models,
+    ) -> None:
         self._train, self._test, self._telling, self._randomness = train, test, telling, randomness
+        self._share_correct = share_correct
         self._planner = Planner(sides, telling.largest, telling.is_exact)
         self._keys: dict[Expression, ChosenKeys] = {}
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
-        self._chooser = (yield from set_up(TREE_DEPTH, self._randomness)).chooser
+        self._transfers = yield from set_up(TREE_DEPTH, self._randomness)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Choose in the vectors that are new, open our shares of every count with the peer's, and tell the counts."""
@@ -226,11 +255,15 @@ class ObliviousChooser:
         return answers
 
     def count_correct(self, model: Learned) -> Role[Correct]:
-        """Open the number of correctly classified test records of all leaves, and tell it."""
+        """Open the number of correctly classified test records, and tell it."""
         if not len(self._test):
             return Correct(0.0)
-        vectors = _leaves(model, self._planner.sides, self._telling.most_correct)
-        (number,) = (yield from self._open((yield from self._once(vectors, self._test)))).values()
+        width = self._telling.most_correct.bit_length()
+        if isinstance(model, Predictor):
+            totals = yield from self._once(_leaves(model, self._planner.sides, width), self._test)
+        else:
+            totals = _one((yield from self._share_correct(model, self._transfers, width)), width)
+        (number,) = (yield from self._open(totals)).values()
         return (yield from self._telling.tell_correct(model, number))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
@@ -242,7 +275,7 @@ class ObliviousChooser:
     def _choose(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, ChosenKeys]]:
         if not vectors:
             return {}
-        keys = yield from self._chooser.extend([own.satisfied_by(codes) for own in vectors])
+        keys = yield from self._transfers.chooser.extend([own.satisfied_by(codes) for own in vectors])
         return dict(zip(vectors, keys, strict=True))
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
@@ -276,20 +309,29 @@ class ObliviousCorrector:
         train, test: Joint codes with our own columns filled in.
         hearing: Adds our noise, sends and checks.
         randomness: Secret chance.
+        share_correct: Tests models without leaves.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise; other sums, if it chooses no part of a
         node.
     """
 
-    def __init__(self, sides: ColumnSides, train: Codes, test: Codes, hearing: Hearing, randomness: Randomness) -> None:
+    def __init__(
+        self,
+        sides: ColumnSides,
+        train: Codes,
+        test: Codes,
+        hearing: Hearing,
+        randomness: Randomness,
+        share_correct: ShareCorrect = refuse_other_models,
+    ) -> None:
         self._train, self._test = np.asfortranarray(train), np.asfortranarray(test)
-        self._hearing, self._randomness = hearing, randomness
+        self._hearing, self._randomness, self._share_correct = hearing, randomness, share_correct
         self._planner = Planner(sides, hearing.largest, hearing.is_exact)
         self._keys: dict[Expression, BothKeys] = {}
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
-        self._sender = (yield from set_up(TREE_DEPTH, self._randomness)).sender
+        self._transfers = yield from set_up(TREE_DEPTH, self._randomness)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Take the choices that are new, send corrections and our share of every count, and hear the counts."""
@@ -305,8 +347,11 @@ class ObliviousCorrector:
         """Send corrections and our share of the number of correctly classified test records, and hear it."""
         if not len(self._test):
             return Correct(0.0)
-        vectors = _leaves(model, self._planner.sides, self._hearing.most_correct)
-        totals = yield from self._once(vectors, self._test)
+        width = self._hearing.most_correct.bit_length()
+        if isinstance(model, Predictor):
+            totals = yield from self._once(_leaves(model, self._planner.sides, width), self._test)
+        else:
+            totals = _one((yield from self._share_correct(model, self._transfers, width)), width)
         return (yield from self._hearing.hear_correct(_shares(totals, [self._hearing.lifted_of(model)])))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
@@ -317,7 +362,7 @@ class ObliviousCorrector:
     def _take(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, BothKeys]]:
         if not vectors:
             return {}
-        keys = yield from self._sender.extend([len(codes)] * len(vectors))
+        keys = yield from self._transfers.sender.extend([len(codes)] * len(vectors))
         return dict(zip(vectors, keys, strict=True))
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
@@ -359,6 +404,11 @@ def _add(totals: Totals, more: Totals) -> None:
         totals[place] = (totals.get(place, (0, most))[0] + share & most, most)
 
 
+def _one(share: int, width: int) -> Totals:
+    """Return the share of a count that stands for itself."""
+    return {0: (share, (1 << width) - 1)}
+
+
 def _shares(totals: Totals, noise: Sequence[int]) -> CountShares:
     """Return the corrector's shares, with its noise in them."""
     return CountShares(tuple(share + noise[place] & most for place, (share, most) in totals.items()))
@@ -369,16 +419,10 @@ def _sets(sets: Sequence[Expression], sides: ColumnSides, records: int) -> Vecto
     return sides.vectors([(place, width, AnyOf((what,))) for place, what in enumerate(sets)])
 
 
-def _leaves(model: Learned, sides: ColumnSides, largest: int) -> dict[Expression, list[AskedCount]]:
-    """Return what a tree says as parts of one count: for each distinct part of the chooser, what the corrector's is.
-
-    Raises:
-        InputError: The model has no leaves; the terms do not allow to test it.
-    """
-    if not isinstance(model, Predictor):
-        raise InputError("counts by oblivious transfer test trees alone")
+def _leaves(model: Predictor, sides: ColumnSides, width: int) -> dict[Expression, list[AskedCount]]:
+    """Return what a tree says as parts of one count: for each distinct part of the chooser, what the corrector's is."""
     rows: dict[Expression, list[Expression]] = {}
     for leaf, label in model.leaves():
         hit = leaf & Term(sides.schema.class_index, label)
         rows.setdefault(hit.restricted(sides.chooser), []).append(hit.restricted(sides.corrector))
-    return {own: [AskedCount(0, largest.bit_length(), AnyOf(tuple(each)))] for own, each in rows.items()}
+    return {own: [AskedCount(0, width, AnyOf(tuple(each)))] for own, each in rows.items()}

@@ -55,7 +55,7 @@ from protocols.messages.oblivious import (
     SeedHints,
 )
 from protocols.messages.people import CommonRows, IdList, PeopleOffer, ValuesPage
-from protocols.messages.predicting import RowsAsked, RowShares, RowsShare, SealedComparisons
+from protocols.messages.predicting import RowsAsked, RowShares, RowsShare
 
 __all__ = [
     "BaseOffer",
@@ -89,7 +89,6 @@ __all__ = [
     "RowShares",
     "RowsAsked",
     "RowsShare",
-    "SealedComparisons",
     "SeedHints",
     "SentNode",
     "SentTree",

@@ -42,16 +42,13 @@ class SignedHead(Message):
 class KeptParts(Message):
     """What the sender has kept of a run that goes on.
 
-    That is how many answers, with their digest; whether it has the receiver's disguised copy; how many bytes of the
-    receiver's encrypted coins, and a digest of the key that they are under. The receiver has told or heard all of it
-    before, and learns how much of it the sender has not lost.
+    That is how many answers, with their digest, and whether it has the receiver's disguised copy. The receiver has told
+    or heard all of it before, and learns how much of it the sender has not lost.
     """
 
     answers: int
     digest: bytes
     copy: bool
-    coins: int
-    key: bytes
 
 
 @dataclass(frozen=True, repr=False)

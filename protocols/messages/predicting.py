@@ -25,18 +25,6 @@ class RowsAsked(Message):
 
 
 @dataclass(frozen=True, repr=False)
-class SealedComparisons(Message):
-    """Fresh encryptions, under the receiver's key, of numbers that are 0 or drawn by lot, in an order drawn by lot.
-
-    So many for each pair of classes of each row, which naive Bayes compares. The receiver learns whether one of them is
-    0, and so in what order the classes come out, by places that only the sender can name: nothing, by itself. A
-    receiver that encrypted other than bits learns how many of them are 0: how many of its guesses are right.
-    """
-
-    ciphertexts: bytes
-
-
-@dataclass(frozen=True, repr=False)
 class RowShares(Message):
     """The sender's share of one number for each row of a batch that was asked.
 

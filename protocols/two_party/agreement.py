@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
 from protocols.errors import DisagreementError, InputError
 from protocols.jobs import Align, Job, Predict, Train, Unusable
@@ -33,11 +32,10 @@ from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
 
 VERSION = "cotally/3"
-MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
-    "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job", "memory",
-    "run", "budget", "comparisons", "predictions", "rows",
+    "version", "party", *TERM_NAMES, "cipher", "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
+    "memory", "run", "budget", "comparisons", "predictions", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
@@ -75,7 +73,7 @@ _PEER_WANTS = {
     "method": "the peer's [agree] methods does not list this method: choose another, or ask its owner to add it",
     "theta": "the peer's [agree] odds refuse its copy: choose a theta nearer 1/2, or let its owner leave groups out",
     "omega": "the peer's [agree] omega allows fewer attributes with exact counts: choose a smaller omega",
-    "engine": "the peer does not take this engine: choose the other",
+    "counting": "the peer's [agree] counting does not list this way of counting: choose the other",
     "cipher": "the peer's [agree] ciphers does not list this cipher: choose the other",
     "class": "the class column has another name at the peer, or no side holds it: compare class in job.toml and [data]",
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
@@ -92,7 +90,7 @@ _PEER_WANTS = {
         "the peer's columns and the class do not go together: a column of one side has the name of the class and is "
         "not declared as it ([data] class, or ignore), or two columns of one side have one name"
     ),
-    "groups": "the peer cannot carry the coins: name fewer groups, merge values, or choose engine = dot_product",
+    "groups": "the peer cannot carry the coins: name fewer groups, or merge values",
     "ids": "the peer declares another form of ids: write the same [data] id_alike and as many columns on both sides",
     "id list": (
         "the peer takes no such list: its [agree] most_ids or most_alignments, or a run over its data set, is "
@@ -304,7 +302,7 @@ def _answered(changed: str | None) -> Objection | None:
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
-    weak = _key_objection(local, terms.cipher, terms.key_bits) if terms.counts_exactly else None
+    weak = _key_objection(local, Cipher.PAILLIER, terms.key_bits) if terms.encrypts else None
     return weak or _object_to_sizes(local, terms)
 
 
@@ -411,8 +409,6 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         own_design = local.design(terms.theta, shared)
         peer_design = RelatedDesign.of_odds(tuple(held), share.groups, terms.theta)
         peer_design = peer_design.of_first(len(held) - (shared and share.class_values is not None))
-        if terms.encrypts_coins:
-            ciphertexts_per_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
         return Objection("theta" if error.field == "theta" else "groups", str(error))
     if terms.learner is Learner.NAIVE_BAYES and not terms.counts_exactly:
@@ -423,11 +419,4 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
                 f"to test naive Bayes, {patterns:,} coin patterns of each of {tests:,} records would be gone through: "
                 "hold out none (test = 0), or count exactly (method hybrid or smc)",
             )
-    rows = share.records * max(own_design.patterns, peer_design.patterns)
-    if terms.encrypts_coins and rows > MAX_EXPANDED_ROWS:
-        return Objection(
-            "groups",
-            f"records times coin patterns are {rows:,}, more than {MAX_EXPANDED_ROWS:,}: "
-            'take engine = "dot_product", or name groups of columns that share a coin',
-        )
     return Agreement(terms, schema, peer, own_design, peer_design)

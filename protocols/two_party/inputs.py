@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
-from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, IdForm
 from protocols.messages import Share, SharedColumn
@@ -118,14 +117,6 @@ class PartyInputs:
         """
         whole = RelatedDesign.of_odds(tuple(attribute.size for attribute in self.table.attributes), self.groups, theta)
         return whole.of_first(len(self.sent_columns(class_is_shared)))
-
-    def ciphertexts_per_record(self) -> int:
-        """Return how many encrypted coins hide one of our records: what a run may need, made ahead.
-
-        Raises:
-            InputError: There are too many for that engine, or the groups too large for any theta.
-        """
-        return ciphertexts_per_record(self.design(Fraction(1), class_is_shared=False))
 
     def coins(self, design: RelatedDesign) -> Coins:
         """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).

@@ -3,8 +3,8 @@
     records           how many, as of a class that all of them have
     disguised copies  both ways (not for `smc`)
     own sets          both ways: the exact counts of the frequent sets of each side's items (not for `randomized`)
-    public key        from the key holder (not for `randomized`)
-    encrypted coins   from the key holder (engine `encrypted_coins`)
+    transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
+                      (neither for `randomized`)
     the sets of both  level by level; those that the copies leave in doubt are counted exactly
     model digests     both ways, and they must be equal
 
@@ -38,7 +38,7 @@ from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.own_counts import OwnCounts
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
-from protocols.two_party.secure import RecordParts, SecureCounting
+from protocols.two_party.secure import RecordParts, SecureCounting, SharedKey
 
 _SLACK = 1e-6
 
@@ -53,8 +53,7 @@ class FoundTogether:
         told: How many counts of sets of one side's items both sides told, together.
         withheld: How many frequent sets of our own items were not used, to tell of no few people.
         remembered: How many of `counted` were known from earlier runs.
-        key_holder: Who held the key, if there was one.
-        fingerprint: Of the key.
+        key: The one that was used, if any.
     """
 
     itemsets: JointItemsets
@@ -62,8 +61,7 @@ class FoundTogether:
     told: int = 0
     withheld: int = 0
     remembered: int = 0
-    key_holder: str | None = None
-    fingerprint: str | None = None
+    key: SharedKey | None = None
 
 
 KeepItemsets = Callable[[JointItemsets], None]
@@ -81,7 +79,7 @@ def find_itemsets(
     """Play one party's part of a run; arguments as of `training.run`.
 
     Discloses: to the peer, our disguised copy (unless `smc`); unless `randomized`, the exact counts of the frequent
-    sets of our own items, ciphertexts, and the exact count of each set with items of both that is counted: frequent or
+    sets of our own items, and the exact count of each set with items of both that is counted: frequent or
     not, it tells of how many records with its items our items are true. The peer's itemsets are the same as ours.
 
     Raises:
@@ -127,9 +125,8 @@ class _Run:
         check = _Plausible(copies.view) if disguises else _accept
         for terms in telling.of_peer(own):
             check(Expression(terms), own[terms])
-        counting = SecureCounting(self.local, self.agreed, copies, self._parts, self.resumed)
-        cipher = yield from counting.share_key()
-        engine = counting.engine(cipher, Checks(self.agreed.schema, len(self.local.records), None))
+        checks = Checks(self.agreed.schema, len(self.local.records), None)
+        engine, key = yield from SecureCounting(self.local, self.agreed, copies, self._parts, checks).engine()
         yield from engine.set_up()
         memory = _Memory(both_know, known)
         supports = _Supports(engine, memory, self.resumed.answers, check, self.agreed.schema.class_index)
@@ -141,8 +138,7 @@ class _Run:
             told=len(own),
             withheld=mine.withheld,
             remembered=supports.remembered,
-            key_holder=counting.key_holder,
-            fingerprint=cipher.fingerprint(),
+            key=key,
         )
 
     def _search(self, evidence: Evidence) -> JointSearch:

@@ -1,33 +1,37 @@
-"""Setting up exact counts in a run of two parties: who holds the key, and the engine at either side (DESIGN 6)."""
+"""Setting up exact counts in a run of two parties: who does what, and the engine at either side (DESIGN 6 and 15)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
-
-import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
-from protocols.counting.encrypted_coins import EncryptedCoinsEvaluator, EncryptedCoinsKeyHolder
-from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
-from protocols.counting.rows import View
+from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
 from protocols.counts import SecureEngine
 from protocols.messages import HolderKey
 from protocols.noise.both import EXACT, Noises
 from protocols.randomness import canonical
 from protocols.role import Role, Send, receive
 from protocols.tables.arrays import Index
-from protocols.terms import Learner
+from protocols.tables.table import Codes
+from protocols.terms import Cipher
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.bayes_test import BayesTestEvaluator, BayesTestKeyHolder, TestRecords
+from protocols.two_party.bayes_test import BayesTest
 from protocols.two_party.copies import Copies
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.resume import Resumed
 
 RecordParts = tuple[Index, Index]
 """The records that are trained on, and those to test."""
+
+
+@dataclass(frozen=True)
+class SharedKey:
+    """The key of counts under encryption: whose it is, and the digest that both screens show."""
+
+    holder: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,102 +43,103 @@ class SecureCounting:
         agreed: What was agreed.
         copies: What the exchange of copies has left.
         parts: Which records are counted on.
-        resumed: What need not be sent again.
+        checks: Of what is told.
         noises: In what is told.
 
-    Discloses: the public key, if we hold the key; else nothing.
+    Discloses: the public key, where counts are encrypted and we hold it; else nothing.
     """
 
     local: PartyInputs
     agreed: Agreement
     copies: Copies
     parts: RecordParts
-    resumed: Resumed
+    checks: Checks
     noises: Noises = EXACT
 
     @property
-    def key_holder(self) -> str:
-        """The party that holds the key."""
-        return key_holder(self.local.party, self.agreed)
+    def _first(self) -> str:
+        return first_side(self.local.party, self.agreed)
+
+    @property
+    def _is_first(self) -> bool:
+        return self._first == self.local.party
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        train, test = self.parts
+        return len(train), len(test)
 
     @property
     def _key(self) -> AnyKeyHolder:
-        return self.local.secrets.keys[self.agreed.terms.cipher]
+        return self.local.secrets.keys[Cipher.PAILLIER]
 
-    @property
-    def _holds_key(self) -> bool:
-        return self.key_holder == self.local.party
-
-    def share_key(self) -> Role[AnyCiphertexts]:
-        """Send the public key, or receive the peer's.
+    def engine(self) -> Role[tuple[SecureEngine, SharedKey | None]]:
+        """Make our side's engine, and exchange the key if it needs one.
 
         Raises:
-            PeerError: It is no key, or a weaker one than was agreed.
+            PeerError: The peer's is no key, or a weaker one than was agreed.
         """
-        context = canonical(self.agreed.nonces, self.key_holder.encode())
-        if self._holds_key:
+        train, test = (self.copies.view.rows(part).codes for part in self.parts)
+        if not self.agreed.terms.encrypts:
+            return self._transferring(train, test), None
+        cipher = yield from self._share_key()
+        return self._encrypting(cipher, train, test), SharedKey(self._first, cipher.fingerprint())
+
+    def _transferring(self, train: Codes, test: Codes) -> SecureEngine:
+        schema, randomness = self.agreed.schema, self.local.secrets.randomness
+        sides = sides_of(schema, self._first)
+        held_out = BayesTest(schema, test, self._first, self._is_first, randomness)
+        if self._is_first:
+            telling = Telling(self.checks, self._sizes, self.noises)
+            return ObliviousChooser(sides, train, test, telling, randomness, held_out)
+        hearing = Hearing(self.checks, self._sizes, self.noises)
+        return ObliviousCorrector(sides, train, test, hearing, randomness, held_out)
+
+    def _share_key(self) -> Role[AnyCiphertexts]:
+        """Send the public key, or receive the peer's."""
+        context = canonical(self.agreed.nonces, self._first.encode())
+        if self._is_first:
             yield Send(HolderKey(self._key.announce(context)))
             return self._key.public
         return self._key.read_peer((yield from receive(HolderKey)).key, self.agreed.terms.key_bits, context)
 
-    def engine(self, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
-        """Make our side's engine under the shared key."""
-        view = self.copies.view
-        train, test = (view.rows(part) for part in self.parts)
-        sizes = (len(train), len(test))
-        telling = KeyHolderReplies(self._key, checks, sizes, self.noises)
-        replying = EvaluatorReplies(cipher, checks, sizes, self.local.secrets.randomness, self.noises)
-        compute = self.local.computing
-        if not self.agreed.terms.encrypts_coins:
-            return self._dot_product(cipher, (train, test), telling, replying)
-        if self._holds_key:
-            design = self.agreed.own_design
-            patterns = design.pattern_of(self.copies.coins[np.concatenate(self.parts)])
-            there = self.resumed.sent_before(cipher.fingerprint())
-            return EncryptedCoinsKeyHolder(compute.encryption(self._key), design, patterns, telling, there)
-        pages = self.resumed.pages(cipher.fingerprint())
-        return EncryptedCoinsEvaluator(train, test, replying, compute.workers, pages)
-
-    def _dot_product(
-        self,
-        cipher: AnyCiphertexts,
-        views: tuple[View, View],
-        telling: KeyHolderReplies[Any],
-        replying: EvaluatorReplies[Any],
-    ) -> SecureEngine:
-        train, test = (view.codes for view in views)
-        largest = telling.largest if self._holds_key else replying.largest
-        layout = make_layout(self.agreed.schema, self.key_holder, largest, cipher)
-        held_out = TestRecords(self.local, self.agreed.schema, test, self.key_holder)
-        is_bayes = self.agreed.terms.learner is Learner.NAIVE_BAYES
-        if self._holds_key:
-            encryption = self.local.computing.encryption(self._key)
-            holder = DotProductKeyHolder(encryption, layout, train, test, telling)
-            return BayesTestKeyHolder(holder, held_out, telling) if is_bayes else holder
-        evaluator = DotProductEvaluator(layout, train, test, replying)
-        return BayesTestEvaluator(evaluator, held_out, replying) if is_bayes else evaluator
+    def _encrypting(self, cipher: AnyCiphertexts, train: Codes, test: Codes) -> SecureEngine:
+        schema = self.agreed.schema
+        if self._is_first:
+            telling = KeyHolderReplies(self._key, self.checks, self._sizes, self.noises)
+            layout = make_layout(schema, self._first, telling.largest, cipher)
+            return DotProductKeyHolder(self.local.computing.encryption(self._key), layout, train, test, telling)
+        randomness = self.local.secrets.randomness
+        replying = EvaluatorReplies(cipher, self.checks, self._sizes, randomness, self.noises)
+        return DotProductEvaluator(make_layout(schema, self._first, replying.largest, cipher), train, test, replying)
 
 
-def key_holder(party: str, agreed: Agreement) -> str:
-    """Return who holds the key: who has less to encrypt.
-
-    For `encrypted_coins` that is the side with fewer coin patterns, of equals the first name (DESIGN 6.2); for
-    `dot_product` the side that probably makes fewer distinct conjunctions of its columns (DESIGN 6.1).
-    """
-    if not agreed.terms.encrypts_coins:
-        schema, parties = agreed.schema, (party, agreed.peer)
-        columns = {name: schema.sizes_of(name) for name in parties}
-        class_holder = schema.class_owners[0] if len(schema.class_owners) == 1 else None
+def first_side(party: str, agreed: Agreement) -> str:
+    """Return who chooses in the transfers, or holds the key."""
+    schema = agreed.schema
+    columns = {name: schema.sizes_of(name) for name in (party, agreed.peer)}
+    class_holder = schema.class_owners[0] if len(schema.class_owners) == 1 else None
+    if agreed.terms.encrypts:
         return lighter_side(columns, class_holder, schema.classes)
-    patterns = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
-    return min(patterns, key=lambda name: (patterns[name], name))
+    return choosing_side(columns, class_holder)
+
+
+def choosing_side(columns: Mapping[str, Sequence[int]], class_holder: str | None) -> str:
+    """Return who chooses in the transfers: who lacks the class; where both hold it, who has less to choose.
+
+    Args:
+        columns: Of each party, how many values its attributes have.
+        class_holder: Who alone holds the class; None if both do.
+    """
+    others = {name: sizes for name, sizes in columns.items() if name != class_holder}
+    return lighter_side(others, None, 1)
 
 
 def lighter_side(columns: Mapping[str, Sequence[int]], class_holder: str | None, classes: int) -> str:
-    """Return who has less to encrypt, from what both know: a vector for each distinct `E_a` of its columns.
+    """Return who has less to send, from what both know: a vector for each distinct `E_a` of its columns.
 
     That is who has fewer combinations of values; a class that it alone holds is a column of its own, for it would be
-    encrypted too. Of equals it is who does not hold the class, then the first name.
+    sent too. Of equals it is who does not hold the class, then the first name.
 
     Args:
         columns: Of each party, how many values its attributes have.

@@ -2,13 +2,13 @@
 
     class counts      from who holds the class
     disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
-    public key        from the key holder (not for `randomized`)
-    encrypted coins   from the key holder (engine `encrypted_coins`)
+    transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
+                      (neither for `randomized`)
     the model         a tree level by level; naive Bayes by one batch of counts, estimates of the rest by another
     accuracy          one number
     model digests     both ways, and they must be equal
 
-Both sides run the same code; which of them is key holder follows from what both know.
+Both sides run the same code; which of them chooses, or holds the key, follows from what both know.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ from protocols.two_party.noise import noises_of
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
-from protocols.two_party.secure import SecureCounting, key_holder
+from protocols.two_party.secure import SecureCounting, SharedKey
 from protocols.two_party.split import split_records
 from protocols.two_party.told_estimates import (
     HearingEstimates,
@@ -65,7 +65,7 @@ class Outcome:
     `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
     error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
     count per class, and the accuracy where it is exact; `remembered` of them were known from earlier runs, and were not
-    asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
+    asked for again. `key` is the one that was used, if any.
     """
 
     model: Model
@@ -75,8 +75,7 @@ class Outcome:
     standard_error: float
     smc_computations: int
     exact_counts_disclosed: int
-    key_holder: str | None
-    fingerprint: str | None
+    key: SharedKey | None = None
     remembered: int = 0
 
     @property
@@ -123,7 +122,7 @@ def run(
         kept: What we have kept of the run, if both go on with it.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
-    rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
+    rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), the exact
     counts of the window (unless `randomized`), and the number of correctly classified test records. Of naive Bayes,
     where we hold the class, also our rounded estimates of the counts that are not exact. The peer's model is the same
     as ours.
@@ -140,12 +139,12 @@ def run(
 
 @dataclass(frozen=True)
 class _Grown:
-    """The model, how good it is, the key that was used, if any, and how many counts it took and were known."""
+    """The model, how good it is, how many counts it took, the key that was used, and how many counts were known."""
 
     model: Model
     computations: int
     correct: Correct
-    fingerprint: str | None
+    key: SharedKey | None = None
     remembered: int = 0
 
 
@@ -196,7 +195,7 @@ class _Run:
             most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
             limits = MinedLimits(agreed.schema, told, designs, growth)
             tree, correct = yield from receive_mined(most, limits)
-        return _Grown(tree, 0, correct, None)
+        return _Grown(tree, 0, correct)
 
     @property
     def _is_bayes(self) -> bool:
@@ -206,7 +205,7 @@ class _Run:
         """Let the class holder tell the estimates of naive Bayes."""
         estimates = self._estimates(copies)
         result = yield from self._bayes(told, estimates).build_from_estimates()
-        return _Grown(result.model, 0, (yield from estimates.count_correct(result.model)), None)
+        return _Grown(result.model, 0, (yield from estimates.count_correct(result.model)))
 
     def _estimates(self, copies: Copies) -> ToldEstimates:
         agreed, answers = self._agreed, self._resumed.answers
@@ -228,11 +227,10 @@ class _Run:
         train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
-        counting = SecureCounting(self._local, self._agreed, copies, self._parts, self._resumed, self._noises or EXACT)
-        cipher = yield from counting.share_key()
         sums = None if self._noises is None else ToldSums(train.schema, told, self._noises, self._class_noise)
         checks = Checks(train.schema, len(train), plausibility, sums)
-        engine = counting.engine(cipher, checks)
+        counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises or EXACT)
+        engine, key = yield from counting.engine()
         remembered = RememberedCounts(engine, known, self._known)
         kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
         yield from kept.set_up()
@@ -242,10 +240,10 @@ class _Run:
             learner = self._bayes(told, estimates)
             learned = yield from learner.build(self._refined(kept), self._terms.window, ranking)
             correct = yield from kept.count_correct(learned.model)
-            return _Grown(learned.model, learned.computations, correct, cipher.fingerprint(), remembered.taken)
+            return _Grown(learned.model, learned.computations, correct, key, remembered.taken)
         result = yield from self._grow(self._refined(kept), ranking, told)
         correct = yield from kept.count_correct(result.tree)
-        return _Grown(result.tree, result.computations, correct, cipher.fingerprint(), remembered.taken)
+        return _Grown(result.tree, result.computations, correct, key, remembered.taken)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -289,8 +287,7 @@ class _Run:
             standard_error=correct.error,
             smc_computations=grown.computations if secure else 0,
             exact_counts_disclosed=told + (grown.computations + tested if secure else 0),
-            key_holder=key_holder(self._local.party, self._agreed) if secure else None,
-            fingerprint=grown.fingerprint,
+            key=grown.key,
             remembered=grown.remembered,
         )
 

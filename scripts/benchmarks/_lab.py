@@ -6,7 +6,6 @@ import os
 import platform
 import resource
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -15,30 +14,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
 from phe.paillier import PaillierPublicKey, generate_paillier_keypair
 
-from party.demo.data import PARTIES, Halves
+from party.demo.data import Halves
 from party.demo.folders import config_path, write_job, write_parties
-from party.demo.options import CountingWay, DemoOptions
+from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
 from party.models.tree_file import read_tree
 from party.records.train_report import TrainReport, read_train_report
-from protocols.terms import Cipher, Engine, Method, Window
+from protocols.terms import Counting, Method, Window
 
 OPTIONS = DemoOptions(
     data="tic-tac-toe",
     rows=None,
     omegas=(1,),
     theta=Fraction(2, 3),
-    groups=2,
     key_bits=3072,
     test=Fraction(1, 5),
     seed=1,
     out=Path("unused"),
-    ways=(CountingWay(Engine.ENCRYPTED_COINS, Cipher.PAILLIER),),
+    ways=(Counting.OBLIVIOUS_TRANSFER,),
 )
 
 
@@ -142,27 +139,6 @@ def _children_seconds() -> float:
     """Return the processor time of all processes that we started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def use_short_exponents(root: Path) -> None:
-    for party in PARTIES:
-        path = root / party / "party.toml"
-        path.write_text(path.read_text() + '\n[compute]\nexponents = "short-256"\n')
-
-
-def make_factors_ahead(root: Path) -> None:
-    for party, cipher in product(PARTIES, Cipher):
-        options = ("--cipher", cipher, "--progress", "none")
-        command = (sys.executable, "-m", "party.cli.main", "precompute", root / party, *options)
-        subprocess.run(command, check=True, capture_output=True)
-
-
-FACTORS: dict[str, Callable[[Path], None] | None] = {
-    "fresh": None,
-    "short": use_short_exponents,
-    "ahead": make_factors_ahead,
-}
-"""Where the random factors of ciphertexts come from, and what prepares the parties' folders for it."""
 
 
 def _watch(alice: PartyProcess, server: Server) -> dict[int, int]:

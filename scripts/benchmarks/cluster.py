@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """A run on Dask beside the same run on the pool of this machine: time, and whether both give the same model.
 
-Each party has a scheduler and as many workers of its own as its pool has processes, all on this machine. The window is
-all candidates, so that the tree is plain ID3's whatever the coins are. `of_pool` is to be at most 1.3.
+Each party has a scheduler and as many workers of its own as its pool has processes, all on this machine. Counts are
+made by dot products, of which workers encrypt; the tree is plain ID3's. `of_pool` is to be at most 1.3.
 """
 
 import json
@@ -20,8 +20,7 @@ from _lab import OPTIONS, Run, make_parser, measure_run, publish, say
 from growth import generate
 
 from party.demo.data import PARTIES
-from party.demo.options import CountingWay
-from protocols.terms import ALL, Cipher, Engine, Method
+from protocols.terms import ALL, Counting, Method
 
 ROOT = Path(__file__).parent.parent.parent
 START_SECONDS = 60
@@ -68,16 +67,16 @@ def use(setting: dict[str, str]) -> Callable[[Path], None]:
     return write
 
 
-def measure(records: int, cipher: Cipher, workers: int, key_bits: int) -> list[dict[str, object]]:
-    options = replace(OPTIONS, groups=1, ways=(CountingWay(Engine.ENCRYPTED_COINS, cipher),), key_bits=key_bits)
+def measure(records: int, workers: int, key_bits: int) -> list[dict[str, object]]:
+    options = replace(OPTIONS, ways=(Counting.PAILLIER,), key_bits=key_bits, max_depth=2)
     halves = generate(records, 10)
 
     def run(prepare: Callable[[Path], None]) -> Run:
-        return measure_run(halves, Method.HYBRID, ALL, prepare=prepare, options=options)
+        return measure_run(halves, Method.SMC, ALL, prepare=prepare, options=options)
 
-    say(f"{records} records, {cipher}, pool ...")
+    say(f"{records} records, pool ...")
     pool = run(use(dict.fromkeys(PARTIES, f"workers = {workers}")))
-    say(f"{records} records, {cipher}, Dask ...")
+    say(f"{records} records, Dask ...")
     with ExitStack() as stack:
         addresses = {party: stack.enter_context(running(workers)) for party in PARTIES}
         dask = run(use({party: f'on = "{address}"' for party, address in addresses.items()}))
@@ -85,7 +84,6 @@ def measure(records: int, cipher: Cipher, workers: int, key_bits: int) -> list[d
         {
             "on": name,
             "records": records,
-            "cipher": cipher,
             "workers": workers,
             "seconds": each.report.seconds,
             "of_pool": each.report.seconds / pool.report.seconds,
@@ -99,12 +97,11 @@ def measure(records: int, cipher: Cipher, workers: int, key_bits: int) -> list[d
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--records", type=int, default=10**6, help="of the generated table (default: %(default)s)")
-    parser.add_argument("--cipher", type=Cipher, choices=list(Cipher), default=Cipher.CURVE, help="of the counts")
+    parser.add_argument("--records", type=int, default=10**4, help="of the generated table (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2, help="of each party (default: %(default)s)")
     arguments = parser.parse_args()
     records, key_bits = (300, 2048) if arguments.quick else (arguments.records, 3072)
-    rows = measure(records, arguments.cipher, 1 if arguments.quick else arguments.workers, key_bits)
+    rows = measure(records, 1 if arguments.quick else arguments.workers, key_bits)
     publish(rows, arguments.out)
     sys.exit(not all(row["same_model"] for row in rows))
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""How a run grows: with records, attributes, groups, and with the delay and rate of the line. Generated tables.
+"""How a run grows: with records, attributes, and with the delay and rate of the line. Generated tables.
 
-Each block changes one thing about a base case (hybrid, omega = 3, two-valued columns, 2 groups a side); that of the
-records has one group a side. With 10^6 records either process must stay below 2 GiB.
+Each block changes one thing about a base case (hybrid, omega = 3, depth 5, two-valued columns, one coin each). With
+10^6 records either process must stay below 2 GiB.
 """
 
 from dataclasses import dataclass, replace
@@ -12,26 +12,23 @@ from _lab import OPTIONS, Line, make_parser, measure_run, publish, say
 
 from party.data import ColumnTreatment
 from party.demo.data import Half, Halves
-from party.demo.options import CountingWay
-from protocols.terms import Cipher, Engine, Method
+from protocols.terms import Method
 
 
 @dataclass(frozen=True)
 class Case:
-    """A table's size, groups per party, and a line's delay and rate."""
+    """A table's size, and a line's delay and rate."""
 
     records: int = 2_000
     attributes: int = 10
-    groups: int = 2
     delay: float = 0.0
     rate: float = 0.0
 
 
-RECORDS = [Case(records=10**power, groups=1) for power in (4, 5, 6)]
+RECORDS = [Case(records=10**power) for power in (4, 5, 6)]
 CASES = [
     *RECORDS,
     *(Case(attributes=attributes) for attributes in (8, 16, 32, 64)),
-    *(Case(groups=groups) for groups in (1, 2, 3)),
     *(Case(delay=delay) for delay in (0.0, 0.01, 0.05)),
     *(Case(rate=rate) for rate in (1e7, 1e8)),
 ]
@@ -58,16 +55,13 @@ def generate(records: int, attributes: int, seed: int = 7, values: int = 2) -> H
     return Halves("generated", "class", "id", [str(i) for i in range(records)], halves)
 
 
-def measure(case: Case, key_bits: int, cipher: Cipher) -> dict[str, object]:
+def measure(case: Case) -> dict[str, object]:
     say(f"{case} ...")
     line = Line(case.delay, case.rate) if case.delay or case.rate else None
-    options = replace(
-        OPTIONS, groups=case.groups, key_bits=key_bits, ways=(CountingWay(Engine.ENCRYPTED_COINS, cipher),)
-    )
+    options = replace(OPTIONS, max_depth=5)
     run = measure_run(generate(case.records, case.attributes), Method.HYBRID, 3, line, options=options)
     return {
         **vars(case),
-        "cipher": cipher,
         "seconds": run.report.seconds,
         "milliseconds_per_record": 1e3 * run.report.seconds / case.records,
         "processor": run.processor_seconds,
@@ -80,14 +74,12 @@ def measure(case: Case, key_bits: int, cipher: Cipher) -> dict[str, object]:
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--cipher", type=Cipher, choices=list(Cipher), default=Cipher.PAILLIER, help="of the counts")
     parser.add_argument("--only-records", action="store_true", help="the block of the records alone")
     parser.add_argument("--most-records", type=int, default=10**6, help="leave larger cases out")
     arguments = parser.parse_args()
-    key_bits = 2048 if arguments.quick else 3072
     chosen = QUICK if arguments.quick else RECORDS if arguments.only_records else CASES
     cases = [case for case in chosen if case.records <= arguments.most_records]
-    publish([measure(case, key_bits, arguments.cipher) for case in cases], arguments.out)
+    publish([measure(case) for case in cases], arguments.out)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 
 `pip install sf-heu==0.5.2b0 pypaillier` puts two libraries beside `phe`, which the project has; what is not installed
 gets rows that say so. A library's column is our processor time over its own: below 1 ours is cheaper. Wall clocks tell
-little, because both encrypt in threads. Their encryption has short exponents by default, phe's and our `full` do not;
-to `decrypt`, ours takes secret exponents in constant time, which is slower. Only we check each ciphertext that is read.
+little, because both encrypt in threads. Their encryption has short exponents by default, phe's and ours do not; to
+`decrypt`, ours takes secret exponents in constant time, which is slower. Only we check each ciphertext that is read.
 pypaillier makes keys of safe primes: minutes at 3,072 bits. `over_bare` is ours over `a * b % n^2` on the same numbers.
 """
 
@@ -20,7 +20,7 @@ from phe.paillier import generate_paillier_keypair
 
 from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
 from protocols.ciphers.paillier.ciphertext import read_page, write_page
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
+from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.paillier.packing import pack_counts
 
@@ -53,15 +53,13 @@ def our_costs(bits: int, page: int, rounds: int) -> dict[str, Cost]:
     _, private = generate_paillier_keypair(n_length=bits)
     key = PrivateKey(Integer(private.p), Integer(private.q))
     public, ones = key.public_key, _ones(page)
-    full, short = Encryptor(key, secrets), Encryptor(key, secrets, ShortExponents())
-    for encryptor in (full, short):
-        encryptor.encrypt(ones[:8])  # makes the tables
+    full = Encryptor(key, secrets)
+    full.encrypt(ones[:8])  # makes the tables
     values = [fresh.value for fresh in full.encrypt(ones)]
     data = write_page(public, full.encrypt(ones))
     keys, square, few = np.arange(page) % 4, public.n_square, values[: _few(page)]
     return {
-        "encrypt, full exponents": best(lambda: full.encrypt(ones), page, rounds),
-        "encrypt, short exponents": best(lambda: short.encrypt(ones), page, rounds),
+        "encrypt": best(lambda: full.encrypt(ones), page, rounds),
         "decrypt": best(lambda: [key.decrypt(value) for value in few], len(few), rounds),
         "add": best(lambda: multiply_into([None] * 4, values, keys, square), page, rounds),
         "read and check": best(lambda: read_page(public, data), page, rounds),

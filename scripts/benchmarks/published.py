@@ -5,10 +5,7 @@ The figures of others are *printed*, and were not measured here: their machines,
 SecretFlow boost (a tree of many), Hamada et al. share the work among three parties of which two are honest, and all
 split in two, where a column of ours splits into all of its values.
 
-Groups: eight-valued columns that share a coin have eight offsets, so one group sends 7 ciphertexts per record, two
-send 63. Each party has one group here, the cheapest: one secret coin per record, which discloses how the columns of
-a party relate within a record. Adult has two-valued columns in two groups per party (3 ciphertexts per record), as in
-all other tables; theta is 2/3.
+Each column has a coin of its own; theta is 2/3.
 
 `processor` is the time of all cores of both parties together. The line is of 100 Mb/s with 20 ms each way.
 """
@@ -22,8 +19,7 @@ from _lab import FAR, OPTIONS, Line, make_parser, measure_run, publish, say
 from growth import generate
 
 from party.demo.data import Halves, deal_dataset
-from party.demo.options import CountingWay
-from protocols.terms import Cipher, Engine, Method
+from protocols.terms import Method
 
 OURS_REVEAL = "the tree with its counts; disguised copies; rounded gains; exact counts of 3 candidates per node"
 OMEGA = 3
@@ -43,12 +39,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """A table, how deep its tree is, our groups per party, and what others print for it."""
+    """A table, how deep its tree is, and what others print for it."""
 
     name: str
     table: Callable[[], Halves]
     depth: int
-    groups: int
     figures: tuple[Figure, ...]
 
 
@@ -79,33 +74,24 @@ ADULT = (
     Figure("MP-SPDZ semi-bin, counting", 3.0, "2, semi-honest", "what the program opens", NOT_PRINTED, 1_100),
 )
 SETTINGS = {
-    "50000x15": Setting("50,000 x 15 of 8 values", partial(generate, 50_000, 15, values=8), 4, 1, SQUIRREL),
-    "2^20x11": Setting("2^20 x 11 of 2 values", partial(generate, 2**20, 11), 4, 1, HAMADA),
-    "2^20x11of8": Setting("2^20 x 11 of 8 values", partial(generate, 2**20, 11, values=8), 4, 1, HAMADA),
-    "adult": Setting("adult, 32,561 x 14", partial(deal_dataset, "adult", 1), 5, 2, ADULT),
+    "50000x15": Setting("50,000 x 15 of 8 values", partial(generate, 50_000, 15, values=8), 4, SQUIRREL),
+    "2^20x11": Setting("2^20 x 11 of 2 values", partial(generate, 2**20, 11), 4, HAMADA),
+    "2^20x11of8": Setting("2^20 x 11 of 8 values", partial(generate, 2**20, 11, values=8), 4, HAMADA),
+    "adult": Setting("adult, 32,561 x 14", partial(deal_dataset, "adult", 1), 5, ADULT),
 }
 QUICK = {
-    "50000x15": Setting("200 x 15 of 8 values", partial(generate, 200, 15, values=8), 4, 1, SQUIRREL),
+    "50000x15": Setting("200 x 15 of 8 values", partial(generate, 200, 15, values=8), 4, SQUIRREL),
 }
 
 
-def measure(setting: Setting, cipher: Cipher, line: Line | None, key_bits: int) -> dict[str, object]:
-    say(f"{setting.name}, {cipher}, {line} ...")
-    options = replace(
-        OPTIONS,
-        groups=setting.groups,
-        ways=(CountingWay(Engine.ENCRYPTED_COINS, cipher),),
-        key_bits=key_bits,
-        max_depth=setting.depth,
-        min_leaf=5,
-        test=Fraction(0),
-    )
+def measure(setting: Setting, line: Line | None) -> dict[str, object]:
+    say(f"{setting.name}, {line} ...")
+    options = replace(OPTIONS, max_depth=setting.depth, min_leaf=5, test=Fraction(0))
     run = measure_run(setting.table(), Method.HYBRID, OMEGA, line, options=options)
     return {
         "setting": setting.name,
         "depth": setting.depth,
         "system": f"cotally, omega {OMEGA}",
-        "cipher": cipher,
         "line": "this machine" if line is None else "100 Mb/s, 20 ms",
         "seconds": run.report.seconds,
         "processor": run.processor_seconds,
@@ -121,15 +107,13 @@ def measure(setting: Setting, cipher: Cipher, line: Line | None, key_bits: int) 
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--setting", choices=SETTINGS, action="append", help="only this one; may be repeated")
-    parser.add_argument("--cipher", type=Cipher, choices=list(Cipher), default=Cipher.CURVE, help="of the counts")
     parser.add_argument("--near", action="store_true", help="without the line")
     arguments = parser.parse_args()
     settings = QUICK if arguments.quick else {name: SETTINGS[name] for name in arguments.setting or SETTINGS}
-    key_bits = 2048 if arguments.quick else 3072
     lines = (None,) if arguments.near else (FAR,) if arguments.quick else (None, FAR)
     rows: list[dict[str, object]] = []
     for setting in settings.values():
-        rows += [measure(setting, arguments.cipher, line, key_bits) for line in lines]
+        rows += [measure(setting, line) for line in lines]
         rows += [{"setting": setting.name, "depth": setting.depth, **vars(figure)} for figure in setting.figures]
     publish(rows, arguments.out)
 

@@ -10,6 +10,7 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
+from protocols.learning.tree import Split
 from protocols.messages import ClassCounts, EstimatedCounts, EstimatedGains, ExactCounts, SentTree, SetCounts
 from protocols.role import Message, Transcript
 from protocols.rule_terms import RuleTerms
@@ -20,13 +21,13 @@ from tests.support.parties import Case, make_terms, play
 
 RECORDS = 600
 WAYS: dict[str, dict[str, Any]] = {
-    "encrypted coins": {},
-    "the best candidate": {"omega": 1},
-    "dot products": {"engine": "dot_product"},
-    "smc on the curve": {"method": "smc", "cipher": "curve"},
+    "all candidates": {"test": Fraction(0)},
+    "the best candidate": {"omega": 1, "test": Fraction(0)},
+    "dot products": {"counting": "paillier"},
+    "smc": {"method": "smc", "test": Fraction(0)},
     "noise": {"method": "smc", "noise": Fraction(50)},
     "mined": {"method": "randomized"},
-    "naive Bayes": {"learner": Learner.NAIVE_BAYES, "omega": 1, "max_depth": None},
+    "naive Bayes": {"learner": Learner.NAIVE_BAYES, "omega": 1, "max_depth": None, "test": Fraction(0)},
     "naive Bayes, estimated": {"learner": Learner.NAIVE_BAYES, "method": "randomized", "max_depth": None},
 }
 COLUMNS = {
@@ -35,6 +36,10 @@ COLUMNS = {
     "half": (300, 290, 310, 300),
     "nearly all": (580, 560, 550, 570),
 }
+
+OF_ONE_LENGTH = {"few": (20, 40, 60, 290), "half": (150, 140, 160, 300), "nearly all": (580, 560, 550, 310)}
+"""The same, but the classes of all of them have counts of as many binary digits."""
+TRANSFERS = {"all candidates", "the best candidate", "smc", "naive Bayes"}
 
 
 def table(ones: tuple[int, ...]) -> Codes:
@@ -62,10 +67,33 @@ def widths(messages: list[Message]) -> int:
     return sum(max(1, -(-int(number).bit_length() // 7)) for number in numbers)
 
 
+def lengths_by_purity(strays: int, changes: dict[str, Any]) -> tuple[set[int], tuple[int, ...]]:
+    """Return the columns of a tree of two levels, and all lengths; in a branch so many are of the rarer class."""
+    first = np.arange(RECORDS) < RECORDS // 2
+    label = first ^ (np.arange(RECORDS) % 300 < strays)
+    second = label ^ (np.arange(RECORDS) % 4 == 0)
+    codes = np.column_stack([first, np.zeros(RECORDS), second, label]).astype(np.uint8)
+    terms = make_terms(**{"method": "smc", "test": Fraction(0), "max_depth": 2} | changes)
+    seen = Transcript()
+    outcome, _ = play(Case({"alice": (2, 2), "bob": (2,)}, ("bob",), 2, codes, {"alice": 2, "bob": 2}, terms), seen)
+    split = {node.attribute for _, node in outcome.tree.walk() if isinstance(node, Split)}
+    return split, tuple(len(encode(message)) for message in crossed(seen))
+
+
+@pytest.mark.parametrize(("changes", "tells"), [({}, True), ({"counting": "paillier"}, False)], ids=str)
+def test_transfers_are_as_long_as_a_nodes_counts_of_the_classes_have_binary_digits(
+    changes: dict[str, Any], tells: bool
+) -> None:
+    """This is what lengths tell who watches the line (SECURITY); by dot products they tell the tree alone."""
+    (tree, few), (other, many) = (lengths_by_purity(strays, changes) for strays in (10, 60))
+    assert tree == other == {0, 2}
+    assert (few != many) == tells
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_no_frame_of_a_run_is_longer_or_shorter_for_the_counts_in_it(way: str) -> None:
     lengths, short = set(), set()
-    for ones in COLUMNS.values():
+    for ones in (OF_ONE_LENGTH if way in TRANSFERS else COLUMNS).values():
         seen = Transcript()
         play(tree_case(ones, WAYS[way]), seen)
         lengths.add(tuple(len(encode(message)) for message in crossed(seen)))

@@ -55,7 +55,7 @@ def solved(case: Case, columns: int) -> NDArray[np.bool_]:
 
 def test_as_many_columns_as_records_would_read_every_class_and_are_refused_with_limits() -> None:
     codes = chosen(60, 60)
-    assert solved(case_of(codes, 60, method="smc", engine="dot_product"), 60).mean() > 0.95
+    assert solved(case_of(codes, 60, method="smc"), 60).mean() > 0.95
     for method in ("smc", "randomized"):
         with pytest.raises(DisagreementError, match="more than half of what is unknown"):
             played(case_of(codes, 60, method=method, min_leaf=2))
@@ -65,8 +65,8 @@ def test_as_many_columns_as_the_bound_allows_read_a_little_of_each_class() -> No
     """600 records: 63 columns have half the bits of the classes; guesses by them are right for two in three."""
     codes = chosen(600, 63)
     with pytest.raises(DisagreementError, match="more than half"):
-        played(case_of(chosen(600, 68), 68, method="smc", engine="dot_product", min_leaf=5))
-    right = solved(case_of(codes, 63, method="smc", engine="dot_product", min_leaf=5), 63)
+        played(case_of(chosen(600, 68), 68, method="smc", min_leaf=5))
+    right = solved(case_of(codes, 63, method="smc", min_leaf=5), 63)
     assert 0.55 < right.mean() < 0.72
 
 

@@ -18,8 +18,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("name", "column", "rows"),
     [
-        ("primitives", "operation", 16),
-        ("curve", "operation", 8),
+        ("primitives", "operation", 14),
         ("transfers", "bytes", 16),
         ("growth", "memory_mib", 1),
         ("whole_trees", "phases", 1),
@@ -42,21 +41,10 @@ def test_a_benchmark_runs_small_and_writes_its_results(tmp_path: Path, name: str
     assert all(column in row for row in result["rows"])
 
 
-def test_the_benchmark_beside_a_textbook_dot_product_runs_small(tmp_path: Path) -> None:
-    small = ("--rows", "200", "--key-bits", "2048", "--sample", "3", "--out", str(tmp_path / "result.json"))
-    done = run_script("benchmarks/hybrid_against_one_textbook_dot_product.py", *small)
-    result = json.loads((tmp_path / "result.json").read_text())
-    assert result["rows_train"] == 160
-    assert result["hybrid_seconds"] > 0
-    assert f"ratio {result['ratio']:.3f}" in done.stdout
-    # At this size a run is mostly what does not grow with the records: the exit code tells a missed target.
-    assert done.returncode == (result["ratio"] >= result["target"])
-
-
 def test_forecasts_are_held_against_what_happened(tmp_path: Path) -> None:
     done = run_script("benchmarks/forecasts.py", "--quick", "--out", str(tmp_path / "result.json"))
     rows = json.loads((tmp_path / "result.json").read_text())["rows"]
-    assert [(row["cipher"], row["line"]) for row in rows] == [("paillier", False), ("curve", True)]
+    assert [row["line"] for row in rows] == [False, True]
     asserted = ("seconds", "bytes", "memory", "round_trips")
     missed = {name for name in asserted for row in rows if not 0.5 <= row[f"{name}_ratio"] <= 2}
     assert done.returncode == bool(missed), done.stdout

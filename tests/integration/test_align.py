@@ -55,7 +55,7 @@ def people(pair: Pair, party: str) -> list[str]:
 
 
 def train(pair: Pair) -> Ended:
-    job = pair.write_job(method="smc", cipher="curve", test="0", min_leaf=5)
+    job = pair.write_job(method="smc", test="0", min_leaf=5)
     return cotally_here("train", pair.bob / "party.toml", job, "--overwrite", "--report", pair.bob / "report.json")
 
 
@@ -80,7 +80,6 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
     looked = cotally_here("check", pair.bob / "party.toml", pair.folder / "job-1.toml")
     assert looked.code == 0, looked.out
     assert "Data set 'data': 120 records" in looked.out
-    assert "this party's data have 120" in cotally_here("precompute", pair.bob, "--status").out
 
     told = cotally_here("ledger", "show", pair.bob / "party.toml").out
     assert "Both learned how many of 150 people of ours and 150 of alice are common: 120; which of its own" in told
@@ -121,7 +120,7 @@ def test_an_aligned_run_that_was_killed_goes_on_whichever_side_has_lost_what_it_
     trusting: Path, tmp_path: Path
 ) -> None:
     pair = shifted(trusting, tmp_path)
-    work = pair.write_job(method="smc", cipher="curve", test="0", min_leaf=5)
+    work = pair.write_job(method="smc", test="0", min_leaf=5)
     for name in ("alice", "bob"):
         pair.edit(name, "patience = 30", "patience = 5")
     with serving(pair) as alice:
@@ -150,7 +149,7 @@ def test_common_people_too_few_to_train_on_end_the_run_at_both_before_anything_o
     pair = shifted(trusting, tmp_path)
     rewrite(pair, [f"p{number + RECORDS - 20:06}" for number in range(RECORDS)])
     with serving(pair):
-        few = cotally_here("train", pair.bob / "party.toml", pair.write_job(method="smc", cipher="curve"))
+        few = cotally_here("train", pair.bob / "party.toml", pair.write_job(method="smc"))
     assert few.code == 5
     assert "20 on both lists" in few.err
     assert "30" in few.err.splitlines()[-1]

@@ -111,7 +111,7 @@ def tables(ready: Cluster) -> list[int]:
 def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to_encrypt(
     pair: Pair, dask: Dask
 ) -> None:
-    here, told = trained(pair, "--workers", "1", "--progress", "none", omega=2, cipher="paillier")
+    here, told = trained(pair, "--workers", "1", "--progress", "none", omega=2, counting="paillier")
     found = re.search(r"Encryption key of (\w+)", told)
     assert found
     holder = found[1]
@@ -120,11 +120,11 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
         before = tables(ready)
     pair.edit(counter, "\n[data]\n", f'\ncompute = "{dask.address}"\n[data]\n')
     pair.edit(counter, "[compute]\nworkers = 0", "")
-    assert trained(pair, omega=2, cipher="paillier")[0] == here
+    assert trained(pair, omega=2, counting="paillier")[0] == here
     with Cluster.joined(dask.address) as ready:
         assert tables(ready) == before  # not even to measure its speed
     pair.edit(holder, "[compute]", f'[compute]\non = "{dask.address}"')
-    assert trained(pair, "--progress", "none", omega=2, cipher="paillier")[0] == here
+    assert trained(pair, "--progress", "none", omega=2, counting="paillier")[0] == here
     with Cluster.joined(dask.address) as ready:
         assert tables(ready) > before
 

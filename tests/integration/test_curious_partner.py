@@ -33,11 +33,11 @@ def test_runs_that_could_be_subtracted_are_refused_by_a_node_whose_peer_forgets_
     pair.edit("alice", 'most_runs = "any"', "most_runs = 1")
     pair.edit("bob", "smallest_test = 30", "smallest_test = 1")
     with serving(pair) as alice:
-        trained = pair.train_here(pair.write_job(cipher="curve", omega=1, min_leaf=5))
+        trained = pair.train_here(pair.write_job(omega=1, min_leaf=5))
         assert trained.code == 0, trained.err
         model = (pair.alice / "model.json").read_bytes()
         for changes, field in OTHERS:
-            refused = pair.train_here(pair.write_job(**{"cipher": "curve", "omega": 1, "min_leaf": 5} | changes))
+            refused = pair.train_here(pair.write_job(**{"omega": 1, "min_leaf": 5} | changes))
             assert refused.code == 5, refused.err
             assert f"differ on '{field}'" in refused.err
         assert alice.stderr is not None
@@ -70,7 +70,7 @@ def test_terms_and_classes_that_are_refused_end_in_one_line_on_both_screens_befo
     for party, usual, strict, changes, field in BAD:
         pair.edit(party, usual, strict)
         with serving(pair, "--once") as alice:
-            trained = pair.train_here(pair.write_job(**{"cipher": "curve"} | changes))
+            trained = pair.train_here(pair.write_job(**changes))
             listened = finish(alice)
         pair.edit(party, strict, usual)
         for ended in (trained, listened):

@@ -52,7 +52,6 @@ from protocols.messages import (
     RowsAsked,
     RowShares,
     RowsShare,
-    SealedComparisons,
     SeedHints,
     SentTree,
     SetCounts,
@@ -73,19 +72,20 @@ AGREEMENT: set[type[Message]] = {
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
     IdList, CodePage, HintPage, MaskedPage, OpenedPage, ValuesPage, CommonRows,
-    RowsShare, RowsAsked, RowShares, SealedComparisons, SetCounts,
+    RowsShare, RowsAsked, RowShares, SetCounts,
 }  # fmt: skip
-KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
-    # method: what the key holder may send, what the evaluator may send
-    "hybrid": (
-        {DisguisedPage, EstimatedGains, KnownDigests, HolderKey, CiphertextPage, ExactCounts},
-        {DisguisedPage, EstimatedGains, KnownDigests, PackedCounts},
-    ),
-    "smc": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
-    "randomized": ({DisguisedPage, SentTree}, {DisguisedPage}),
+BASE: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, KnownDigests}
+WAYS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
+    # how exact counts are made: what who chooses or holds the key may send, what the other may send
+    "oblivious_transfer": (BASE | {ChoicePage, ExactCounts}, BASE | {CorrectionPage, CountShares}),
+    "paillier": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
 }
+METHODS: dict[str, set[type[Message]]] = {
+    "hybrid": {DisguisedPage, EstimatedGains}, "smc": set(), "randomized": {DisguisedPage},
+}  # fmt: skip
 OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
-OF_NO_RUN_YET: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, ChoicePage, CorrectionPage, CountShares}
+TESTED: set[type[Message]] = {ChoicePage, CorrectionPage, MaskedPage}
+"""Classes are compared by gates on shared bits."""
 
 
 @dataclass
@@ -145,16 +145,22 @@ def pair(trusting: Path, tmp_path: Path) -> Pair:
     return pair
 
 
-@pytest.mark.parametrize("method", KINDS)
-@pytest.mark.parametrize(("engine", "cipher"), [("encrypted_coins", "paillier"), ("dot_product", "curve")])
+def first_side(crossed: Crossed) -> str:
+    """Return who holds the key, or chooses: bob, who lacks the class."""
+    key = trained(crossed.reports["alice"]).outcome.key
+    return "bob" if key is None else key.holder
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("counting", WAYS)
 def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
-    pair: Pair, method: str, engine: str, cipher: str, caplog: pytest.LogCaptureFixture
+    pair: Pair, method: str, counting: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    crossed = play_session(pair, method=method, engine=engine, cipher=cipher, omega=2)
-    holder = trained(crossed.reports["alice"]).outcome.key_holder or "alice"
+    crossed = play_session(pair, method=method, counting=counting, omega=2)
     for name, recording in crossed.recordings.items():
-        allowed = AGREEMENT | KINDS[method][0 if name == holder else 1]
+        counts = WAYS[counting][0 if name == first_side(crossed) else 1] if method != "randomized" else {SentTree}
+        allowed = AGREEMENT | METHODS[method] | counts
         assert {type(decode(frame, Message)) for frame in recording.sent} <= allowed
         for frame in (*recording.sent, *recording.received):
             assert CANARY.encode() not in frame
@@ -164,54 +170,40 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
     assert trained(crossed.reports["alice"]).outcome == trained(crossed.reports["bob"]).outcome
 
 
-@pytest.mark.parametrize("method", ["hybrid", "randomized"])
+@pytest.mark.parametrize("method", METHODS)
 def test_naive_bayes_sends_estimates_from_the_class_holder_alone_and_no_private_cell_or_id(
     pair: Pair, method: str
 ) -> None:
-    crossed = play_session(pair, method=method, omega=2, learner="naive_bayes", engine="encrypted_coins")
+    crossed = play_session(pair, method=method, omega=2, learner="naive_bayes")
     outcome = trained(crossed.reports["alice"]).outcome
     assert isinstance(outcome.model, NaiveBayes)
-    of_randomized, of_exact = {DisguisedPage}, KINDS["hybrid"]
-    holder = outcome.key_holder or "alice"
-    for name, recording in crossed.recordings.items():
-        allowed = of_randomized if method == "randomized" else of_exact[0 if name == holder else 1]
-        estimates = OF_BAYES if name == "alice" else set()
-        kinds = {type(decode(frame, Message)) for frame in recording.sent}
-        assert kinds <= AGREEMENT | allowed | estimates
-        assert (EstimatedCounts in kinds) == (name == "alice")
-        assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
-
-
-def test_naive_bayes_is_tested_by_comparisons_where_no_coins_are_encrypted_and_no_private_cell_crosses(
-    pair: Pair,
-) -> None:
-    crossed = play_session(pair, method="smc", engine="dot_product", learner="naive_bayes", cipher="curve")
-    outcome = trained(crossed.reports["alice"]).outcome
     assert outcome.correct == trained(crossed.reports["bob"]).outcome.correct is not None
     for name, recording in crossed.recordings.items():
-        compares = set() if name == outcome.key_holder else {SealedComparisons}
+        counts = WAYS["oblivious_transfer"][name == "alice"] | TESTED if method != "randomized" else set()
+        estimates = OF_BAYES if name == "alice" and method != "smc" else set()
         kinds = {type(decode(frame, Message)) for frame in recording.sent}
-        assert kinds <= AGREEMENT | KINDS["smc"][0 if name == outcome.key_holder else 1] | compares
-        assert compares <= kinds
+        assert kinds <= AGREEMENT | METHODS[method] | counts | estimates
+        assert (EstimatedCounts in kinds) == bool(estimates)
         assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
 
 
-@pytest.mark.parametrize("cipher", ["paillier", "curve"])
-def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pair: Pair, cipher: str) -> None:
-    first, second = play_session(pair, omega=1, cipher=cipher), play_session(pair, omega=1, cipher=cipher)
+@pytest.mark.parametrize(("counting", "kind"), [("paillier", CiphertextPage), ("oblivious_transfer", ChoicePage)])
+def test_a_second_run_releases_the_same_disguised_copy_and_all_else_is_fresh(
+    pair: Pair, counting: str, kind: type[Message]
+) -> None:
+    first, second = (play_session(pair, omega=1, counting=counting) for _ in range(2))
     for name in ("alice", "bob"):
         copies = [_of_kind(crossed.recordings[name], DisguisedPage) for crossed in (first, second)]
         assert copies[0] == copies[1] != []
-    holder = trained(first.reports["alice"]).outcome.key_holder
-    assert holder is not None
-    pages = [set(_of_kind(crossed.recordings[holder], CiphertextPage)) for crossed in (first, second)]
+    pages = [set(_of_kind(crossed.recordings[first_side(first)], kind)) for crossed in (first, second)]
     assert pages[0]
     assert not pages[0] & pages[1]
 
 
 def test_the_frames_cannot_hide_a_kind_that_this_table_leaves_out() -> None:
-    listed = {kind for both in KINDS.values() for kinds in both for kind in kinds} | AGREEMENT
-    assert listed | OF_BAYES | OF_OTHER_JOBS | OF_NO_RUN_YET == set(Message.__subclasses__())
+    listed = {kind for both in WAYS.values() for kinds in both for kind in kinds} | AGREEMENT | {SentTree}
+    listed |= {kind for kinds in METHODS.values() for kind in kinds}
+    assert listed | OF_BAYES | TESTED | OF_OTHER_JOBS == set(Message.__subclasses__())
 
 
 E_MAIL = "person{}@mail.example"

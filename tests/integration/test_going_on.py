@@ -32,7 +32,7 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 
 def job(pair: Pair) -> Path:
-    return pair.write_job(cipher="curve", omega="all")
+    return pair.write_job(omega="all")
 
 
 def until_growing(process: subprocess.Popen[str]) -> None:
@@ -190,7 +190,7 @@ def test_a_full_disk_pauses_the_run_until_there_is_room(pair: Pair, file: str) -
     """What is not on the disk is not acknowledged: the other side hears of a fault, and both go on later."""
     work = job(pair)
     with serving(pair) as alice:
-        assert pair.train_here(pair.write_job(cipher="curve", omega=1)).code == 0
+        assert pair.train_here(pair.write_job(omega=1)).code == 0
         sizes = [path.stat().st_size for path in (pair.alice / LEDGER_FILE, pair.alice / JOURNAL_FILE)]
         limit(alice, max(sizes) if file == JOURNAL_FILE else sizes[0])
         ended = pair.train_here(work)
@@ -214,7 +214,7 @@ def test_a_run_is_given_up_by_a_command_and_the_peer_hears_of_it(pair: Pair) -> 
         bob.send_signal(signal.SIGKILL)
         finish(bob)
         (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
-        other = pair.train_here(pair.write_job(cipher="curve", omega=1))
+        other = pair.train_here(pair.write_job(omega=1))
         assert_one_error(other, 5, "'run'", f"run {record.run} with alice on other terms (omega) has not ended")
         given_up = cotally_here("cancel", pair.bob / "party.toml", record.run, "--json")
         assert given_up.code == 0

@@ -64,7 +64,7 @@ def test_what_the_terms_do_not_make_next_ends_the_run_for_good(pair: Pair, name:
     changed: list[Message] = []
 
     def calls(bob: Bob) -> None:
-        bob.play(changing(*HOSTILE[name], changed), method="hybrid", omega=1, cipher="curve")
+        bob.play(changing(*HOSTILE[name], changed), method="hybrid", omega=1)
 
     ended, bob = serve(pair, calls, "--once", seconds=20)
     assert len(changed) == 1, ended.err
@@ -83,7 +83,7 @@ def test_the_same_peer_without_a_change_ends_well(pair: Pair) -> None:
     """The control: only the change is refused."""
 
     def calls(bob: Bob) -> None:
-        bob.play(run, method="hybrid", omega=1, cipher="curve")
+        bob.play(run, method="hybrid", omega=1)
 
     ended, bob = serve(pair, calls, "--once", seconds=20)
     assert not bob.errors, ended.err

@@ -24,7 +24,7 @@ def test_runs_and_what_is_on_record_of_them_are_told_to_programs(trusting: Path,
     alice = (["a", "class"], [["xyz"[i % 3], "yn"[i % 3 % 2]] for i in range(RECORDS)])
     bob = (["c"], [["rs"[i % 2]] for i in range(RECORDS)])
     pair = make_pair(trusting, tmp_path / "parties", alice, bob)
-    job = pair.write_job(method="smc", cipher="curve", test="0", min_leaf=5)
+    job = pair.write_job(method="smc", test="0", min_leaf=5)
     with serving(pair):
         matched = told("align", pair.bob)
         trained = told("train", pair.bob, job)

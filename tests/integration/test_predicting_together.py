@@ -50,7 +50,7 @@ def predict(pair: Pair, *more: str | Path) -> Ended:
 def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair: Pair, tmp_path: Path) -> None:
     joined, together = tmp_path / "all.csv", tmp_path / "together.csv"
     with serving(pair) as alice:
-        assert pair.train_here(pair.write_job(cipher="curve", test="0")).code == 0
+        assert pair.train_here(pair.write_job(test="0")).code == 0
         done = predict(pair, "--receiver", "both", "-o", together)
         assert done.code == 0, done.err
         assert "column 'c': 8 of 24 cells hold no value that the model knows" in done.err
@@ -99,7 +99,7 @@ def test_a_missing_cell_is_classified_as_it_was_trained(trusting: Path, tmp_path
     (pair.bob / "new.csv").write_text("id,c,d\n" + "".join(f"{who},{c},p\n" for who, _, c in rows))
     (tmp_path / "joined.csv").write_text("id,a,c,d\n" + "".join(f"{who},{a},{c},p\n" for who, a, c in rows))
     with serving(pair):
-        assert pair.train_here(pair.write_job(cipher="curve", test="0")).code == 0
+        assert pair.train_here(pair.write_job(test="0")).code == 0
         done = predict(pair, "-o", tmp_path / "together.csv")
         assert done.code == 0, done.err
     alone = cotally_here("predict", pair.bob / "model.json", tmp_path / "joined.csv", "-o", tmp_path / "alone.csv")
@@ -113,7 +113,7 @@ def test_a_missing_cell_is_classified_as_it_was_trained(trusting: Path, tmp_path
 def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: Path) -> None:
     joined, together = tmp_path / "all.csv", tmp_path / "together.csv"
     with serving(pair):
-        job = pair.write_job(cipher="curve", learner="naive_bayes", method="smc", engine="dot_product", test="1/4")
+        job = pair.write_job(learner="naive_bayes", method="smc", test="1/4")
         assert pair.train_here(job).code == 0
         done = predict(pair, "-o", together)
         assert done.code == 0, done.err

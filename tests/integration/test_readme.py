@@ -159,7 +159,7 @@ def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: 
         "--omega",
         "1",
         "--ways",
-        "encrypted_coins:curve",
+        "oblivious_transfer",
         "--out",
         str(tmp_path / "run"),
     ]

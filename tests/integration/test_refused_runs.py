@@ -39,20 +39,20 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair
         "theta": "3/10",
         "omega": 4,
         "method": "smc",
-        "cipher": "curve",
+        "counting": "oblivious_transfer",
         "class": "outcome",
         "min_leaf": 3,
         "max_depth": "any",
     }
     pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
     pair.edit("alice", 'omega = "all"', "omega = 3")
-    pair.edit("alice", '["curve", "paillier"]', '["paillier"]')
+    pair.edit("alice", '["oblivious_transfer", "paillier"]', '["paillier"]')
     pair.edit("alice", "min_leaf = 1", "min_leaf = 4")
     pair.edit("alice", 'max_depth = "any"', "max_depth = 3")
     pair.edit("bob", "odds = 2 ", 'odds = "any" ')
     with serving(pair) as alice:
         for term, value in refused.items():
-            usual = {"cipher": "paillier", "omega": 2, "min_leaf": 4, "max_depth": 3}
+            usual = {"counting": "paillier", "omega": 2, "min_leaf": 4, "max_depth": 3}
             assert_one_error(pair.train_here(pair.write_job(**{**usual, term: value})), 5, f"{term!r}")
         alice.terminate()
         listened = finish(alice)
@@ -88,7 +88,7 @@ def test_the_same_file_on_both_sides_is_refused_where_one_does_not_declare_the_c
     assert_one_error(refused, 2, "our column 'class' has the name of the class and is not declared to be it")
     with serving(pair, "--once") as alice:
         pair.edit("bob", '# class = "class"', 'ignore = ["class"]')
-        assert pair.train_here(pair.write_job(method="smc", cipher="curve")).code == 0
+        assert pair.train_here(pair.write_job(method="smc")).code == 0
         assert finish(alice).code == 0
 
 
@@ -103,7 +103,7 @@ def test_a_column_that_tells_the_class_is_noted_before_anything_leaves_and_at_th
     assert "column 'copy' alone tells the class of every record" in checked.out.replace("\n  ", " ")
     assert "alone tells" not in cotally_here("check", pair.alice / "party.toml").out.replace("\n  ", " ")
     with serving(pair, "--once") as alice:
-        trained = pair.train_here(pair.write_job(method="smc", cipher="curve"))
+        trained = pair.train_here(pair.write_job(method="smc"))
         told = finish(alice)
     assert trained.code == 0, trained.err
     for said in (trained.out + trained.err, told.out + told.err):
@@ -147,7 +147,7 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
         ({"theta": "1/2", "method": "nonsense"}, "method"),
         ({"omega": 0}, "omega"),
         ({"key_bits": 1024}, "2048"),
-        ({"cipher": "paillier", "key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
+        ({"counting": "paillier", "key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
         ({"test": "1"}, "test"),
         ({"max_depth": 0}, 'max_depth: must be an integer from 1 to 65535, or "any"'),
         ({"min_leaf": 0}, "min_leaf"),

@@ -15,6 +15,7 @@ from party.association import joint_itemsets, joint_rules
 from party.keys.keystore import load_secret
 from party.records.ledger import read_ledger
 from party.records.tally import Dealings, dealings
+from protocols.terms import Counting
 from tests.support.kills import Round, easily_killed
 from tests.support.processes import BITS, Ended, Pair, cotally_here, finish, make_pair, serving
 
@@ -38,7 +39,7 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 def write_job(pair: Pair, **changes: object) -> Path:
     usual: dict[str, object] = {
-        "learner": "rules", "method": "hybrid", "theta": "2/3", "cipher": "curve", "key_bits": BITS,
+        "learner": "rules", "method": "hybrid", "theta": "2/3", "key_bits": BITS,
         "min_leaf": SMALLEST, "min_support": "1/5", "max_len": 3, "absent": ["0"],
     }  # fmt: skip
     path = pair.folder / f"rules-{len(list(pair.folder.glob('rules-*')))}.toml"
@@ -64,9 +65,9 @@ def exact_share(items: frozenset[str]) -> float:
     return float(np.logical_and.reduce([ITEMS[item] for item in items]).mean())
 
 
-@pytest.mark.parametrize(("engine", "cipher"), [("encrypted_coins", "curve"), ("dot_product", "paillier")])
-def test_both_sides_end_with_the_same_rules_and_settled_ones_are_exact(pair: Pair, engine: str, cipher: str) -> None:
-    alice, bob = run_pair(pair, engine=engine, cipher=cipher)
+@pytest.mark.parametrize("counting", Counting)
+def test_both_sides_end_with_the_same_rules_and_settled_ones_are_exact(pair: Pair, counting: str) -> None:
+    alice, bob = run_pair(pair, counting=counting)
     assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
     found = joint_itemsets(pair.bob / "model.json")
@@ -158,7 +159,7 @@ class RulesRound(Round):
     """A run for rules of parties that are killed now and then."""
 
     def _write_job(self) -> Path:
-        return write_job(self.pair, engine=self.chance.choice(["encrypted_coins", "dot_product"]))
+        return write_job(self.pair, counting=self.chance.choice(list(Counting)))
 
     def _check_model(self, model: Path) -> None:
         found = joint_itemsets(model)

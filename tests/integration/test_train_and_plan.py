@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from party.cli import train
-from party.forecast.calibration import Speed
-from party.forecast.model import Line, Sizes, forecast, most_counts
-from party.keys.keystore import load_keys, load_secret
+from party.forecast.calibration import TransferSpeed
+from party.forecast.model import ByTransfers, Line, Sizes, forecast, most_counts
+from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
 from party.node.check import Assessment
 from party.node.session import Report, run_session
@@ -23,8 +23,7 @@ from party.show.assessment import amount_lines
 from party.show.costs import forecast_text
 from party.show.worth import worth_lines
 from protocols.randomized_response.precision import records_to_tell
-from protocols.terms import Cipher
-from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
+from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 
 RECORDS = 150
@@ -37,7 +36,7 @@ ODDS = "Odds of a true value in our copy against any one other: 2 to 1"
 """Bob's columns have 4 and 2 values, theta is 2/3."""
 READ = r"A receiver of our copy reads [\d.]+% of whole records and [\d.]+% of cells \("
 FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips"
-SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
+MEANS = ByTransfers(TransferSpeed(transfer=2e-7, bit=1e-9))
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +76,7 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> list[Report]:
 
 @pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
 @pytest.mark.parametrize("test", ["1/5", "0"])
-def test_the_last_lines_tell_tree_accuracy_file_and_key(
-    pair: Pair, reports: list[Report], method: str, test: str
-) -> None:
+def test_the_last_lines_show_tree_accuracy_and_file(pair: Pair, reports: list[Report], method: str, test: str) -> None:
     ended = run_train(pair, "--progress", "none", method=method, test=test, omega=1)
     (report,) = reports
     outcome = trained(report).outcome
@@ -109,9 +106,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
     lines += amount_lines(Assessment(terms, most, likely=None), revealed)
     assert outcome.exact_counts_disclosed <= most
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
-    if method != "randomized":
-        aim = "both screens must show the same; compare by telephone"
-        lines.append(f"Encryption key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
+    assert outcome.key is None
     first, *rest = (each for each in ended.err.splitlines() if " alone tells the class of every" not in each)
     assert first.startswith(f"Agreed with alice: tree by {method}")
     if method != "smc":
@@ -191,13 +186,13 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
-    told = ("This run reveals ", "Revealed so far: ", "False counts from the peer ")
+    told = ("This run reveals ", "Revealed so far: ", "False counts from the peer ", "Side by side:", "  ")
     *odds, guess, line, caveat = (each for each in ended.out.splitlines() if not each.startswith(told))
     assert ended.out.count("False counts") == (terms.get("method") != "randomized")
     assert bool(odds) == (terms.get("method") != "smc")
     assert guess.startswith("The peer's data are a guess: ")
     assert re.fullmatch(FORECAST, line)
-    assert "the tree is a guess" in caveat
+    assert caveat.startswith("The tree is a guess")
     return line.split(", ", 1)[1]
 
 
@@ -234,7 +229,6 @@ def test_plan_says_that_columns_that_share_a_coin_tell_more_together(pair: Pair)
 def expected(
     pair: Pair,
     sides: tuple[list[int], list[int]],
-    patterns: tuple[int, int],
     classes: int = 2,
     splits: int | None = None,
     party: str = "bob",
@@ -245,52 +239,64 @@ def expected(
         sides=sides,
         class_holder=1 if party == "bob" else 0,
         classes=classes,
-        patterns=patterns,
-        key=load_keys(pair.bob, BITS)[Cipher.CURVE],
     )
     agreed = read_job(pair.write_job(**terms)).terms
-    return forecast_text(forecast(sizes, agreed, SPEED, splits)).split(", ", 1)[1]
+    return forecast_text(forecast(sizes, agreed, MEANS, splits)).split(", ", 1)[1]
 
 
 def test_plan_takes_the_peer_for_like_oneself(pair: Pair) -> None:
     """Bob's columns have 4 and 2 values, in a group each; the mean is 3."""
-    assert told(pair) == expected(pair, ([4, 2], [3, 3]), (8, 8))
-    assert told(pair, omega=1) == expected(pair, ([4, 2], [3, 3]), (8, 8), omega=1)
+    assert told(pair) == expected(pair, ([4, 2], [3, 3]))
+    assert told(pair, omega=1) == expected(pair, ([4, 2], [3, 3]), omega=1)
 
 
 def test_plan_counts_the_class_of_who_holds_it_for_the_disguise_only(pair: Pair) -> None:
     """Alice's columns have 3 and 2 values, the class 2: it shares a group with the other column of 2."""
-    assert told(pair, party="alice") == expected(pair, ([3, 2], [2, 2]), (6, 6), party="alice")
+    assert told(pair, party="alice") == expected(pair, ([3, 2], [2, 2]), party="alice")
 
 
 def test_plan_uses_what_is_known_better(pair: Pair) -> None:
-    options = ("--peer-columns", "5", "--peer-patterns", "2", "--splits", "1000")
-    assert told(pair, *options) == expected(pair, ([4, 2], [3, 3, 3, 3, 3]), (8, 2), splits=1000)
+    options = ("--peer-columns", "5", "--splits", "1000")
+    assert told(pair, *options) == expected(pair, ([4, 2], [3, 3, 3, 3, 3]), splits=1000)
 
 
 def test_plan_says_what_it_takes_the_peers_data_for(pair: Pair) -> None:
     guess = "The peer's data are a guess: "
-    ours, ways = "2 columns, as many as ours, 3 values each, the mean of ours", "--peer-columns and --peer-patterns"
-    for options, engine, words in (
-        ((), "dot_product", f"{ours}; better with --peer-columns"),
-        ((), "encrypted_coins", f"{ours}, as many coin patterns as ours; better with {ways}"),
-        (
-            ("--peer-columns", "5", "--peer-patterns", "2"),
-            "encrypted_coins",
-            "5 columns as told, 3 values each, the mean of ours",
-        ),
-    ):
-        ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(engine=engine), *options)
+    ours = "2 columns, as many as ours, 3 values each, the mean of ours; better with --peer-columns"
+    told = "5 columns as told, 3 values each, the mean of ours"
+    for options, words in (((), ours), (("--peer-columns", "5"), told)):
+        ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), *options)
         assert f"{guess}{words}" in ended.out.splitlines()
 
 
+def test_plan_shows_smc_and_the_windows_side_by_side(pair: Pair) -> None:
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(omega=2))
+    lines = ended.out.splitlines()
+    start = lines.index("Side by side:") + 1
+    assert [line.split("  ")[1] for line in lines[start : start + 4]] == [
+        "smc",
+        *(f"hybrid ω={w}" for w in (1, 3, "all")),
+    ]
+    assert all(re.search(r" \d+ s +\d+\.\d MB +about \d+ exact counts", line) for line in lines[start : start + 4])
+    shown = json.loads(cotally_here("plan", pair.bob / "party.toml", pair.write_job(omega=2), "--json").out)["ways"]
+    assert [(way["method"], way["omega"]) for way in shown] == [("smc", None), *(("hybrid", w) for w in (1, 3, None))]
+    assert shown[1]["likely_counts"] < shown[2]["likely_counts"] < shown[3]["likely_counts"]
+
+
+def test_plan_leaves_out_what_no_run_can_be(pair: Pair) -> None:
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(noise="1", max_depth=2))
+    ways = [line.split("  ")[1] for line in ended.out.splitlines() if line.startswith("  ")]
+    assert ways == ["smc", "hybrid ω=all"]
+    assert "Side by side" not in cotally_here("plan", pair.bob / "party.toml", pair.write_job(method="randomized")).out
+
+
 def test_plan_needs_no_disguise_for_smc(pair: Pair) -> None:
-    assert told(pair, method="smc", theta="1/3") == expected(pair, ([4, 2], [3, 3]), (1, 1), method="smc")
+    assert told(pair, method="smc", theta="1/3") == expected(pair, ([4, 2], [3, 3]), method="smc")
 
 
 def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
     line = told(pair, method="randomized")
-    assert line == expected(pair, ([4, 2], [3, 3]), (8, 8), method="randomized")
+    assert line == expected(pair, ([4, 2], [3, 3]), method="randomized")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(method="randomized"))
     assert "This run reveals the counts of the classes and no others exactly." in ended.out.splitlines()
 
@@ -315,14 +321,15 @@ def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> 
     supposed = ("--records", "100000000", "--workers", "64", "--megabits", "100", "--delay", "1e9")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(max_depth=2), *supposed)
     assert ended.code == 0, ended.err
-    *_, words, line, _ = ended.out.splitlines()
+    lines = ended.out.splitlines()
+    words, line = lines[(start := lines.index("Side by side:")) - 2 : start]
     assert words == (
         "Supposed: 100,000,000 records like ours; 64 workers at each party, each on a processor like ours; a line of "
         "100 Mb/s; a delay of 1e+09 ms each way"
     )
-    sizes = Sizes(10**8, ([4, 2], [3, 3]), 1, 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.CURVE])
+    sizes = Sizes(10**8, ([4, 2], [3, 3]), 1, 2)
     terms = read_job(pair.write_job(max_depth=2)).terms
-    told = forecast(sizes, terms, SPEED, line=Line(1e8, 1e6))
+    told = forecast(sizes, terms, MEANS, line=Line(1e8, 1e6))
     time, rest = line.split(", ", 1)
     assert rest == forecast_text(told).split(", ", 1)[1]
     assert float(time.split()[1]) == pytest.approx(told.round_trips * 2e6 / 3600, rel=0.05)
@@ -336,7 +343,7 @@ def test_plan_refuses_a_line_that_cannot_be(pair: Pair, option: str, value: str)
     assert not ended.out
 
 
-@pytest.mark.parametrize("option", ["--peer-columns", "--peer-patterns", "--splits", "--records", "--workers"])
+@pytest.mark.parametrize("option", ["--peer-columns", "--splits", "--records", "--workers"])
 @pytest.mark.parametrize(
     ("value", "words"), [("0", "must be 1 or more"), ("-3", "must be 1 or more"), ("x", "--help`")]
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from party.models.tree_file import read_tree, tree_json
+from protocols.terms import Counting
 from tests.support.processes import (
     Pair,
     assert_one_error,
@@ -31,12 +32,10 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
 
 
-@pytest.mark.parametrize(
-    ("engine", "cipher"), [("encrypted_coins", "paillier"), ("dot_product", "paillier"), ("encrypted_coins", "curve")]
-)
-def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: Pair, engine: str, cipher: str) -> None:
+@pytest.mark.parametrize("counting", Counting)
+def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: Pair, counting: str) -> None:
     with serving(pair, "--once") as alice:
-        trained = pair.train(pair.write_job(engine=engine, cipher=cipher))
+        trained = pair.train(pair.write_job(counting=counting))
         assert trained.code == 0, trained.err
         assert finish(alice).code == 0
     tree = read_tree(pair.bob / "model.json")
@@ -44,7 +43,8 @@ def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: P
     assert tree_json(tree) == tree_json(plain_tree(tree.schema))
     report = json.loads((pair.bob / "report.json").read_text())
     assert report["exact_counts_disclosed"] == report["smc_computations"] + 2 + 1
-    assert report["round_trips"] <= 2 * tree.depth + 15
+    assert report["round_trips"] <= 2 * tree.depth + 18
+    assert ("Encryption key of " in trained.err) == (counting == "paillier")
     digests = {line.split("digest ")[1].split(";")[0] for line in trained.err.splitlines() if "digest" in line}
     assert digests == {tree.digest().hex()[:16]}
 
@@ -79,7 +79,7 @@ def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair,
     for party in ("alice", "bob"):
         pair.edit(party, "patience = 30", "patience = 3")
     with serving(pair, "--once", "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc", cipher="paillier"), "--progress", "json"))
+        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier"), "--progress", "json"))
         assert bob.stderr is not None
         for line in bob.stderr:
             if "encrypting" in line:
@@ -97,7 +97,7 @@ def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair,
 
 def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
     with serving(pair, "--once") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc", cipher="paillier"), "--progress", "json"))
+        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier"), "--progress", "json"))
         assert bob.stderr is not None
         for line in bob.stderr:
             if "encrypting" in line:
@@ -121,24 +121,24 @@ def test_the_model_classifies_rows_whose_columns_are_all_at_hand(tmp_path: Path,
     assert len((tmp_path / "out.csv").read_text().splitlines()) == RECORDS + 1
 
 
-def test_two_processes_learn_naive_bayes_that_classifies_rows_and_counts_it_from_memory_by_another_engine(
+def test_two_processes_learn_naive_bayes_that_classifies_rows_and_count_it_from_memory_in_another_way(
     tmp_path: Path, pair: Pair
 ) -> None:
     (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
     write_table(tmp_path / "rows.csv", [*names_a, *names_b], [[*a, *b] for a, b in zip(rows_a, rows_b, strict=True)])
     with serving(pair):
-        trained = pair.train_here(pair.write_job(learner="naive_bayes", cipher="curve"))
+        trained = pair.train_here(pair.write_job(learner="naive_bayes"))
         assert trained.code == 0, trained.err
         assert "Both parties hold the same naive Bayes model: 9 attributes" in trained.err
         model = (pair.bob / "model.json").read_bytes()
         assert (pair.alice / "model.json").read_bytes() == model
         report = json.loads((pair.bob / "report.json").read_text())
         assert report["smc_computations"] == 9 * 3 * 2
-        again = pair.train_here(pair.write_job(learner="naive_bayes", engine="dot_product", cipher="curve"))
+        again = pair.train_here(pair.write_job(learner="naive_bayes", method="smc"))
         assert again.code == 0, again.err
         assert (pair.bob / "model.json").read_bytes() == model
         assert json.loads((pair.bob / "report.json").read_text())["correct"] == report["correct"]
-        estimated = pair.train_here(pair.write_job(learner="naive_bayes", omega=2, cipher="curve"))
+        estimated = pair.train_here(pair.write_job(learner="naive_bayes", omega=2))
         assert estimated.code == 0, estimated.err
         assert "12 of these were known from earlier runs" in estimated.err
     ledger = cotally_here("ledger", "show", str(pair.bob / "party.toml"))
@@ -151,7 +151,7 @@ def test_two_processes_learn_naive_bayes_that_classifies_rows_and_counts_it_from
     assert page.code == 0, page.err
     written = (tmp_path / "report.html").read_text()
     assert "<h1>Naive Bayes for " in written
-    job = pair.write_job(learner="naive_bayes", cipher="curve")
+    job = pair.write_job(learner="naive_bayes")
     shown = " ".join(cotally_here("check", str(pair.bob / "party.toml"), str(job)).out.split())
     (read,) = re.findall(r"A receiver of [^<]*", unescape(written))
     assert read in shown

@@ -49,7 +49,7 @@ def until_encrypting(process: subprocess.Popen[str]) -> None:
             return
 
 
-@pytest.mark.parametrize("terms", [{"omega": 2, "cipher": "paillier"}, {"omega": 2, "engine": "dot_product"}])
+@pytest.mark.parametrize("terms", [{"omega": 2, "counting": "paillier"}, {"omega": 2}])
 def test_the_model_is_the_same_with_any_number_of_workers(pair: Pair, terms: dict[str, object]) -> None:
     assert trained(pair, "--workers", "1", **terms) == trained(pair, "--workers", "3", **terms)
 
@@ -77,7 +77,7 @@ def kill_workers(pid: int) -> None:
 def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
     with serving(pair, "--once", "--workers", "2", "--progress", "json") as alice:
         bob = start(
-            *pair.train_arguments(pair.write_job(omega=2, cipher="paillier"), "--workers", "2", "--progress", "json")
+            *pair.train_arguments(pair.write_job(omega=2, counting="paillier"), "--workers", "2", "--progress", "json")
         )
         until_encrypting(bob)
         kill_workers(alice.pid)
@@ -85,7 +85,7 @@ def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
         for ended in (finish(bob), finish(alice)):
             assert ended.code == 0, ended.err
     after = models(pair)
-    assert after == trained(pair, "--workers", "1", omega=2)  # on the curve, which ends sooner: no model depends on it
+    assert after == trained(pair, "--workers", "1", omega=2)  # by transfers, which end sooner: no model depends on it
 
 
 def stop_workers(pid: int) -> None:
@@ -97,7 +97,7 @@ def stop_workers(pid: int) -> None:
 def test_a_party_whose_workers_are_stopped_and_not_dead_ends_with_its_session(pair: Pair, how: str) -> None:
     pair.edit("bob", "patience = 30", "patience = 3")
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
-        job = pair.write_job(method="smc", cipher="paillier")
+        job = pair.write_job(method="smc", counting="paillier")
         bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
         until_encrypting(bob)
         workers = workers_of(bob.pid)
@@ -121,7 +121,7 @@ def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the
     with serving(pair, "--workers", "2", "--progress", "none") as alice:
         bob = start(
             *pair.train_arguments(
-                pair.write_job(method="smc", cipher="paillier"), "--workers", "2", "--progress", "none"
+                pair.write_job(method="smc", counting="paillier"), "--workers", "2", "--progress", "none"
             )
         )
         while bob.poll() is None:
@@ -150,7 +150,7 @@ def starve_workers(pid: int) -> None:
 
 def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_the_same(pair: Pair) -> None:
     """FAULTS case 99: by the limit of the system, from when the workers encrypt."""
-    job = pair.write_job(omega=2, cipher="paillier")
+    job = pair.write_job(omega=2, counting="paillier")
     with serving(pair, "--workers", "2", "--progress", "none") as alice:
         bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
         until_encrypting(bob)
@@ -165,7 +165,7 @@ def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_th
         alice.terminate()
         assert finish(alice).code == 0
     after = models(pair)
-    assert after == trained(pair, "--workers", "1", omega=2)  # on the curve, which ends sooner: no model depends on it
+    assert after == trained(pair, "--workers", "1", omega=2)  # by transfers, which end sooner: no model depends on it
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -173,7 +173,7 @@ def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
         bob = start(
             *pair.train_arguments(
-                pair.write_job(method="smc", cipher="paillier"), "--workers", "2", "--progress", "json"
+                pair.write_job(method="smc", counting="paillier"), "--workers", "2", "--progress", "json"
             )
         )
         until_encrypting(bob)

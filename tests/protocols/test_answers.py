@@ -44,7 +44,7 @@ def test_an_answer_is_kept_under_its_number_before_it_is_used() -> None:
 
 def test_what_both_remember_is_not_asked() -> None:
     def never() -> Role[AnswerNumbers]:
-        yield Send(KeptParts(0, b"", copy=False, coins=0, key=b""))
+        yield Send(KeptParts(0, b"", copy=False))
         return ()
 
     answers = KeptAnswers(kept(FIRST, SECOND), common=1)
@@ -62,8 +62,8 @@ def test_an_answer_other_than_the_one_that_we_remember_ends_the_run(told: Answer
 
 
 class Memory:
-    def __init__(self, answers: list[bytes], copy: bytes | None = None, coins: tuple[bytes, ...] = ()) -> None:
-        self._parts = {Part.ANSWERS: answers, Part.COPY: [] if copy is None else [copy], Part.COINS: list(coins)}
+    def __init__(self, answers: list[bytes], copy: bytes | None = None) -> None:
+        self._parts = {Part.ANSWERS: answers, Part.COPY: [] if copy is None else [copy]}
 
     def recall(self, part: Part) -> Any:
         return iter(self._parts[part])
@@ -82,13 +82,3 @@ def test_the_common_answers_are_those_that_the_shorter_memory_has(ours: int, the
 def test_two_memories_that_differ_end_the_run() -> None:
     ends = duel(resume(Memory(kept(FIRST)), b"n"), resume(Memory(kept(SECOND, FIRST)), b"n"))
     assert any(isinstance(end.error, DeviationError) for end in ends)
-
-
-def test_coins_under_another_key_are_not_counted_on() -> None:
-    evaluator, holder = run_pair(resume(Memory([], b"copy", (b"a key", b"12", b"345")), b"n"), resume(Memory([]), b"n"))
-    assert (holder.sent_before("a key"), holder.sent_before("another key")) == (5, 0)
-    assert evaluator.pages("another key") is None
-    pages = evaluator.pages("a key")
-    assert pages is not None
-    assert list(pages) == [b"12", b"345"]
-    assert evaluator.copy is None  # the other side lacks ours

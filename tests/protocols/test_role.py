@@ -146,15 +146,15 @@ def test_a_role_alone_may_neither_send_nor_wait(role: Role[object]) -> None:
 
 def test_the_progress_of_a_part_becomes_its_part_and_all_else_passes() -> None:
     def part() -> Role[str]:
-        yield Progress(Phase.COINS, 1, 4)
-        yield Progress(Phase.COINS, 0, 0)
+        yield Progress(Phase.COLUMNS, 1, 4)
+        yield Progress(Phase.COLUMNS, 0, 0)
         yield Send(Verdict("out"))
         return (yield from receive(Verdict)).field
 
     outer = Progress(Phase.TREE, 3, 10)
     role = as_part(part(), outer)
-    assert next(role) == Progress(Phase.TREE, 3, 10, Progress(Phase.COINS, 1, 4))
-    assert role.send(None) == Progress(Phase.TREE, 3, 10, Progress(Phase.COINS, 0, 0))
+    assert next(role) == Progress(Phase.TREE, 3, 10, Progress(Phase.COLUMNS, 1, 4))
+    assert role.send(None) == Progress(Phase.TREE, 3, 10, Progress(Phase.COLUMNS, 0, 0))
     assert role.send(None) == Send(Verdict("out"))
     assert role.send(None) == Receive(Verdict)
     with pytest.raises(StopIteration) as stop:

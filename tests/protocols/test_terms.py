@@ -15,7 +15,8 @@ from protocols.terms import (
     MOST_SEED,
     MOST_WINDOW,
     TERM_NAMES,
-    Engine,
+    Counting,
+    Learner,
     Method,
     TermError,
     Terms,
@@ -45,7 +46,7 @@ LONG = Fraction(1, 10**18)
         ({"omega": -1}, "omega", OMEGA),
         ({"omega": MOST_WINDOW + 1}, "omega", OMEGA),
         ({"omega": True}, "omega", OMEGA),
-        ({"engine": "abacus"}, "engine", "must be encrypted_coins or dot_product"),
+        ({"counting": "abacus"}, "counting", "must be oblivious_transfer or paillier"),
         ({"class_name": ""}, "class", "must be text of 1 to 1024 characters"),
         ({"class_name": "x" * 1025}, "class", "must be text of 1 to 1024 characters"),
         ({"seed": -1}, "seed", f"must be an integer from 0 to {2**63 - 1}"),
@@ -95,7 +96,7 @@ def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
 
 
 def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
-    first = "method theta omega engine cipher class seed test key_bits rank max_depth min_leaf noise impurity"
+    first = "method theta omega counting class seed test key_bits rank max_depth min_leaf noise impurity"
     assert " ".join(TERM_NAMES) == f"{first} learner rules"
     assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
 
@@ -121,10 +122,19 @@ def test_what_a_method_does_follows_from_its_name(
 
 
 @pytest.mark.parametrize("method", Method)
-@pytest.mark.parametrize("engine", Engine)
-def test_coins_are_encrypted_by_one_engine_of_one_method(method: Method, engine: Engine) -> None:
-    expected = (method, engine) == (Method.HYBRID, Engine.ENCRYPTED_COINS)
-    assert make_terms(method=method, engine=engine).encrypts_coins == expected
+@pytest.mark.parametrize("counting", Counting)
+def test_a_key_is_needed_where_counts_are_made_by_dot_products(method: Method, counting: Counting) -> None:
+    expected = method is not Method.RANDOMIZED and counting is Counting.PAILLIER
+    assert make_terms(method=method, counting=counting).encrypts == expected
+
+
+@pytest.mark.parametrize(("counting", "test"), [("paillier", "0"), ("oblivious_transfer", "1/5")])
+def test_naive_bayes_is_tested_where_classes_can_be_compared(counting: str, test: str) -> None:
+    bayes: dict[str, object] = {"learner": Learner.NAIVE_BAYES, "method": "smc"}
+    make_terms(counting=counting, test=Fraction(test), **bayes)
+    with pytest.raises(TermError, match="dot products test trees") as caught:
+        make_terms(counting="paillier", test=Fraction(1, 5), **bayes)
+    assert caught.value.field == "test"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class Round:
         self._check()
 
     def _write_job(self) -> Path:
-        return self.pair.write_job(cipher=self.chance.choice(["curve", "paillier"]), omega="all")
+        return self.pair.write_job(counting=self.chance.choice(["oblivious_transfer", "paillier"]), omega="all")
 
     def _start(self, name: str) -> None:
         self._starts += 1

@@ -64,7 +64,7 @@ JOB = b"""method = "hybrid"
 class = "outcome"
 theta = "2/3"
 omega = 3
-engine = "encrypted_coins"
+counting = "paillier"
 test = "1/5"
 seed = 1
 key_bits = 3072

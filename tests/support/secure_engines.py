@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -17,28 +16,20 @@ from protocols.counting.dot_product import (
     Layout,
     make_layout,
 )
-from protocols.counting.encrypted_coins import (
-    EncryptedCoinsEvaluator,
-    EncryptedCoinsKeyHolder,
-)
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
 from protocols.counts import Answer, Query
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins
 from protocols.role import Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.terms import Cipher
-from protocols.work import InlineWorkers
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import both_keys, key_holder
 from tests.support.plain import schema_of
-from tests.support.views import peer_design, view_of
 
 SIZES = (2, 3, 2, 3)
 SCHEMA = schema_of(SIZES, 2, alice=2)  # Alice evaluates; Bob holds the key, x2, x3 and the class
@@ -57,18 +48,6 @@ def halves(
     checks = checks or Checks(SCHEMA, train, None)
     sizes = (train, test)
     return KeyHolderReplies(key, checks, sizes), EvaluatorReplies(key.public, checks, sizes, secrets)
-
-
-def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER, there: int = 0) -> tuple[Engine, Engine]:
-    """Return evaluator and key holder, who is told that so many bytes are there already."""
-    telling, replying = halves(test=tests, key=key)
-    codes = CODES[: 30 + tests]
-    design = peer_design(SCHEMA, "alice", ((3, 2), (4,)), Fraction(theta))
-    coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
-    seen = view_of(SCHEMA, "alice", codes, design, coins)
-    train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
-    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, there)
-    return EncryptedCoinsEvaluator(train, test, replying, InlineWorkers()), holder
 
 
 def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
@@ -111,9 +90,7 @@ def columns_of(codes: Codes, columns: Iterable[int]) -> Codes:
 
 
 ENCRYPTED: dict[str, Callable[..., tuple[Engine, Engine]]] = {
-    "encrypted coins": by_coins,
     "dot products": by_dots,
-    "encrypted coins on the curve": partial(by_coins, key=CURVE),
     "dot products on the curve": partial(by_dots, key=CURVE),
 }
 ENGINES = ENCRYPTED | {"oblivious transfer": by_transfers}

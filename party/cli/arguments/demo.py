@@ -2,14 +2,13 @@
 
 A data set's columns are dealt to two parties at random, or two files of your own are taken. The parties then run
 `randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table.
-Counts are made by the papers' protocol first, dot products by Paillier, each column with a coin of its own; then the
-fast way, encrypted coins on the curve, which needs columns that share coins. No run knows what another has counted. In
-files of your own, numbers are split in two at the median of their range, and texts become the commonest one or "other";
-settings of your own (`cotally init`) can do better.
+Counts are made by the papers' protocol first, dot products by Paillier; then the fast way, by oblivious transfer. No
+run knows what another has counted. In files of your own, numbers are split in two at the median of their range, and
+texts become the commonest one or "other"; settings of your own (`cotally init`) can do better.
 
 Examples:
   cotally demo
-  cotally demo --data adult --rows 10000 --ways encrypted_coins:curve --max-depth any
+  cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
   cotally demo --alice a.csv --bob b.csv --class outcome
 """
 
@@ -65,15 +64,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         "--ways",
         default=USUAL_WAYS,
         metavar="LIST",
-        help="how exact counts are made, engine:cipher; all runs are made in each (default: %(default)s)",
-    )
-    terms.add_argument(
-        "--groups",
-        type=int,
-        default=2,
-        metavar="G",
-        help="groups of columns per party where coins are encrypted; for dot products each column has its coin "
-        "(default: %(default)s)",
+        help="how exact counts are made; all runs are made in each (default: %(default)s)",
     )
     terms.add_argument(
         "--rank",

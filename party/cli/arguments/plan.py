@@ -1,6 +1,7 @@
 """Tell what a run will cost, before anybody is called: seconds, traffic, memory, round trips; and what it may tell.
 
-Other tables, machines and lines may be supposed.
+Below stands what the same run would cost with SMC alone and with windows of 1, 3 and all attributes. Other tables,
+machines and lines may be supposed.
 
 Examples:
   cotally plan bob job.toml
@@ -19,9 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
     parser.add_argument(
         "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
-    )
-    parser.add_argument(
-        "--peer-patterns", type=int, metavar="N", help="coin patterns of the peer (default: as many as ours)"
     )
     parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
     parser.add_argument("--records", type=int, metavar="N", help="of a table like ours (default: those of ours)")

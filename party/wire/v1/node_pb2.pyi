@@ -376,7 +376,6 @@ class Frame(_message.Message):
     ROWS_SHARE_FIELD_NUMBER: _builtins.int
     ROWS_ASKED_FIELD_NUMBER: _builtins.int
     ROW_SHARES_FIELD_NUMBER: _builtins.int
-    SEALED_COMPARISONS_FIELD_NUMBER: _builtins.int
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_CORRECT_FIELD_NUMBER: _builtins.int
@@ -442,8 +441,6 @@ class Frame(_message.Message):
     @_builtins.property
     def row_shares(self) -> Global___RowShares: ...
     @_builtins.property
-    def sealed_comparisons(self) -> Global___SealedComparisons: ...
-    @_builtins.property
     def kept_parts(self) -> Global___KeptParts: ...
     @_builtins.property
     def estimated_counts(self) -> Global___EstimatedCounts: ...
@@ -499,7 +496,6 @@ class Frame(_message.Message):
         rows_share: Global___RowsShare | None = ...,
         rows_asked: Global___RowsAsked | None = ...,
         row_shares: Global___RowShares | None = ...,
-        sealed_comparisons: Global___SealedComparisons | None = ...,
         kept_parts: Global___KeptParts | None = ...,
         estimated_counts: Global___EstimatedCounts | None = ...,
         estimated_correct: Global___EstimatedCorrect | None = ...,
@@ -515,11 +511,11 @@ class Frame(_message.Message):
         masked_page: Global___MaskedPage | None = ...,
         opened_page: Global___OpenedPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -726,13 +722,12 @@ class Terms(_message.Message):
     METHOD_FIELD_NUMBER: _builtins.int
     THETA_FIELD_NUMBER: _builtins.int
     OMEGA_FIELD_NUMBER: _builtins.int
-    ENGINE_FIELD_NUMBER: _builtins.int
+    COUNTING_FIELD_NUMBER: _builtins.int
     CLASS_NAME_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     TEST_FIELD_NUMBER: _builtins.int
     KEY_BITS_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
-    CIPHER_FIELD_NUMBER: _builtins.int
     MAX_DEPTH_FIELD_NUMBER: _builtins.int
     MIN_LEAF_FIELD_NUMBER: _builtins.int
     NOISE_FIELD_NUMBER: _builtins.int
@@ -744,13 +739,12 @@ class Terms(_message.Message):
     """In lowest terms, such as 9/20; `test` too."""
     omega: _builtins.int
     """0 for all candidates."""
-    engine: _builtins.str
+    counting: _builtins.str
     class_name: _builtins.str
     seed: _builtins.int
     test: _builtins.str
     key_bits: _builtins.int
     rank: _builtins.str
-    cipher: _builtins.str
     max_depth: _builtins.int
     """0 for any."""
     min_leaf: _builtins.int
@@ -768,13 +762,12 @@ class Terms(_message.Message):
         method: _builtins.str = ...,
         theta: _builtins.str = ...,
         omega: _builtins.int = ...,
-        engine: _builtins.str = ...,
+        counting: _builtins.str = ...,
         class_name: _builtins.str = ...,
         seed: _builtins.int = ...,
         test: _builtins.str = ...,
         key_bits: _builtins.int = ...,
         rank: _builtins.str = ...,
-        cipher: _builtins.str = ...,
         max_depth: _builtins.int = ...,
         min_leaf: _builtins.int = ...,
         noise: _builtins.str = ...,
@@ -784,7 +777,7 @@ class Terms(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "rank", b"rank", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "rank", b"rank", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1064,34 +1057,26 @@ Global___MemoryHeads: _TypeAlias = MemoryHeads  # noqa: Y015
 
 @_typing.final
 class KeptParts(_message.Message):
-    """What the sender has kept of a run that goes on: how many answers with their digest, whether the receiver's copy, how
-    many bytes of the receiver's ciphertexts and a digest of their key.
-    """
+    """What the sender has kept of a run that goes on: how many answers with their digest, and whether the receiver's copy."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ANSWERS_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     COPY_FIELD_NUMBER: _builtins.int
-    COINS_FIELD_NUMBER: _builtins.int
-    KEY_FIELD_NUMBER: _builtins.int
     answers: _builtins.int
     digest: _builtins.bytes
     copy: _builtins.bool
-    coins: _builtins.int
-    key: _builtins.bytes
     def __init__(
         self,
         *,
         answers: _builtins.int = ...,
         digest: _builtins.bytes = ...,
         copy: _builtins.bool = ...,
-        coins: _builtins.int = ...,
-        key: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "coins", b"coins", "copy", b"copy", "digest", b"digest", "key", b"key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "copy", b"copy", "digest", b"digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1438,27 +1423,6 @@ class RowsAsked(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RowsAsked: _TypeAlias = RowsAsked  # noqa: Y015
-
-@_typing.final
-class SealedComparisons(_message.Message):
-    """For each row and pair of classes, as many numbers as what is compared has digits, encrypted."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CIPHERTEXTS_FIELD_NUMBER: _builtins.int
-    ciphertexts: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        ciphertexts: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertexts", b"ciphertexts"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___SealedComparisons: _TypeAlias = SealedComparisons  # noqa: Y015
 
 @_typing.final
 class RowShares(_message.Message):

@@ -14,7 +14,6 @@ from protocols.ciphers.curve import ORDER, Points, add_points, are_finite, multi
 from protocols.ciphers.elgamal.encryption import (
     CIPHERTEXT_BYTES,
     CurveEncryptor,
-    encrypt_with_pairs,
     read_pairs,
     write_pairs,
 )
@@ -161,10 +160,6 @@ class CurveKeyHolder:
     def encryption(self, randomness: Randomness) -> CurveEncryptor:
         """Return an encryptor."""
         return CurveEncryptor(self.private_key, randomness)
-
-    def encrypt_with(self, factors: Sequence[bytes], plaintexts: Sequence[int]) -> bytes:
-        """Add `mG` to the second half of each."""
-        return write_pairs(encrypt_with_pairs(factors, plaintexts))
 
     def table_bytes(self, largest: int) -> int:
         """Memory of the multiples of G, and of the table of the smallest of them."""

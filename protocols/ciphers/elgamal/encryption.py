@@ -17,7 +17,6 @@ from protocols.ciphers.curve import (
     POINT_BYTES,
     NotAPointError,
     Points,
-    add_points,
     read_points,
     write_points,
 )
@@ -103,27 +102,6 @@ class CurveEncryptor:
     def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
         """Encrypt page by page."""
         return (write_pairs(self.encrypt(messages)) for messages in pages)
-
-
-def encrypt_with_pairs(pairs: Sequence[bytes], messages: Sequence[int]) -> FreshPairs:
-    """Encrypt with pairs made ahead, encryptions of zero as they would cross: one division each.
-
-    NB: a pair used twice shows the difference of two plaintexts; the caller must see to it that none is. Three points
-    are added whatever the message, so that it does not show in the time.
-
-    Raises:
-        InputError: A message is not in `0 .. ORDER - 2`, or there are more or fewer pairs than messages.
-    """
-    _check(messages)
-    if len(messages) != len(pairs):
-        raise InputError("each message needs exactly one pair")
-    base = table_of(GENERATOR)
-    kinds, kind_of = np.unique(np.array(messages, dtype=object), return_inverse=True)
-    shifts = base.multiply([int(kind) + 1 for kind in kinds])[kind_of]
-    back = np.repeat(base.multiply([-1]), len(messages), axis=0)
-    seconds = write_fresh(add_points(read_points(b"".join(pair[POINT_BYTES:] for pair in pairs)), shifts, back))
-    halves = ((pair[:POINT_BYTES], seconds[i * POINT_BYTES : (i + 1) * POINT_BYTES]) for i, pair in enumerate(pairs))
-    return FreshPairs(b"".join(half for both in halves for half in both))
 
 
 def write_fresh(points: Points) -> bytes:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, invert_all, multiply_into, to_bytes
 from protocols.ciphers.paillier.ciphertext import read_page, write_page
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, encrypt_with
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 from protocols.ciphers.paillier.modulus_proof import ROUNDS, prove, verify
 from protocols.ciphers.paillier.packing import (
@@ -239,11 +239,6 @@ class PaillierKeyHolder:
         return PaillierEncryptor(
             Encryptor(self.private_key, randomness, self.short_exponents), self.private_key.public_key
         )
-
-    def encrypt_with(self, factors: Sequence[bytes], plaintexts: Sequence[int]) -> bytes:
-        """Multiply each factor with `1 + N*m`."""
-        key = self.private_key.public_key
-        return write_page(key, encrypt_with(key, plaintexts, [from_bytes(factor) for factor in factors]))
 
     def table_bytes(self, largest: int) -> int:
         """Of the powers of two bases; counts are read without."""

@@ -18,7 +18,7 @@ from protocols.ciphers.draws import WatchedRandomness, watched
 from protocols.ciphers.paillier.arithmetic import Integer, invert, powmod, powmod_secret, primes_below
 from protocols.ciphers.paillier.ciphertext import FreshCiphertext
 from protocols.ciphers.paillier.fixed_base import FixedBase
-from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
 from protocols.randomness import Randomness
 
@@ -93,26 +93,6 @@ class Encryptor:
     def _table(self, prime: Integer, bound: int) -> FixedBase:
         base = random_member(prime, self._key.public_key.n, self._randomness)
         return FixedBase(base, prime, (bound - 1).bit_length())
-
-
-def encrypt_with(public_key: PublicKey, messages: Sequence[int], factors: Sequence[Integer]) -> list[FreshCiphertext]:
-    """Encrypt with random factors made ahead, encryptions of zero: one multiplication each.
-
-    NB: a factor used twice shows the difference of two plaintexts; the caller must see to it that none is. `N**2` is
-    added so that a product takes the same time whatever the message.
-
-    Raises:
-        InputError: A message is not in `0 .. N - 1`, or there are more or fewer factors than messages.
-    """
-    n, n_square = public_key.n, public_key.n_square
-    if not all(0 <= message < n for message in messages):
-        raise InputError("a message must be at least 0 and below the modulus")
-    if len(messages) != len(factors):
-        raise InputError("each message needs exactly one factor")
-    return [
-        FreshCiphertext((1 + n * message + n_square) * factor % n_square)
-        for message, factor in zip(messages, factors, strict=True)
-    ]
 
 
 def _exponent_bound(prime: Integer, short_exponents: ShortExponents | None) -> int:

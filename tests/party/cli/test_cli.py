@@ -208,7 +208,7 @@ def test_show_of_what_is_no_model_is_one_line(model: Path) -> None:
 
 def test_nothing_unprintable_of_a_file_reaches_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "party.toml").write_text('"a\\u001b[2J" = 1\n')
-    ended = cotally_here("precompute", tmp_path)
+    ended = cotally_here("check", tmp_path)
     assert_one_line(ended, 2, "a name holds a control character")
     assert "\x1b" not in ended.err
 

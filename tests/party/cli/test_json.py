@@ -46,7 +46,6 @@ CALLS: Mapping[str, tuple[str, ...]] = {
     "mine rules": ("mine", "rules", "d.csv", "design.toml", "--min-support", "1/5", "--max-len", "2"),
     "mine itemsets": ("mine", "itemsets", "d.csv", "design.toml", "--min-support", "1/5", "--max-len", "2"),
     "plan": ("plan", "bob", "job.toml"),
-    "precompute": ("precompute", "bob", "--status"),
     "predict": ("predict", "m.json", "data.csv", "-o", "p.csv"),
     "privacy": ("privacy", "design.toml"),
     "privacy of baskets": ("privacy", "baskets.toml"),
@@ -99,5 +98,3 @@ def test_results_say_the_same_in_both_forms(here: Path) -> None:
     assert f"{told['correct']} of {told['known']} rows" in words.err
     size = json.loads(cotally_here(*CALLS["size --expression"], "--json").out)["enough"][0]
     assert cotally_here(*CALLS["size --expression"]).out.startswith(f"{size['respondents']} respondents are enough")
-    factors = json.loads(cotally_here("precompute", "bob", "--status", "--json").out)
-    assert f"A record takes {factors['factors_of_a_record']}: " in cotally_here("precompute", "bob", "--status").out

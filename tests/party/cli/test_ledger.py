@@ -14,7 +14,7 @@ from party.keys.secret_file import write_secret
 from party.records.journal import JOURNAL_FILE
 from party.records.ledger import LEDGER_FILE
 from party.settings.key_sizes import KEY_FLOOR
-from protocols.terms import ALL, Engine
+from protocols.terms import ALL, Counting
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 
@@ -67,7 +67,7 @@ def test_counts_with_noise_are_told_apart_from_exact_ones_with_their_epsilon(
     sessions.run()
     noisy = replace(CASE.terms, omega=ALL, max_depth=1, noise=Fraction(50))
     sessions.run(noisy)
-    sessions.run(replace(noisy, engine=Engine.DOT_PRODUCT))  # tells the same numbers again
+    sessions.run(replace(noisy, counting=Counting.PAILLIER))  # tells the same numbers again
     write_secret(tmp_path / "bob" / SECRET_FILE, sessions.local("bob").secrets.coins)
     path = tmp_path / "bob" / "party.toml"
     path.write_text(path.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))

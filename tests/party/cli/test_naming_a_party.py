@@ -19,7 +19,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "ledger": ("ledger", "PARTY"),
     "pair": ("pair", "PARTY"),
     "plan": ("plan", "PARTY", "other.toml"),
-    "precompute": ("precompute", "PARTY", "--status"),
     "predict": ("predict", "PARTY", "--with", "alice", "data.csv"),
     "report": ("report", "PARTY", "-o", "report.html"),
     "serve": ("serve", "PARTY"),

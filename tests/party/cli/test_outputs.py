@@ -92,7 +92,7 @@ def test_an_output_that_is_closed_is_done_without(model: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("init", "dora", "--dir", "X"), ("trust", "X", "X"), ("plan", "X", "X"), ("precompute", "X"), ("serve", "X"),
+        ("init", "dora", "--dir", "X"), ("trust", "X", "X"), ("plan", "X", "X"), ("serve", "X"),
         ("train", "X", "X"), ("show", "X"), ("predict", "X", "X"), ("demo", "--out", "X"), ("privacy", "X"),
         ("size", "X", "--half-width", "0.1"),
         ("audit", "X"), ("disguise", "X", "X", "-o", "X", "--secret", "X"),

@@ -19,7 +19,7 @@ READ = {
     "align party", "audit design", "audit --and", "cancel party", "check party", "check job", "demo --alice",
     "demo --bob", "disguise data", "disguise design", "disguise --personal", "doctor party", "estimate disguised",
     "estimate design", "estimate --and", "estimate --against", "keys party", "ledger party", "mine disguised",
-    "mine design", "mine --and", "pair party", "plan party", "plan job", "precompute party", "predict model",
+    "mine design", "mine --and", "pair party", "plan party", "plan job", "predict model",
     "predict rows", "predict --model", "privacy design", "privacy --prior", "privacy --pilot", "privacy --model",
     "report party", "report design", "report --and", "report --model", "report --costs", "rules model", "serve party",
     "show model", "size design", "status party",

@@ -14,7 +14,6 @@ from operator import neg
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 import pytest
 
 from party.compute import (
@@ -27,10 +26,9 @@ from party.compute import (
 from party.compute.encryption import EncryptionTask, _encryptor, encrypt_page
 from party.compute.ordered import ordered_map
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
-from protocols.ciphers.paillier.cipher import PaillierKeyHolder, PaillierValues
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
-from protocols.counting.cells import NodeTask, count_nodes
 from protocols.errors import InputError
 from protocols.role import run_pair
 from protocols.two_party.inputs import PartyInputs
@@ -362,17 +360,14 @@ def holds(data: bytes, number: Integer) -> bool:
     return any(form in data for form in forms(number))
 
 
-@pytest.mark.parametrize("engine", ["encrypted_coins", "dot_product"])
-def test_who_counts_gets_no_private_key_and_who_encrypts_gets_the_factors_and_a_page(engine: str) -> None:
-    this = case(engine=engine, omega=2)
+def test_who_encrypts_gets_our_own_key_and_a_page_and_nothing_else() -> None:
+    this = case(counting="paillier", omega=2)
     coins = {name: secrets.token_bytes(32) for name in ("alice", "bob")}
     alice, alices = spied(make_local(this, "alice"), coins["alice"])
     bob, bobs = spied(make_local(this, "bob"), coins["bob"])
     run_pair(*make_roles(this, alice, bob))
     tasks = [(*seen, alice, bob) for seen in alices.seen] + [(*seen, bob, alice) for seen in bobs.seen]
-    assert {function for function, *_ in tasks} == {encrypt_page} | (
-        {count_nodes} if engine == "encrypted_coins" else set()
-    )
+    assert {function for function, *_ in tasks} == {encrypt_page}
     for function, task, who, other in tasks:
         data = pickle.dumps((function, task))
         assert not any(secret in data for secret in coins.values())
@@ -389,33 +384,8 @@ def test_who_counts_gets_no_private_key_and_who_encrypts_gets_the_factors_and_a_
         assert str(int(own.p)) not in repr(task)
 
 
-@pytest.mark.parametrize("rows", [0, 1, 50])
-def test_a_node_arrives_as_it_was_sent_and_little_longer_than_its_ciphertexts(rows: int) -> None:
-    modulus = KEY.public_key.n_square
-    numbers = [Integer(1 + secrets.randbelow(int(modulus) - 1)) for _ in range(rows)]
-    weights = PaillierValues([*numbers], KEY.public_key.ciphertext_bytes)
-    codes = np.zeros((rows, 3), dtype=np.uint8)
-    codes[:, 0] = np.arange(rows) % 2
-    task = NodeTask(HOLDER.public, weights, codes, (2, 2, 2))
-    data = pickle.dumps(task)
-    assert len(data) < rows * (KEY.public_key.ciphertext_bytes + 3) + 2000
-    arrived = pickle.loads(data)
-    assert (arrived.weights.numbers, arrived.sizes, arrived.cipher) == (numbers, (2, 2, 2), HOLDER.public)
-    assert arrived.codes.tobytes() == codes.tobytes()
-    assert [type(number) for number in arrived.weights.numbers] == [type(number) for number in numbers]
-    assert [cells.numbers for cells in count_nodes([arrived])] == [cells.numbers for cells in count_nodes([task])]
-
-
-# Settings
-
-
 def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None:
-    for terms in (
-        {"omega": 1},
-        {"engine": "dot_product", "omega": 2},
-        {"method": "smc"},
-        {"omega": 1, "cipher": "curve"},
-    ):
+    for terms in ({"omega": 1}, {"counting": "paillier", "omega": 2}):
         this = case(**terms)
         (_, here), (_, peer) = run_pair(*make_roles(this))
         alice, bob = (

@@ -16,9 +16,8 @@ from party.demo.folders import (
     toml_text,
     write_job,
     write_parties,
-    write_settings,
 )
-from party.demo.options import CountingWay, DemoOptions, OwnFiles
+from party.demo.options import DemoOptions, OwnFiles
 from party.demo.reference import make_reference
 from party.keys.identity import load_peers
 from party.node.inputs import load_inputs
@@ -28,11 +27,11 @@ from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Rank, Terms
+from protocols.terms import ALL, Counting, Growth, Impurity, Method, Rank, Terms
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
-DOTS, COINS = CountingWay(Engine.DOT_PRODUCT, Cipher.PAILLIER), CountingWay(Engine.ENCRYPTED_COINS, Cipher.CURVE)
+DOTS, FAST = Counting.PAILLIER, Counting.OBLIVIOUS_TRANSFER
 
 
 def options(out: Path, **changes: object) -> DemoOptions:
@@ -41,7 +40,6 @@ def options(out: Path, **changes: object) -> DemoOptions:
         rows=160,
         omegas=(1, ALL),
         theta=Fraction(7, 10),
-        groups=2,
         key_bits=BITS,
         test=Fraction(1, 5),
         seed=1,
@@ -185,10 +183,8 @@ def test_columns_of_own_files_become_small_attributes(tmp_path: Path) -> None:
         ({"theta": Fraction(1, 2)}, "theta"),
         ({"theta": Fraction(0)}, "theta"),
         ({"theta": Fraction(1)}, "theta"),
-        ({"groups": 0}, "groups"),
-        ({"groups": 9}, "groups"),
         ({"ways": ()}, "ways"),
-        ({"ways": (COINS, COINS)}, "ways"),
+        ({"ways": (FAST, FAST)}, "ways"),
         ({"key_bits": BITS - 2}, "key_bits must be an even number from 512"),
         ({"key_bits": BITS + 1}, "key_bits"),
         ({"key_bits": 16386}, "key_bits"),
@@ -236,9 +232,7 @@ def test_settings_and_data_survive_odd_names_and_values(tmp_path: Path) -> None:
     local = load_inputs(configs[BOB], BITS)
     assert [a.name for a in local.attributes] == ODD[3:6]
     assert local.attributes[0].values == ('no, "maybe"', "yes", "missing")
-    assert local.groups == ((0,), (1,), (2,), (3,))  # a coin per column, where dot products count
-    write_settings(tmp_path, halves, options(tmp_path, groups=1), COINS, port=7071)
-    assert len(load_inputs(read_party_config(config_path(tmp_path, BOB), BITS), BITS).groups) == 1
+    assert local.groups == ((0,), (1,), (2,), (3,))  # a coin per column
 
 
 def test_each_folder_holds_its_own_secrets_and_the_others_certificate_only(tmp_path: Path) -> None:
@@ -255,10 +249,10 @@ def test_each_folder_holds_its_own_secrets_and_the_others_certificate_only(tmp_p
 def test_a_job_is_what_was_asked(tmp_path: Path) -> None:
     asked = options(tmp_path, seed=7)
     name = write_job(tmp_path, "hybrid-2", asked.terms(Method.HYBRID, 2, "c"))
-    terms = Terms(Method.HYBRID, Fraction(7, 10), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(1, 5), BITS)
+    terms = Terms(Method.HYBRID, Fraction(7, 10), 2, Counting.PAILLIER, "c", 7, Fraction(1, 5), BITS)
     assert read_job(tmp_path / name, BITS) == Train(terms)
-    name = write_job(tmp_path, "fast", asked.terms(Method.HYBRID, 2, "c", COINS))
-    assert read_job(tmp_path / name, BITS) == Train(replace(terms, engine=COINS.engine, cipher=COINS.cipher))
+    name = write_job(tmp_path, "fast", asked.terms(Method.HYBRID, 2, "c", FAST))
+    assert read_job(tmp_path / name, BITS) == Train(replace(terms, counting=FAST))
     limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
     name = write_job(tmp_path, "limited", limited.terms(Method.HYBRID, 2, "c"))
     assert read_job(tmp_path / name, BITS) == Train(

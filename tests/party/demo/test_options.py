@@ -21,9 +21,11 @@ def test_windows_are_read_in_their_order() -> None:
     assert parse_omegas("3, 1,all") == (3, 1, ALL)
 
 
-@pytest.mark.parametrize("text", ["", "paillier", "dot_product:", "dot_product:rsa", "a:b:c", ",", "1:2"])
+@pytest.mark.parametrize("text", ["", "rsa", "dot_product:paillier", "paillier,,", ","])
 def test_what_is_no_list_of_ways_of_counting_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"^ways must list ways of counting, such as dot_product:paillier,") as caught:
+    with pytest.raises(
+        InputError, match=r"^ways must list ways of counting, such as paillier, oblivious_transfer"
+    ) as caught:
         parse_ways(text)
     assert caught.value.field == "ways"
 

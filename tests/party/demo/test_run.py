@@ -27,8 +27,8 @@ from party.show.progress import Step
 from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Cipher, Method
-from tests.party.demo.test_data import BITS, COINS, DOTS, options
+from protocols.terms import ALL, Method
+from tests.party.demo.test_data import BITS, DOTS, FAST, options
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
 
@@ -112,32 +112,29 @@ def play(monkeypatch: pytest.MonkeyPatch, asked: DemoOptions, twist: Twist = fai
 
 
 def test_the_runs_are_planned_in_order(tmp_path: Path) -> None:
-    runs = planned(options(tmp_path, omegas=(2, ALL), ways=(DOTS, COINS)))
+    runs = planned(options(tmp_path, omegas=(2, ALL), ways=(DOTS, FAST)))
     dots = ["randomized", "hybrid-2", "hybrid-all", "smc"]
     assert [run.name for run in runs] == [
-        *(f"{name}-dot_product-paillier" for name in dots),
-        *(f"{name}-encrypted_coins-curve" for name in dots[:-1]),  # which cannot count for smc
+        *(f"{name}-paillier" for name in dots),
+        *(f"{name}-oblivious_transfer" for name in dots),
     ]
     assert runs[1] == Run(DOTS, Method.HYBRID, 2)
-    assert runs[-1].label == "hybrid ω=all"
+    assert runs[-2].label == "hybrid ω=all"
 
 
 def test_each_way_of_counting_has_rows_a_table_and_bars_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    shown = play(monkeypatch, options(out, omegas=(ALL,), ways=(COINS, DOTS)))
+    shown = play(monkeypatch, options(out, omegas=(ALL,), ways=(FAST, DOTS)))
     rows = json.loads((out / "run.json").read_text())["rows"]
-    assert [row["method"] for row in rows] == ["plain", "randomized", "hybrid", "randomized", "hybrid", "smc"]
-    assert [row["cipher"] for row in rows] == [None, "curve", "curve", "paillier", "paillier", "paillier"]
-    assert [row["engine"] for row in rows] == [None, *["encrypted_coins"] * 2, *["dot_product"] * 3]
-    dots = "Dot products, Paillier; a coin per column"
-    coins = "Encrypted coins, on the curve; 2 groups of columns per party"
-    heads = [coins, dots]
+    assert [row["method"] for row in rows] == ["plain", *["randomized", "hybrid", "smc"] * 2]
+    assert [row["counting"] for row in rows] == [None, *["oblivious_transfer"] * 3, *["paillier"] * 3]
+    heads = ["Oblivious transfer", "Dot products by Paillier, as in the papers"]
     assert [line for line in shown.lines if line in heads] == heads
-    assert [line.split()[0] for line in shown.lines if line.startswith(("plain ", "smc "))] == ["plain", "plain", "smc"]
-    assert read_job(out / ALICE / "job-hybrid-all-encrypted_coins-curve.toml", BITS).terms.cipher == Cipher.CURVE
-    assert read_job(out / ALICE / "job-smc-dot_product-paillier.toml", BITS).terms.cipher == Cipher.PAILLIER
+    assert [line.split()[0] for line in shown.lines if line.startswith(("plain ", "smc "))] == ["plain", "smc"] * 2
+    assert read_job(out / ALICE / "job-hybrid-all-oblivious_transfer.toml", BITS).terms.counting == FAST
+    assert read_job(out / ALICE / "job-smc-paillier.toml", BITS).terms.counting == DOTS
     drawn = (out / "figure.svg").read_text()
     assert all(words in drawn for words in (*heads, "SMC only", "Seconds of a run", "Megabytes sent by both"))
 
@@ -160,7 +157,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert content["rows"][0]["cost_ratio"] is None
     for party in PARTIES:
         assert tree_json(read_tree(out / party / "model.json")) == tree_json(reference.tree)
-        assert (out / party / "model-smc-dot_product-paillier.json").exists()
+        assert (out / party / "model-smc-paillier.json").exists()
     assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figure.svg").exists()
     assert "run 2 of 4, hybrid ω=1: counting" in shown.phases
@@ -177,13 +174,16 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
 def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def untested(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
         plain = read_tree(tmp_path / "plain.json")
-        return plain, plain, replace(report, correct=None)
+        computations = report.smc_computations if method == "hybrid" else counted
+        return plain, plain, replace(report, correct=None, smc_computations=computations)
 
     out = tmp_path / "out"
-    asked = options(out, test=Fraction(0), ways=(COINS,))
+    asked = options(out, test=Fraction(0), ways=(FAST,))
     write_parties(tmp_path / "ready", deal_dataset("votes", 1).drawn(160, 1), asked, 1)
     parties = {p: load_inputs(read_party_config(config_path(tmp_path / "ready", p), BITS), BITS) for p in PARTIES}
-    write_model(tmp_path / "plain.json", make_reference(parties, asked).tree)
+    reference = make_reference(parties, asked)
+    counted = reference.computations
+    write_model(tmp_path / "plain.json", reference.tree)
     play(monkeypatch, asked, untested)
     content = json.loads((out / "run.json").read_text())
     assert content["data"]["rows_test"] == 0
@@ -219,12 +219,12 @@ def fewer_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tr
 @pytest.mark.parametrize(
     ("twist", "problem"),
     [
-        (known_counts, "randomized-dot_product-paillier: 1 counts were known from an earlier run"),
-        (wrong_count, "hybrid-1-dot_product-paillier: the parties counted .* right predictions, there are"),
-        (other_tree, "hybrid-all-dot_product-paillier: the tree is not that of plain ID3"),
-        (two_trees, "randomized-dot_product-paillier: the two parties ended with different models"),
+        (known_counts, "randomized-paillier: 1 counts were known from an earlier run"),
+        (wrong_count, "hybrid-1-paillier: the parties counted .* right predictions, there are"),
+        (other_tree, "hybrid-all-paillier: the tree is not that of plain ID3"),
+        (two_trees, "randomized-paillier: the two parties ended with different models"),
         (foreign_tree, "a party's model is over other columns"),
-        (fewer_counts, "smc-dot_product-paillier: .* counts, not"),
+        (fewer_counts, "smc-paillier: .* counts, not"),
     ],
 )
 def test_a_result_that_is_not_what_it_must_be_fails_loudly(
@@ -286,7 +286,7 @@ def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) 
         (("--theta", "1/2"), ("--theta", "not 1/2")),
         (("--theta", "x"), ("--theta must be an exact number",)),
         (("--test", "1"), ("--test must be 0 or more and below 1",)),
-        (("--ways", "paillier"), ("--ways must list ways of counting",)),
+        (("--ways", "rsa"), ("--ways must list ways of counting",)),
         (("--max-depth", "0"), ('--max-depth must be an integer from 1 to 65535, or "any"',)),
         (("--omega", "0"), ("--omega must list windows of 1 or more",)),
         (("--data", "tic-tac-toe", "--rows", "959"), ("--rows must be 1 to 958",)),
@@ -354,8 +354,8 @@ def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_p
     assert ended.code == 0, ended.err
     rows = json.loads((tmp_path / "out" / "run.json").read_text())["rows"]
     methods = ["randomized", "hybrid", "hybrid"]
-    assert [row["method"] for row in rows] == ["plain", *methods, "smc", *methods]
-    assert [row["equals_plain_id3"] for row in (rows[3], rows[4], rows[7])] == [True] * 3
+    assert [row["method"] for row in rows] == ["plain", *[*methods, "smc"] * 2]
+    assert [row["equals_plain_id3"] for row in (rows[3], rows[4], rows[7], rows[8])] == [True] * 4
     assert all(row["counted_now"] == row["smc_computations"] for row in rows)
     every, smc = rows[3], rows[4]
     assert smc["counted_now"] == every["counted_now"] > rows[2]["counted_now"] > 0
@@ -363,4 +363,4 @@ def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_p
     assert 0.9 * sent[0] < sent[1] < sent[0]  # the same vectors, without disguised copies
     assert all(0 < row["cost_ratio"] <= 1 for row in rows if row["method"] in ("hybrid", "smc"))
     assert "hybrid ω=all" in ended.out
-    assert '"phase": "run 1 of 7, randomized: ' in ended.err.encode().decode("unicode_escape")
+    assert '"phase": "run 1 of 8, randomized: ' in ended.err.encode().decode("unicode_escape")

@@ -8,41 +8,81 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from party.forecast.calibration import Speed, calibrate
-from party.forecast.model import NO_LINE, Forecast, Line, Sizes, forecast, likely_counts, most_counts
+from party.forecast.calibration import PaillierSpeed, TransferSpeed, calibrate, calibrate_transfers
+from party.forecast.model import (
+    NO_LINE,
+    ByPaillier,
+    ByTransfers,
+    Forecast,
+    Line,
+    Sizes,
+    forecast,
+    likely_counts,
+    most_counts,
+)
 from party.show.costs import forecast_text, supposed_line
-from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.keys import CurvePrivateKey
-from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables.schema import Attribute, joint_schema
-from protocols.terms import ALL, Cipher, Learner, Terms
+from protocols.terms import ALL, Learner, Terms
 from tests.support.parties import key_holder, make_terms
 
 KEY = key_holder(0)
-CURVE = CurveKeyHolder(CurvePrivateKey(1))
-SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
+SPEED = PaillierSpeed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
+ENCRYPTING, TRANSFERRING = ByPaillier(KEY, SPEED), ByTransfers(TransferSpeed(transfer=2e-7, bit=1e-9))
 
 
 def sizes(**changes: object) -> Sizes:
-    usual: dict[str, object] = {
-        "records": 10_000, "sides": ((2,) * 7, (2,) * 7), "class_holder": 0, "classes": 2, "patterns": (4, 4),
-        "key": KEY,
-    }  # fmt: skip
+    usual: dict[str, object] = {"records": 10_000, "sides": ((2,) * 7, (2,) * 7), "class_holder": 0, "classes": 2}
     return Sizes(**{**usual, **changes})  # type: ignore[arg-type]
 
 
 def cost(terms: Terms | None = None, splits: int | None = None, line: Line = NO_LINE, **changes: object) -> Forecast:
-    return forecast(sizes(**changes), terms or make_terms(omega=3), SPEED, splits, line)
+    terms = terms or make_terms(omega=3)
+    return forecast(sizes(**changes), terms, ENCRYPTING if terms.encrypts else TRANSFERRING, splits, line)
 
 
-def test_coins_are_encrypted_once_for_each_record_and_lie() -> None:
-    one, two = cost(patterns=(2, 4)), cost(patterns=(4, 4))
-    assert two.bytes - one.bytes == pytest.approx(2 * 10_000 * KEY.public.ciphertext_bytes)
-    assert two.seconds - one.seconds == pytest.approx(2 * 10_000 * 1e-3, rel=0.3)
+def test_naive_bayes_by_transfers_takes_a_vector_for_each_value_of_the_chooser_and_all_counts() -> None:
+    """At the root all counts are asked: 28 values of 2 classes, and the chooser has 14 vectors and one for all."""
+    told = cost(make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(0)))
+    chosen, corrected = 4 * 10_000 * 15, 10_000 * 28 * 2 * 14 / 8
+    assert told.bytes == pytest.approx(chosen + corrected + 26_000 + 8_000 + 28 * 2 * 8, rel=0.05)
+
+
+def test_a_held_out_record_of_naive_bayes_takes_transfers_both_ways_for_each_digit_and_pair_of_classes() -> None:
+    terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
+    trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
+    two = cost(terms).bytes - trained_on_as_many.bytes
+    assert two == pytest.approx(2_000 * 20 * 2 * (4 + 1 / 8), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("records", "omega", "depth", "splits", "megabytes"),
+    [
+        (26_049, ALL, None, 1_320, 170),
+        (39_074, ALL, None, 1_347, 169.6),
+        (39_074, 3, None, 1_306, 159.9),
+        (39_074, 1, None, 1_011, 92.7),
+        (39_074, ALL, 5, 27, 24.5),
+        (39_074, 3, 5, 26, 12.6),
+        (4_000, ALL, None, 672, 10.7),
+        (4_000, 3, 5, 26, 1.1),
+    ],
+)
+def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two(
+    records: int, omega: int | None, depth: int | None, splits: int, megabytes: float
+) -> None:
+    """What crossed in trees that were counted, of 14 columns of two values."""
+    told = cost(make_terms(omega=omega, max_depth=depth, test=Fraction(0)), splits, records=records)
+    others = records * 15 + splits * 56 + 60_000 + 8 * splits * 14 * 4
+    assert 0.5 < (told.bytes - others) / (megabytes * 1e6) < 2
+
+
+def test_noise_is_in_every_count_so_that_none_follows() -> None:
+    exact, noisy = (cost(make_terms(method="smc", max_depth=3, noise=noise), 7) for noise in (None, Fraction(1)))
+    assert noisy.bytes > 2 * exact.bytes
 
 
 def test_a_run_without_secure_counts_discloses_and_encrypts_nothing() -> None:
@@ -50,17 +90,6 @@ def test_a_run_without_secure_counts_discloses_and_encrypts_nothing() -> None:
     assert estimated.counts == 2  # of the classes
     assert estimated.bytes < 1e6
     assert estimated.memory < cost().memory
-
-
-def test_naive_bayes_tested_by_comparisons_costs_a_cell_per_digit_pair_of_classes_and_held_out_record() -> None:
-    terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
-    two, three = cost(terms), cost(terms, classes=3)
-    cells, more = 2_000 * 20, 2 * 2_000 * 20  # of one pair; of two pairs more
-    length = KEY.public.ciphertext_bytes
-    assert three.bytes - two.bytes == pytest.approx((2 * more + 2_000) * length, rel=0.01)
-    assert three.seconds - two.seconds == pytest.approx(more * (1e-3 + 2 * 4e-2 + 1e-2), rel=0.05)
-    trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
-    assert two.seconds - trained_on_as_many.seconds > cells * (2 * 4e-2 + 1e-2)
 
 
 def test_the_most_counts_follow_from_splits_window_and_classes() -> None:
@@ -105,7 +134,7 @@ def test_limits_make_a_run_cheaper() -> None:
     for limited in (shallow, coarse):
         assert limited.counts < free.counts
         assert limited.seconds < free.seconds
-    assert shallow.round_trips == 13 + 2 + 2 + 1 + 2 * 2 + 1
+    assert shallow.round_trips == 13 + 2 + 2 + 3 + 1 + 2 * 2 + 1
 
 
 def test_thousands_of_columns_take_longer_than_ten_and_their_tree_is_still_guessed() -> None:
@@ -118,32 +147,22 @@ def test_a_wider_window_and_a_larger_tree_cost_more() -> None:
     narrow, wide = cost(make_terms(omega=1)), cost(make_terms(omega=5))
     assert narrow.counts < wide.counts
     assert narrow.seconds < wide.seconds
-    assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 13 + 2 + 2 + 1 + 2 * 14 + 1
+    assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 13 + 2 + 2 + 3 + 1 + 2 * 14 + 1
 
 
-@pytest.mark.parametrize("key", [KEY, CURVE])
-def test_dot_products_are_forecast_for_the_side_that_encrypts_least(key: AnyKeyHolder) -> None:
+def test_dot_products_are_forecast_for_the_side_that_encrypts_least() -> None:
     """Two columns of two values make nine conjunctions, however large the tree is."""
-    smc = make_terms(method="smc", test=Fraction(0))
+    smc = make_terms(method="smc", test=Fraction(0), counting="paillier")
     few = ((2,) * 12, (2, 2))
-    cheap = cost(smc, splits=1000, sides=few, key=key)
-    assert cheap.bytes == cost(smc, splits=1000, sides=few[::-1], class_holder=1, key=key).bytes
-    assert cheap.bytes < 1.5 * cost(smc, splits=100, sides=few, key=key).bytes < cost(smc, splits=100, key=key).bytes
-    other = cost(smc, splits=100, class_holder=1, key=key)
-    assert other.bytes == cost(smc, splits=100, key=key).bytes < cost(smc, splits=100, classes=12, key=key).bytes
+    cheap = cost(smc, splits=1000, sides=few)
+    assert cheap.bytes == cost(smc, splits=1000, sides=few[::-1], class_holder=1).bytes
+    assert cheap.bytes < 1.5 * cost(smc, splits=100, sides=few).bytes < cost(smc, splits=100).bytes
+    other = cost(smc, splits=100, class_holder=1)
+    assert other.bytes == cost(smc, splits=100).bytes < cost(smc, splits=100, classes=12).bytes
 
 
-def test_dot_products_on_the_curve_are_forecast_column_by_column() -> None:
-    """Of 14 columns 9.2 are left at a mean node, half of them encrypted: 10 values, and one vector more."""
-    smc = make_terms(method="smc", test=Fraction(0), max_depth=8)
-    vectors = 0.4 * 100 * 10_000
-    for key, columns in ((KEY, 2), (CURVE, 11)):
-        sent = cost(smc, splits=100, key=key).bytes / key.public.ciphertext_bytes
-        assert columns * vectors == pytest.approx(sent, rel=0.02)
-
-
-def test_dot_products_cost_far_more_than_encrypted_coins() -> None:
-    assert cost(make_terms(method="smc")).bytes > 50 * cost(make_terms(omega=ALL)).bytes
+def test_dot_products_cost_far_more_than_transfers() -> None:
+    assert cost(make_terms(method="smc", counting="paillier")).bytes > 5 * cost(make_terms(method="smc")).bytes
 
 
 def test_a_forecast_reads_as_one_line_without_false_precision() -> None:
@@ -171,7 +190,6 @@ def test_a_line_that_cannot_be_is_refused(rate: float, delay: float) -> None:
 
 
 def test_a_line_adds_its_delay_for_each_round_trip_and_what_bytes_take() -> None:
-    """On a slow line sending takes longer than encrypting, which goes on beside it; on a fast one it costs nothing."""
     near = cost(records=10**6)
     assert cost(records=10**6, line=Line(delay=0.02)).seconds - near.seconds == pytest.approx(0.04 * near.round_trips)
     slow, slower = (cost(records=10**6, line=Line(rate)).seconds for rate in (1e5, 5e4))
@@ -179,28 +197,28 @@ def test_a_line_adds_its_delay_for_each_round_trip_and_what_bytes_take() -> None
     assert cost(records=10**6, line=Line(1e12)).seconds == pytest.approx(near.seconds, rel=0.01)
 
 
+def test_on_a_slow_line_sending_takes_longer_than_encrypting_which_goes_on_beside_it() -> None:
+    smc = make_terms(method="smc", counting="paillier")
+    near, slow, fast = (cost(smc, 10, line).seconds for line in (NO_LINE, Line(1e5), Line(1e9)))
+    assert fast == pytest.approx(near, rel=0.01)
+    assert slow > 2 * near
+
+
 def test_workers_share_encryption_but_not_what_one_process_does() -> None:
     two, many = SPEED.with_workers(2), SPEED.with_workers(64)
     assert (two.encrypt, many.encrypt) == (SPEED.encrypt / 2, SPEED.encrypt / 64)
     assert many.with_workers(1) == SPEED
-    alone, shared = (forecast(sizes(records=10**7), make_terms(omega=3), speed).seconds for speed in (SPEED, many))
-    assert shared < alone / 10
-    assert shared > 10**7 * (3 * (SPEED.read + 2 * SPEED.add) + 4e-5)  # reading, adding and our own work stay
-
-
-@pytest.mark.parametrize(("records", "megabytes", "mebibytes", "trips"), [
-    (10**4, 1.20, 198, 31), (10**5, 8.19, 282, 37), (10**6, 77.5, 678, 92),
-])  # fmt: skip
-def test_forecasts_of_large_runs_hold(records: int, megabytes: float, mebibytes: float, trips: int) -> None:
-    """Beside runs of `scripts/benchmarks/growth.py --cipher curve --only-records`."""
-    terms = make_terms(omega=3, cipher=Cipher.CURVE)
-    told = forecast(sizes(records=records, sides=((2,) * 5, (2,) * 5), patterns=(2, 2), key=CURVE), terms, SPEED)
-    assert told.bytes == pytest.approx(megabytes * 1e6, rel=0.1)
-    assert told.memory == pytest.approx(mebibytes * 2**20, rel=0.3)
-    assert told.round_trips == pytest.approx(trips, abs=6)
+    smc = make_terms(method="smc", counting="paillier")
+    alone, shared = (forecast(sizes(), smc, ByPaillier(KEY, speed), 10).seconds for speed in (SPEED, many))
+    assert shared < alone / 5
 
 
 def test_the_calibration_measures_every_operation_of_a_key() -> None:
     speed = calibrate(KEY, KEY.encryption(secrets), 1)
     assert all(0 < seconds < 1 for name, seconds in vars(speed).items() if name != "workers")
     assert speed.add < speed.seal
+
+
+def test_the_calibration_of_transfers_measures_both() -> None:
+    speed = calibrate_transfers()
+    assert 0 < speed.bit < speed.transfer < 1e-4

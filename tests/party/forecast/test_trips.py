@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from party.forecast.calibration import Speed
-from party.forecast.model import Sizes, forecast
+from party.forecast.calibration import TransferSpeed
+from party.forecast.model import ByTransfers, Sizes, forecast
 from protocols.terms import ALL, Learner
 from tests.support.cases import correlated
-from tests.support.parties import Case, key_holder, make_terms
+from tests.support.parties import Case, make_terms
 from tests.support.sessions import Sessions
 
-SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
-SIZES = Sizes(records=80, sides=((2, 3), (2, 2)), class_holder=1, classes=2, patterns=(2, 4), key=key_holder(0))
+MEANS = ByTransfers(TransferSpeed(transfer=2e-7, bit=1e-9))
+SIZES = Sizes(records=80, sides=((2, 3), (2, 2)), class_holder=1, classes=2)
 
 
 @pytest.mark.parametrize("pages", [1, 3])
@@ -40,6 +40,6 @@ def test_a_session_takes_the_round_trips_that_were_forecast(
         groups={"alice": 1, "bob": 2},
         terms=make_terms(theta=Fraction(7, 10), **terms),
     )
-    told = forecast(SIZES, case.terms, SPEED).round_trips
+    told = forecast(SIZES, case.terms, MEANS).round_trips
     taken = [report.traffic.round_trips for report in Sessions(tmp_path, case, 'odds = "any"\n').run()]
     assert min(taken) - 1 <= told <= max(taken) + 1

@@ -16,7 +16,7 @@ from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.role import run_pair
-from protocols.terms import Cipher, Method, Terms
+from protocols.terms import Cipher, Counting, Method, Terms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
@@ -145,9 +145,9 @@ def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_ou
     tmp_path: Path, alice: PartyInputs
 ) -> None:
     bits = alice.secrets.keys[Cipher.PAILLIER].bits
-    words = rf"the paillier key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make a new folder"
+    words = rf"the key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make a new folder"
     with pytest.raises(InputError, match=words):
-        check_job(alice, settings(tmp_path, "2"), Train(replace(CASE.terms, key_bits=3072)))
+        check_job(alice, settings(tmp_path, "2"), Train(replace(CASE.terms, counting=Counting.PAILLIER, key_bits=3072)))
 
 
 def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: PartyInputs) -> None:
@@ -159,4 +159,4 @@ def test_a_job_of_estimates_alone_asks_for_no_key(tmp_path: Path, alice: PartyIn
     terms = replace(CASE.terms, method=Method.RANDOMIZED, key_bits=16384)
     check_job(alice, settings(tmp_path, "2"), Train(terms))
     (_, outcome), _ = run_pair(*make_roles(replace(CASE, terms=terms)))
-    assert outcome.fingerprint is None
+    assert outcome.key is None

@@ -34,7 +34,7 @@ from protocols.errors import DisagreementError
 from protocols.facts import CopyFact
 from protocols.jobs import Train
 from protocols.messages import (
-    CiphertextPage,
+    BaseOffer,
     ClassCounts,
     DisguisedPage,
     EstimatedGains,
@@ -42,7 +42,7 @@ from protocols.messages import (
     ModelDigest,
 )
 from protocols.role import Fact, Message, Part
-from protocols.terms import Method, Terms
+from protocols.terms import Learner, Method, Terms
 from tests.support.channels import memory_channels
 from tests.support.parties import Case
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained, with_terms
@@ -102,7 +102,9 @@ def states(sessions: Sessions) -> dict[str, list[RunState]]:
 CASES: dict[str, dict[str, Any]] = {
     "gains": {},
     "copies": {"rank": "copies"},
-    "smc by dot products": {"method": "smc", "engine": "dot_product"},
+    "smc": {"method": "smc"},
+    "smc by dot products": {"method": "smc", "counting": "paillier"},
+    "naive Bayes": {"method": "smc", "learner": Learner.NAIVE_BAYES, "test": Fraction(1, 5)},
     "mined": {"method": "randomized"},
     "noise": {"method": "smc", "noise": Fraction(5), "max_depth": 2, "omega": 1},
 }
@@ -156,23 +158,16 @@ def test_copies_and_answers_that_both_remember_do_not_cross_again(tmp_path: Path
     assert len([m for m in second.sent["alice"] + second.sent["bob"] if isinstance(m, ExactCounts)]) == 1  # accuracy
 
 
-def test_encrypted_coins_that_have_arrived_are_not_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 20 * 64)  # of Paillier with 256 bits
+def test_a_run_that_goes_on_makes_a_session_of_transfers_of_its_own(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    whole = Meeting(begun(tmp_path / "whole", CASE))
-    whole.play()
-    (holder,) = (name for name in NAMES if any(isinstance(m, CiphertextPage) for m in whole.sent[name]))
-    pages = [at for at, message in enumerate(whole.sent[holder]) if isinstance(message, CiphertextPage)]
-    assert len(pages) >= 4
-    assert isinstance(Meeting(sessions, holder, pages[-1]).play()[holder], Killed)
-    evaluator = NAMES[holder == NAMES[0]]
-    with open_journal(tmp_path / evaluator, sessions.local(evaluator).secrets.coins) as journal:
-        arrived = len(list(journal.recall(journal.runs()[0].run, Part.COINS))) - 1
-    assert arrived > 0
+    first = until(sessions, "bob", ModelDigest)
     second = Meeting(sessions)
     assert_done(sessions, second.play())
-    again = [message for message in second.sent[holder] if isinstance(message, CiphertextPage)]
-    assert len(again) == len(pages) - arrived
+    for name in NAMES:
+        before, after = ([m for m in each.sent[name] if isinstance(m, BaseOffer)] for each in (first, second))
+        assert len(before) == len(after) == 1
+        assert before[0].nonce != after[0].nonce
+        assert before[0].point != after[0].point
 
 
 def test_what_is_told_again_stands_once_in_the_ledger_and_both_say_so(tmp_path: Path) -> None:

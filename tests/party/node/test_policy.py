@@ -9,7 +9,7 @@ from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
-from protocols.terms import ALL, Cipher, Engine, Method, Terms
+from protocols.terms import ALL, Cipher, Counting, Method, Terms
 from protocols.two_party.limits import Limits
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms
@@ -19,15 +19,24 @@ TERMS = Terms(
     Method.HYBRID,
     Fraction(9, 20),
     2,
-    Engine.ENCRYPTED_COINS,
-    Cipher.PAILLIER,
+    Counting.PAILLIER,
     "outcome",
     0,
     Fraction(1, 5),
     3072,
     min_leaf=5,
 )
-AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.PAILLIER,), 3072, None, 5, Limits(5, 25, 50))
+AGREE = Acceptance(
+    (Method.HYBRID, Method.SMC),
+    Fraction(5, 2),
+    3,
+    (Counting.PAILLIER,),
+    tuple(Cipher),
+    3072,
+    None,
+    5,
+    Limits(5, 25, 50),
+)
 
 
 def make(**changes: Any) -> Terms:
@@ -46,8 +55,8 @@ def make(**changes: Any) -> Terms:
         ({"key_bits": 3071}, "key_bits"),
         ({"key_bits": 2048, "omega": 9}, "omega"),
         ({"method": Method.SMC, "theta": Fraction(1, 2), "omega": 3}, "omega"),
-        ({"cipher": Cipher.CURVE}, "cipher"),
-        ({"cipher": Cipher.CURVE, "key_bits": 2048}, "cipher"),
+        ({"counting": Counting.OBLIVIOUS_TRANSFER}, "counting"),
+        ({"counting": Counting.OBLIVIOUS_TRANSFER, "method": Method.RANDOMIZED}, "method"),
         ({"min_leaf": 6, "max_depth": 9}, None),
         ({"min_leaf": 4}, "min_leaf"),
     ],

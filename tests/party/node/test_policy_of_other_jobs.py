@@ -17,7 +17,7 @@ from party.settings.ids import AlignmentBounds
 from party.settings.life import LifeBounds
 from party.settings.party import Acceptance, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
-from protocols.terms import MODEL_BYTES, Rank
+from protocols.terms import MODEL_BYTES, Counting, Rank
 from tests.party.node.test_policy import AGREE, make
 from tests.support.parties import make_local
 from tests.support.sessions import CASE
@@ -71,7 +71,7 @@ def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) ->
 
 
 def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_path: Path) -> None:
-    agree = replace(AGREE, odds=None, min_leaf=1, smallest_key_bits=CASE.terms.key_bits)
+    agree = replace(AGREE, odds=None, min_leaf=1, counting=tuple(Counting), smallest_key_bits=CASE.terms.key_bits)
     ours, other = config(tmp_path, agree), replace(CASE.terms, seed=CASE.terms.seed + 1)
     for terms in (CASE.terms, other):
         check_job(BOB, ours, Train(terms))

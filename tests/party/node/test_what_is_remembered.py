@@ -204,7 +204,7 @@ def test_a_run_that_ended_early_is_remembered_up_to_its_end(tmp_path: Path) -> N
 
 
 TELLING = {
-    "ClassCounts": "class counts", "DisguisedPage": "copy", "EstimatedGains": "gains", "PackedCounts": "counts",
+    "ClassCounts": "class counts", "DisguisedPage": "copy", "EstimatedGains": "gains", "CountShares": "counts",
     "ExactCounts": "counts", "ModelDigest": "model",
 }  # fmt: skip
 KILLED = """

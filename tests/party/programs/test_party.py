@@ -66,7 +66,6 @@ def parties(tmp_path: Path) -> tuple[cotally.Party, cotally.Party]:
 
 JOB = """method = "hybrid"
 class = "outcome"
-cipher = "curve"
 key_bits = 2048
 theta = "2/3"
 """
@@ -108,7 +107,7 @@ def test_two_parties_of_a_program_find_rules_that_are_read_as_a_data_frame(
     alice, bob = parties
     job = tmp_path / "job.toml"
     rules = 'min_support = "1/10"\nmax_len = 2\nmost_sets = 40\n'
-    job.write_text(f'method = "smc"\nlearner = "rules"\ncipher = "curve"\nkey_bits = 2048\n{rules}')
+    job.write_text(f'method = "smc"\nlearner = "rules"\nkey_bits = 2048\n{rules}')
     with ThreadPoolExecutor(1) as pool, alice.listening() as listening:
         answered = pool.submit(listening.answer)
         ours, theirs = bob.train(job), answered.result(120)

@@ -48,18 +48,18 @@ def kept(journal: Journal, part: Part = Part.COPY) -> list[bytes]:
 
 def test_items_come_back_in_order_and_the_file_is_its_owners_alone(journal: Journal) -> None:
     for number in range(12):
-        journal.keep(record().run, Part.COINS, number, bytes([number]))
-    assert kept(journal, Part.COINS) == [bytes([number]) for number in range(12)]
+        journal.keep(record().run, Part.ANSWERS, number, bytes([number]))
+    assert kept(journal, Part.ANSWERS) == [bytes([number]) for number in range(12)]
     assert kept(journal) == []
     assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
 
 
 def test_an_item_put_anew_lets_later_ones_of_its_part_fall_away(journal: Journal) -> None:
     for number in range(3):
-        journal.keep(record().run, Part.COINS, number, b"old")
+        journal.keep(record().run, Part.ANSWERS, number, b"old")
     journal.keep(record().run, Part.COPY, 0, b"copy")
-    journal.keep(record().run, Part.COINS, 0, b"new")
-    assert kept(journal, Part.COINS) == [b"new"]
+    journal.keep(record().run, Part.ANSWERS, 0, b"new")
+    assert kept(journal, Part.ANSWERS) == [b"new"]
     assert kept(journal) == [b"copy"]
 
 
@@ -161,7 +161,7 @@ def test_a_damaged_journal_is_named_and_left_as_it_is(journal: Journal, tmp_path
     DAMAGES[damage](path)
     before = path.read_bytes()
     with pytest.raises(JournalError, match=JOURNAL_FILE), open_journal(tmp_path, SECRET) as opened:
-        assert kept(opened) + kept(opened, Part.COINS)
+        assert kept(opened) + kept(opened, Part.ANSWERS)
     assert path.read_bytes() == before
 
 

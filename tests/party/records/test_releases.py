@@ -245,7 +245,7 @@ def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob
 
 def test_omega_engine_and_key_may_change(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
-    check_release(tmp_path, release(bob, omega=3, engine="dot_product", key_bits=128))
+    check_release(tmp_path, release(bob, omega=3, counting="paillier", key_bits=128))
 
 
 def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: PartyInputs) -> None:

@@ -16,7 +16,7 @@ from party.records.run_file import (
 from party.records.train_report import ReportError, TrainReport, read_train_report, write_train_report
 from party.show.layout import laid_out
 from party.show.runs import run_table, size_text
-from protocols.terms import Cipher, Engine
+from protocols.terms import Counting
 
 ROW = Row(
     method="hybrid",
@@ -31,15 +31,12 @@ ROW = Row(
     exact_counts_disclosed=1501,
     tree=TreeSize(513, 8),
     equals_plain_id3=False,
-    engine=Engine.DOT_PRODUCT,
-    cipher=Cipher.PAILLIER,
+    counting=Counting.PAILLIER,
 )
 SMC = replace(ROW, method="smc", omega=None, cost_ratio=1.0)
-OF_PLAIN = replace(
-    ROW, method="plain", omega=None, cost_ratio=None, bytes_sent=None, round_trips=None, engine=None, cipher=None
-)
-COINS = replace(ROW, engine=Engine.ENCRYPTED_COINS, cipher=Cipher.CURVE, seconds=1.5)
-REPORT = RunReport(DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 2, 3072, 1), (OF_PLAIN, ROW, SMC))
+OF_PLAIN = replace(ROW, method="plain", omega=None, cost_ratio=None, bytes_sent=None, round_trips=None, counting=None)
+FAST = replace(ROW, counting=Counting.OBLIVIOUS_TRANSFER, seconds=1.5)
+REPORT = RunReport(DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 3072, 1), (OF_PLAIN, ROW, SMC))
 TRAINED = TrainReport(
     "5e", "d1", "hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101, {"tables": 98, "classes": 2, "accuracy": 1}
 )
@@ -57,7 +54,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
         "classes": 2,
     }
     assert content["parameters"] == {
-        "theta": "9/20", "groups": 2, "key_bits": 3072, "seed": 1,
+        "theta": "9/20", "key_bits": 3072, "seed": 1,
             "max_depth": None, "min_leaf": 1, "impurity": "information_gain", "noise": None,
     }  # fmt: skip
     assert content["rows"][1] == {
@@ -73,8 +70,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
         "exact_counts_disclosed": 1501,
         "tree": {"nodes": 513, "depth": 8},
         "equals_plain_id3": False,
-        "engine": "dot_product",
-        "cipher": "paillier",
+        "counting": "paillier",
     }
     assert content["rows"][0]["bytes_sent"] is None
     assert list(content) == ["format", "data", "parameters", "rows"]
@@ -147,8 +143,8 @@ def test_the_first_row_of_a_method_is_found() -> None:
 
 
 def test_the_runs_of_each_way_of_counting_stand_by_themselves() -> None:
-    both = replace(REPORT, rows=(*REPORT.rows, COINS))
-    assert [way.rows for way in both.ways()] == [(OF_PLAIN, ROW, SMC), (OF_PLAIN, COINS)]
+    both = replace(REPORT, rows=(*REPORT.rows, FAST))
+    assert [way.rows for way in both.ways()] == [(OF_PLAIN, ROW, SMC), (OF_PLAIN, FAST)]
     assert replace(REPORT, rows=(OF_PLAIN,)).ways() == []
 
 

@@ -7,14 +7,13 @@ import pytest
 from party.errors import ConfigError
 from party.settings.job import read_job
 from protocols.jobs import Train
-from protocols.terms import ALL, Cipher, Engine, Impurity, Learner, Method, Terms
+from protocols.terms import ALL, Counting, Impurity, Learner, Method, Terms
 
 JOB = """\
 method = "hybrid"
 theta = "9/20"
 omega = 2
-engine = "dot_product"
-cipher = "curve"
+counting = "paillier"
 class = "outcome"
 seed = 7
 test = "1/4"
@@ -27,8 +26,7 @@ TERMS = Terms(
     Method.HYBRID,
     Fraction(9, 20),
     2,
-    Engine.DOT_PRODUCT,
-    Cipher.PAILLIER,
+    Counting.OBLIVIOUS_TRANSFER,
     "outcome",
     0,
     Fraction(1, 5),
@@ -60,8 +58,7 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
         Method.HYBRID,
         Fraction(9, 20),
         2,
-        Engine.DOT_PRODUCT,
-        Cipher.CURVE,
+        Counting.PAILLIER,
         "outcome",
         7,
         Fraction(1, 4),
@@ -117,7 +114,17 @@ def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
         ('"9/20"', '["9/20"]', "theta: must be an exact number"),
         ("omega = 2", "omega = 0", 'omega: must be an integer from 1 to 65535, or "all"'),
         ("omega = 2", "omega = -1", "omega: must be an integer from 1"),
-        ('engine = "dot_product"', 'engine = "plain"', 'engine: must be one of "encrypted_coins"'),
+        ('counting = "paillier"', 'counting = "plain"', 'counting: must be one of "oblivious_transfer", "paillier"'),
+        (
+            'counting = "paillier"',
+            'engine = "dot_product"',
+            'engine: is a setting no more: counting = "oblivious_transfer", or "paillier"',
+        ),
+        (
+            'counting = "paillier"',
+            'cipher = "curve"',
+            'cipher: is a setting no more: counting = "oblivious_transfer", or "paillier"',
+        ),
         ('class = "outcome"\n', "", "class: is missing"),
         ('class = "outcome"', f'class = "{"x" * 1025}"', "class: must be text of 1 to 1024 characters"),
         ('"9/20"', f'"1/{10**18}"', "theta: must be a fraction of at most 18 digits"),

@@ -16,7 +16,7 @@ from party.settings.party import (
 from party.settings.toml import exact_number, read_toml
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import ALL, Cipher, Method
+from protocols.terms import ALL, Cipher, Counting, Method
 from protocols.two_party.limits import Limits
 
 PARTY = """\
@@ -40,6 +40,7 @@ smallest_key_bits = 3072
 max_classes = 5
 smallest_class = 25
 smallest_test = 50
+counting = ["oblivious_transfer"]
 ciphers = ["curve"]
 max_depth = 6
 min_leaf = 8
@@ -50,7 +51,17 @@ address = "bob.example.org:7071"
 patience = 10
 """
 LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
-AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.CURVE,), 3072, 6, 8, Limits(5, 25, 50))
+AGREE = Acceptance(
+    (Method.HYBRID, Method.SMC),
+    Fraction(5, 2),
+    3,
+    (Counting.OBLIVIOUS_TRANSFER,),
+    (Cipher.CURVE,),
+    3072,
+    6,
+    8,
+    Limits(5, 25, 50),
+)
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
@@ -88,7 +99,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(None, ())
     assert config.agree == Acceptance(
-        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Cipher), 3072, None, 5
+        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Counting), tuple(Cipher), 3072, None, 5
     )
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30

@@ -18,7 +18,6 @@ COMMANDS = {
     "check": ["check", "party.toml"],
     "align": ["align", "party.toml"],
     "predict": ["predict", "party.toml", "--with", "alice", "data.csv"],
-    "precompute": ["precompute", "party.toml"],
     "status": ["status", "party.toml"],
     "cancel": ["cancel", "party.toml", "0123456789abcdef"],
     "ledger": ["ledger", "show", "party.toml"],

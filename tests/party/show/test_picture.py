@@ -7,7 +7,7 @@ import pytest
 from party.records.run_file import RunReport
 from party.show.picture import write_figures
 from protocols.errors import InputError
-from tests.party.records.test_run_file import COINS, OF_PLAIN, REPORT, ROW, SMC
+from tests.party.records.test_run_file import FAST, OF_PLAIN, REPORT, ROW, SMC
 
 FULL = replace(
     REPORT,
@@ -17,7 +17,7 @@ FULL = replace(
         replace(ROW, omega=None, accuracy=0.85, cost_ratio=1.0),
         ROW,
         replace(SMC, seconds=123.4),
-        replace(COINS, cost_ratio=0.37),
+        replace(FAST, cost_ratio=0.37),
     ),
 )
 
@@ -32,9 +32,9 @@ def test_the_figure_is_a_png_and_an_svg_that_name_what_they_show(tmp_path: Path)
     png, svg = draw(tmp_path, FULL)
     assert png.startswith(b"\x89PNG")
     text = svg.decode()
-    shown = ("tic-tac-toe", "plain ID3", "randomized only", "Dot products, Paillier", ">42<", ">12<", "5.6", "all")
+    shown = ("tic-tac-toe", "plain ID3", "randomized only", "Dot products by Paillier", ">42<", ">12<", "5.6", "all")
     of_smc = ("SMC only", ">100<", "123")
-    fast = ("Encrypted coins, on the curve", ">37<", "1.5")
+    fast = ("Oblivious transfer", ">37<", "1.5")
     for words in (*shown, *of_smc, *fast):
         assert f"{words}" in text
     _, without = draw(tmp_path, replace(FULL, rows=tuple(row for row in FULL.rows if row.method != "smc")))

@@ -157,14 +157,14 @@ def test_traffic_counts_frames_bytes_and_round_trips(start: Start) -> None:
 
 def test_progress_reaches_the_callback_and_nobody_else() -> None:
     def works() -> Role[str]:
-        yield Progress(Phase.COINS, 1, 2)
-        yield Progress(Phase.COINS, 2, 2)
+        yield Progress(Phase.COLUMNS, 1, 2)
+        yield Progress(Phase.COLUMNS, 2, 2)
         return "done"
 
     seen: list[Progress] = []
     assert play(works(), memory_channels()[0], Watchers(seen.append)) == "done"
     assert play(works(), memory_channels()[0]) == "done"
-    assert seen == [Progress(Phase.COINS, 1, 2), Progress(Phase.COINS, 2, 2)]
+    assert seen == [Progress(Phase.COLUMNS, 1, 2), Progress(Phase.COLUMNS, 2, 2)]
 
 
 @pytest.mark.parametrize(

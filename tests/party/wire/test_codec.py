@@ -26,7 +26,7 @@ from protocols.terms import (
     MOST_SEED,
     MOST_WINDOW,
     Cipher,
-    Engine,
+    Counting,
     Impurity,
     Learner,
     Method,
@@ -49,8 +49,7 @@ TERMS = st.builds(
     st.sampled_from(Method),
     CHANCES,
     st.just(ALL) | st.integers(1, MOST_WINDOW),
-    st.sampled_from(Engine),
-    st.sampled_from(Cipher),
+    st.sampled_from(Counting),
     LABELS.filter(bool),
     st.integers(0, MOST_SEED),
     st.just(Fraction(0)) | CHANCES,
@@ -142,8 +141,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.RowsShare: st.builds(m.RowsShare, COUNTS),
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
     m.RowShares: st.builds(m.RowShares, st.lists(st.binary(min_size=8, max_size=8)).map(b"".join)),
-    m.SealedComparisons: st.builds(m.SealedComparisons, st.binary()),
-    m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
+    m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans()),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
     m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.fractions(0, 1, max_denominator=10**17)),
     m.ValuesPage: st.builds(m.ValuesPage, st.binary()),
@@ -163,7 +161,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.SignedHead: HEADS.map(lambda head: m.SignedHead(*head)),
 }
 
-A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072)
+A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Counting.PAILLIER, "c", 7, Fraction(0), 3072)
 A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
 A_SHARE = m.Share(
@@ -325,8 +323,7 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("test", "", LOWEST),
     ("test", "1/1", "must be 0 or more and below 1"),
     ("omega", 65536, 'must be an integer from 1 to 65535, or "all"'),
-    ("engine", "", "must be encrypted_coins or dot_product"),
-    ("cipher", "", "must be paillier or curve"),
+    ("counting", "", "must be oblivious_transfer or paillier"),
     ("class_name", "", "must be text of 1 to 1024 characters"),
     ("class_name", LONG, "must be text of 1 to 1024 characters"),
     ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),
@@ -413,7 +410,7 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 
 
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
-    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedComparisons}
+    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
     wide = {
         m.EstimatedGains,

@@ -102,18 +102,6 @@ def test_bytes_that_are_no_ciphertexts_are_refused_whole(holder: AnyKeyHolder) -
             holder.public.read(page + bad)
 
 
-def test_factors_made_ahead_give_encryptions_too_each_from_a_factor_of_its_own(holder: AnyKeyHolder) -> None:
-    size = holder.public.ciphertext_bytes
-    (zeros,) = ENCRYPTIONS[holder].encrypt_pages([[0] * 3])
-    factors = [zeros[start : start + size] for start in range(0, len(zeros), size)]
-    page = holder.encrypt_with(factors, [5, 0, 7])
-    assert told(holder, holder.public.read(page)) == [5, 0, 7]
-    assert holder.encrypt_with([], []) == b""
-    for plaintexts in ([1, 2], [1, 2, 3, 4], [1, 2, -1]):
-        with pytest.raises(InputError):
-            holder.encrypt_with(factors, plaintexts)
-
-
 def test_what_a_cipher_costs_is_known_before_it_is_used(holder: AnyKeyHolder) -> None:
     cipher = holder.public
     (page,) = ENCRYPTIONS[holder].encrypt_pages([[1]])

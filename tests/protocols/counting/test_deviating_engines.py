@@ -12,7 +12,7 @@ from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.packing import slot_width
 from protocols.errors import DeviationError, PeerError
 from protocols.messages import ChoicePage, CiphertextPage, CountShares, ExactCounts, PackedCounts, Verdict
-from protocols.role import Message, Send
+from protocols.role import Message
 from tests.support.duel import Tamper
 from tests.support.secure_engines import (
     CODES,
@@ -24,7 +24,7 @@ from tests.support.secure_engines import (
     KEY,
     TEST,
     TREE,
-    by_coins,
+    by_dots,
     by_transfers,
     known,
     play,
@@ -105,22 +105,8 @@ def test_an_accuracy_at_the_ends_is_accepted(name: str) -> None:
         assert evaluator.result == [told.values[0]]
 
 
-@pytest.mark.parametrize("there", [1, SIZE - 1, SIZE, (COINS + 1) * SIZE, RECORDS * COINS * SIZE + COINS * SIZE])
-def test_coins_that_the_evaluator_cannot_have_kept_are_not_gone_on_with(there: int) -> None:
-    """It keeps whole ciphertexts, of whole records, and no more of them than there are."""
-    _, holder = by_coins(there=there)
-    with pytest.raises(PeerError, match="kept other encrypted coins"):
-        next(holder.set_up())
-
-
-def test_coins_that_the_evaluator_has_kept_are_not_sent_again() -> None:
-    _, holder = by_coins(there=(RECORDS - 1) * COINS * SIZE)
-    sent = [effect.message for effect in holder.set_up() if isinstance(effect, Send)]
-    assert [len(page.ciphertexts) for page in sent if isinstance(page, CiphertextPage)] == [COINS * SIZE]
-
-
 def test_a_missing_page_leaves_the_evaluator_waiting() -> None:
-    evaluator, _ = play(by_coins(), FIRST, tamper=swap("b", CiphertextPage, lambda m: None))
+    evaluator, _ = play(by_dots(), FIRST, tamper=swap("b", CiphertextPage, lambda m: None))
     assert isinstance(evaluator.error, PeerError) or evaluator.waits
 
 

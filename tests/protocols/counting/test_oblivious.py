@@ -204,9 +204,15 @@ def test_sets_and_leaves_are_counted_however_many_vectors_are_made_at_once(
 def test_only_trees_are_tested() -> None:
     table = game((2, 2), 1, 2, 30, seed=1)
     bayes = NaiveBayes(table.schema, np.zeros(2), ())
-    for engine in table.engines():
-        with pytest.raises(InputError, match="test trees alone"):
-            run_alone(engine.count_correct(bayes))
+
+    def tested(engine: Any) -> Role[Correct]:
+        yield from engine.set_up()
+        correct: Correct = yield from engine.count_correct(bayes)
+        return correct
+
+    chooser, corrector = table.engines()
+    with pytest.raises(InputError, match="test trees alone"):
+        run_pair(tested(chooser), tested(corrector))
 
 
 def shares(crossed: Transcript) -> list[int]:
@@ -214,14 +220,14 @@ def shares(crossed: Transcript) -> list[int]:
 
 
 def test_only_counts_that_do_not_follow_are_asked() -> None:
-    """Of 3, 2 and 2 values and two classes: 2 x 2 + 2 + 2 at the root, and of one branch of a split, 2 x 2 + 2."""
+    """Of 3, 2 and 2 values and two classes: all at the root, and of one branch of a split, 2 x 2 + 2."""
     table = game((3, 2, 2), 2, 2, 60, seed=3)
     split = [Query(ROOT & Term(2, value), (0, 1), counts(table, ROOT & Term(2, value))) for value in (0, 1)]
     levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], split]
     crossed = Transcript()
     chooser, corrector = table.engines()
     run_pair(asked(chooser, levels), asked(corrector, levels), crossed)
-    assert shares(crossed) == [4 + 2 + 2, 4 + 2]
+    assert shares(crossed) == [6 + 4 + 4, 4 + 2]
     told = [len(message.values) for message in crossed.sent_by_a if isinstance(message, ExactCounts)]
     assert told == [6 + 4 + 4, 2 * (6 + 4)]
 

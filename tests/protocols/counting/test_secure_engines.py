@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
@@ -16,9 +15,6 @@ from protocols.counting.dot_product import (
     planes_of,
     shapes_of,
 )
-from protocols.counting.encrypted_coins import (
-    ciphertexts_per_record,
-)
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import page_length
 from protocols.counts import Correct, Query
@@ -26,7 +22,6 @@ from protocols.errors import DeviationError, InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts
-from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Message, Phase, Progress, Role, run_alone
 from protocols.tables.expression import ROOT, Term
 from tests.support.duel import duel
@@ -42,7 +37,6 @@ from tests.support.secure_engines import (
     TRAIN,
     TREE,
     Engine,
-    by_coins,
     by_dots,
     count,
     halves,
@@ -128,9 +122,7 @@ def test_no_leaf_hit_is_a_count_of_zero(name: str) -> None:
     """The tree says the other class everywhere, so the sum under encryption is over no record."""
     never = Tree(SCHEMA, Leaf((1, 1), 0))
     evaluator, holder = ENGINES[name]()
-    if name.startswith("encrypted coins"):
-        evaluator._test.codes[:, -1] = 1
-    elif name == "oblivious transfer":
+    if name == "oblivious transfer":
         evaluator._test[:, -1] = 1
     else:
         holder._test[:, -1] = 1
@@ -149,15 +141,6 @@ def test_replies_are_rerandomized(name: str) -> None:
     assert len(set(pieces)) == len(pieces)
     values = [int.from_bytes(piece, "big") for piece in pieces]
     assert min(value.bit_length() for value in values) > KEY.public_key.bits
-
-
-def test_the_key_holder_sends_its_coins_once_and_nothing_else() -> None:
-    _, b = play(by_coins(), *known(LEVELS))
-    kinds = [type(message) for message in b.sent]
-    assert kinds == [CiphertextPage, ExactCounts, ExactCounts, ExactCounts]
-    page = b.sent[0]
-    assert isinstance(page, CiphertextPage)
-    assert len(page.ciphertexts) == 40 * (6 * 2 - 1) * KEY.public_key.ciphertext_bytes
 
 
 def test_planes_are_kept_from_level_to_level() -> None:
@@ -200,20 +183,6 @@ def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:
     items = plan_sets([[path for path, _ in TREE.leaves()]], layout())
     assert len(items) == len(TREE.leaves())
     assert all(item.cells == (0,) for item in items)
-
-
-@pytest.mark.parametrize("sizes", [(), (64, 4), (2,) * 8])
-def test_up_to_256_coin_patterns_can_be_encrypted(sizes: tuple[int, ...]) -> None:
-    design = RelatedDesign(sizes, tuple((c,) for c in range(len(sizes))), Fraction(9, 20))
-    assert ciphertexts_per_record(design) == design.patterns - 1 <= 255
-
-
-def test_more_coin_patterns_are_refused_with_the_cure() -> None:
-    design = RelatedDesign((43, 6), ((0,), (1,)), Fraction(9, 20))
-    with pytest.raises(
-        InputError, match=r"258 coin patterns are too many to encrypt: take engine = .dot_product., or name groups"
-    ):
-        ciphertexts_per_record(design)
 
 
 @pytest.mark.parametrize("page", [1, 7, 64])

@@ -204,7 +204,7 @@ def test_counts_that_are_not_those_of_the_training_records_are_refused(values: t
     assert "class counts do not add up to the training records" in str(alice.error)
 
 
-@pytest.mark.parametrize("terms", [{}, {"engine": "dot_product"}, {"method": "smc"}])
+@pytest.mark.parametrize("terms", [{}, {"counting": "paillier"}, {"method": "smc"}])
 @pytest.mark.parametrize("holder", ["alice", "bob"])
 def test_counts_that_are_not_those_of_the_tree_end_the_run_for_good(terms: dict[str, Any], holder: str) -> None:
     """Conservation holds from the root on: a class of one person cannot be passed off as a large one."""

@@ -36,18 +36,18 @@ CODES[::10, 0] ^= 1  # Alice's column errs in a tenth, so Bob's is the better on
 TEXT = "the peer's reply failed a check: the run is over; find the cause before starting another"
 
 
-def case(engine: str, owners: tuple[str, ...] = ("alice",)) -> Case:
+def case(counting: str, owners: tuple[str, ...] = ("alice",)) -> Case:
     return Case(
         sizes={"alice": (2,), "bob": (2,)},
         class_owners=owners,
         classes=2,
         codes=CODES,
         groups={"alice": 1, "bob": 1},
-        terms=make_terms(theta=THETA, engine=engine, test=Fraction(0)),
+        terms=make_terms(theta=THETA, counting=counting, test=Fraction(0)),
     )
 
 
-ENGINES = ["encrypted_coins", "dot_product"]
+WAYS = ["oblivious_transfer", "paillier"]
 
 
 def alices_bound() -> float:
@@ -74,16 +74,16 @@ def changed_kind(local: PartyInputs, kind: type[PartyInputs]) -> PartyInputs:
     return kind(**{name: getattr(local, name) for name in local.__dataclass_fields__})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_peer_with_another_theta_is_caught_by_who_has_its_copy(engine: str) -> None:
+@pytest.mark.parametrize("counting", WAYS)
+def test_a_peer_with_another_theta_is_caught_by_who_has_its_copy(counting: str) -> None:
     """1,000 records of class 1 are sent as 1 with chance 7/10; the estimate is then 750, not 1,000.
 
     A miss needs an estimate above 1,000 less the bound: its chance is below 10^-8.
     """
     missed = 1.0 - lower_tail(HALF, Fraction(7, 10), sent_ones(HALF - alices_bound()) - 1)
     assert missed < 1e-8
-    bob = changed_kind(make_local(case(engine), "bob"), WrongTheta)
-    alice, other = duel(*make_roles(case(engine), bob=bob))
+    bob = changed_kind(make_local(case(counting), "bob"), WrongTheta)
+    alice, other = duel(*make_roles(case(counting), bob=bob))
     assert type(alice.error) is DeviationError
     assert str(alice.error) == TEXT
     assert not any(isinstance(message, ExactCounts) for message in alice.sent)
@@ -102,9 +102,11 @@ def shuffle(sender: str) -> Tamper:
     return tamper
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("counting", WAYS)
 @pytest.mark.parametrize("sender", ["a", "b"])
-def test_a_copy_whose_records_are_in_another_order_than_what_is_counted_ends_the_run(engine: str, sender: str) -> None:
+def test_a_copy_whose_records_are_in_another_order_than_what_is_counted_ends_the_run(
+    counting: str, sender: str
+) -> None:
     """Class 1 then gets about half of all ones that were sent, 500 of 1,000; a miss needs `sent_ones(1000 - bound)`.
 
     There are at most 1,200 such ones, but for a chance of 10^-15; Hoeffding's bound for draws without replacement then
@@ -113,7 +115,7 @@ def test_a_copy_whose_records_are_in_another_order_than_what_is_counted_ends_the
     needed = sent_ones(HALF - alices_bound())
     assert lower_tail(2 * HALF, Fraction(1, 2), 2 * HALF - 1200) < 1e-15
     assert np.exp(-2 * (needed - 600) ** 2 / HALF) < 1e-30
-    ends = duel(*make_roles(case(engine)), shuffle(sender))
+    ends = duel(*make_roles(case(counting)), shuffle(sender))
     assert [str(end.error) for end in ends if type(end.error) is DeviationError] == [TEXT]
     assert [end.result for end in ends] == [None, None]
 
@@ -130,37 +132,37 @@ def moved(by: int) -> Tamper:
     return tamper
 
 
-def play_cheat(engine: str, by: int) -> tuple[End[Any], End[Any]]:
-    """Bob holds the class and judges what the key holder says of her own column."""
-    return duel(*make_roles(case(engine, owners=("bob",))), moved(by))
+def play_cheat(counting: str, by: int) -> tuple[End[Any], End[Any]]:
+    """Bob holds the class and judges what Alice says of her own column."""
+    return duel(*make_roles(case(counting, owners=("bob",))), moved(by))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_key_holder_that_moves_counts_between_cells_is_caught(engine: str) -> None:
+@pytest.mark.parametrize("counting", WAYS)
+def test_a_chooser_or_key_holder_that_moves_counts_between_cells_is_caught(counting: str) -> None:
     """300 of about 900: the estimate is 210 records beyond the bound, 17 standard errors."""
-    alice, bob = play_cheat(engine, 300)
+    alice, bob = play_cheat(counting, 300)
     assert type(bob.error) is DeviationError
     assert str(bob.error) == TEXT
     assert alice.waits or isinstance(alice.error, DeviationError)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_moves_of_counts_that_the_evaluator_holds_itself_are_caught_to_the_last_record(engine: str) -> None:
+@pytest.mark.parametrize("counting", WAYS)
+def test_moves_of_counts_that_the_evaluator_holds_itself_are_caught_to_the_last_record(counting: str) -> None:
     def tamper(who: str, number: int, message: Message) -> Message:
         if who != "a" or not isinstance(message, ExactCounts) or len(message.values) != 8:
             return message
         *rest, b00, b01, b10, b11 = message.values
         return ExactCounts((*rest, b00 - 1, b01, b10 + 1, b11))
 
-    _, bob = duel(*make_roles(case(engine, owners=("bob",))), tamper)
+    _, bob = duel(*make_roles(case(counting, owners=("bob",))), tamper)
     assert type(bob.error) is DeviationError
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_same_runs_without_a_cheat_end_well(engine: str) -> None:
+@pytest.mark.parametrize("counting", WAYS)
+def test_the_same_runs_without_a_cheat_end_well(counting: str) -> None:
     """In each of these 2 runs either side's check may fail falsely once in 10^6."""
     for owners in (("alice",), ("bob",)):
-        alice, bob = duel(*make_roles(case(engine, owners)), honest)
+        alice, bob = duel(*make_roles(case(counting, owners)), honest)
         assert alice.result
         assert bob.result
         assert alice.result[1] == bob.result[1]
@@ -171,7 +173,7 @@ def test_honest_runs_never_fail_whatever_the_coins(theta: Fraction) -> None:
     """24 runs in all, at most one false alarm in 10^6 a side and run."""
     for seed in range(12):
         codes = correlated((2, 3, 2, 2, 3), 120, seed=seed, flips=0.6)
-        terms: Terms = make_terms(theta=theta, omega=1 + seed % 3, engine=ENGINES[seed % 2])
+        terms: Terms = make_terms(theta=theta, omega=1 + seed % 3, counting=WAYS[seed % 2])
         each = Case({"alice": (2, 3), "bob": (2, 2)}, ("bob",), 3, codes, {"alice": 2, "bob": 2}, terms)
         a, b = play(each)
         assert a == b

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.messages import ExactCounts
 from protocols.role import Transcript
-from protocols.terms import ALL, Engine, Impurity, Method
+from protocols.terms import ALL, Counting, Impurity, Method
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
@@ -19,12 +19,11 @@ from tests.support.parties import Case, make_terms, plain_id3, play
 from tests.support.plain import ReferenceId3
 
 SECURE_WAYS: Mapping[str, dict[str, Any]] = {
-    "encrypted coins": {"method": "hybrid", "engine": "encrypted_coins"},
-    "dot products": {"method": "hybrid", "engine": "dot_product"},
-    "smc": {"method": "smc", "engine": "dot_product"},
+    "hybrid by transfers": {"method": "hybrid", "counting": "oblivious_transfer"},
+    "smc by transfers": {"method": "smc", "counting": "oblivious_transfer"},
+    "hybrid by dot products": {"method": "hybrid", "counting": "paillier"},
+    "smc by dot products": {"method": "smc", "counting": "paillier"},
 }
-CURVE_WAYS = {f"{way} on the curve": terms | {"cipher": "curve"} for way, terms in SECURE_WAYS.items()}
-EVERY_WAY = {**SECURE_WAYS, **CURVE_WAYS}
 
 
 def play_equal(case: Case) -> Outcome:
@@ -34,7 +33,7 @@ def play_equal(case: Case) -> Outcome:
 
 
 def assert_is_plain_id3(case: Case, way: str) -> None:
-    terms = replace(case.terms, **EVERY_WAY[way])
+    terms = replace(case.terms, **SECURE_WAYS[way])
     outcome = play_equal(replace(case, terms=terms))
     plain, correct = plain_id3(case)
     assert outcome.tree == plain.tree
@@ -51,14 +50,7 @@ def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way
     assert_is_plain_id3(case, way)
 
 
-@pytest.mark.parametrize("way", CURVE_WAYS)
-@settings(max_examples=25)
-@given(case=cases())
-def test_on_the_curve_too(way: str, case: Case) -> None:
-    assert_is_plain_id3(case, way)
-
-
-@pytest.mark.parametrize("way", ["encrypted coins", "dot products"])
+@pytest.mark.parametrize("way", ["hybrid by transfers", "hybrid by dot products"])
 @settings(max_examples=25)
 @given(case=cases(rows=24))
 def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
@@ -73,7 +65,7 @@ def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
 
 
-@pytest.mark.parametrize("way", EVERY_WAY)
+@pytest.mark.parametrize("way", SECURE_WAYS)
 def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protocols.two_party.copies.PAGE_RECORDS", 7)
     monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 5 * 64)
@@ -91,14 +83,14 @@ def limits(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("way", [*SECURE_WAYS, "dot products on the curve"])
+@pytest.mark.parametrize("way", SECURE_WAYS)
 @settings(max_examples=30)
 @given(case=cases(rows=60, sizes=(2, 4)), limited=limits())
 def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_count_crosses(
     way: str, case: Case, limited: dict[str, Any]
 ) -> None:
     """The oracle is written independently; the frames hold the counts that it needs at every level, and no more."""
-    terms = replace(case.terms, **EVERY_WAY[way], **limited)
+    terms = replace(case.terms, **SECURE_WAYS[way], **limited)
     train, *_ = split_records(terms.seed, len(case.codes), terms.test)
     assume(terms.min_leaf == 1 or 2 * terms.min_leaf <= len(train))
     crossed = Transcript()
@@ -121,11 +113,11 @@ def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None
     )  # deeper, two records can have more splits than a peer takes
     for terms in (
         replace(case.terms, omega=1),
-        replace(case.terms, omega=2, engine=Engine.DOT_PRODUCT),
+        replace(case.terms, omega=2, counting=Counting.PAILLIER),
         replace(mined, omega=ALL),
         replace(case.terms, omega=1, min_leaf=small, max_depth=2),
         replace(case.terms, omega=1, impurity=Impurity.GAIN_RATIO),
         replace(mined, impurity=Impurity.GINI, min_leaf=small),
     ):
         outcome = play_equal(replace(case, terms=terms))
-        assert (outcome.key_holder is None) == (terms.method == "randomized")
+        assert (outcome.key is not None) == terms.encrypts

@@ -20,19 +20,21 @@ from protocols.errors import PeerError
 from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
 from protocols.messages import Greeting, ModelDigest, SentNode, SharedColumn, Verdict
-from protocols.role import Message, Transcript, run_pair
+from protocols.role import Message, Role, Transcript, run_pair
 from protocols.terms import ALL
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.training import Outcome
+from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated
 from tests.support.duel import replay
-from tests.support.parties import Case, changed_job, make_roles, make_terms
+from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms
 
 WAYS: Mapping[str, dict[str, Any]] = {
-    "hybrid by coins": {"omega": 2},
-    "hybrid by dots": {"omega": 1, "engine": "dot_product"},
+    "hybrid": {"omega": 2},
+    "hybrid by dot products": {"omega": 1, "counting": "paillier"},
     "hybrid, all": {},
-    "hybrid on the curve": {"omega": 2, "cipher": "curve"},
-    "smc on the curve": {"method": "smc", "cipher": "curve"},
     "smc": {"method": "smc"},
+    "smc by dot products": {"method": "smc", "counting": "paillier"},
     "randomized": {"method": "randomized"},
 }
 NONCE = b"n" * 32
@@ -50,10 +52,20 @@ def case(way: str, initiator: str) -> Case:
     )
 
 
+def both_roles(way: str, initiator: str) -> tuple[Role[tuple[Agreement, Outcome]], Role[tuple[Agreement, Outcome]]]:
+    """Return both parts, with the same chance every time: what was recorded answers it."""
+    each = case(way, initiator)
+    locals_ = [make_local(each, party) for party in ("alice", "bob")]
+    alice, bob = (
+        replace(local, secrets=replace(local.secrets, randomness=Chance(seed))) for seed, local in enumerate(locals_)
+    )
+    return make_roles(each, alice, bob, nonce=NONCE)
+
+
 @cache
 def recorded(way: str, initiator: str) -> tuple[Transcript, Tree]:
     transcript = Transcript()
-    (_, outcome), _ = run_pair(*make_roles(case(way, initiator), nonce=NONCE), transcript)
+    (_, outcome), _ = run_pair(*both_roles(way, initiator), transcript)
     return transcript, outcome.tree
 
 
@@ -165,7 +177,7 @@ def attacks(draw: st.DrawFn) -> tuple[str, str, int, list[Message]]:
 
 
 def assert_ends_well(way: str, initiator: str, side: int, messages: list[Message]) -> None:
-    role = make_roles(case(way, initiator), nonce=NONCE)[side]
+    role = both_roles(way, initiator)[side]
     end = replay(role, messages)
     if end.error is not None:
         assert isinstance(end.error, PeerError), repr(end.error)
@@ -185,7 +197,7 @@ def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("initiator", ["alice", "bob"])
 def test_the_record_itself_leads_to_the_model(way: str, side: int, initiator: str) -> None:
-    role = make_roles(case(way, initiator), nonce=NONCE)[side]
+    role = both_roles(way, initiator)[side]
     end = replay(role, peer_messages(way, initiator, side))
     assert end.result is not None
     assert end.result[1].tree == recorded(way, initiator)[1]
@@ -199,9 +211,7 @@ def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, i
     wrong: list[Message] = [ModelDigest(bytes(32)), Verdict("")]
     for place, message in enumerate(messages):
         other = next(w for w in wrong if type(w) is not type(message))
-        end = replay(
-            make_roles(case(way, initiator), nonce=NONCE)[side], (*messages[:place], other, *messages[place + 1 :])
-        )
+        end = replay(both_roles(way, initiator)[side], (*messages[:place], other, *messages[place + 1 :]))
         assert type(end.error) is PeerError
         assert str(end.error) == f"expected {type(message).__name__} from the peer, got {type(other).__name__}"
 
@@ -211,7 +221,7 @@ def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, i
 def test_a_peer_that_stops_leaves_the_honest_side_waiting(way: str, side: int) -> None:
     messages = peer_messages(way, "alice", side)
     for place in range(len(messages)):
-        assert replay(make_roles(case(way, "alice"), nonce=NONCE)[side], messages[:place]).waits
+        assert replay(both_roles(way, "alice")[side], messages[:place]).waits
 
 
 @pytest.mark.parametrize(

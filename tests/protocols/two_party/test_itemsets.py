@@ -13,7 +13,7 @@ from protocols.association.term_sets import TermSet
 from protocols.messages import DisguisedPage, PackedCounts, SetCounts
 from protocols.role import Transcript
 from protocols.rule_terms import RuleTerms
-from protocols.terms import Cipher, Engine, Method
+from protocols.terms import Counting, Method
 from protocols.two_party.itemsets import FoundTogether
 from tests.support.joint_itemsets import RuleCase, plain_apriori, rule_terms
 
@@ -37,11 +37,11 @@ def counts_of(found: JointItemsets) -> dict[TermSet, int]:
     return {each.terms: int(each.count) for each in found.frequent}
 
 
-@pytest.mark.parametrize("cipher", Cipher)
+@pytest.mark.parametrize("counting", Counting)
 @settings(max_examples=12)
 @given(case=cases())
-def test_all_counted_exactly_they_are_those_of_plain_apriori(cipher: Cipher, case: RuleCase) -> None:
-    alice, bob = case.with_terms(cipher=cipher).play()
+def test_all_counted_exactly_they_are_those_of_plain_apriori(counting: Counting, case: RuleCase) -> None:
+    alice, bob = case.with_terms(counting=counting).play()
     assert counts_of(alice.itemsets) == plain_apriori(case)
     assert all(each.settled for each in alice.itemsets.kept)
     assert alice.itemsets.digest() == bob.itemsets.digest()
@@ -57,17 +57,17 @@ def table(records: int = 400) -> RuleCase:
     return RuleCase({"alice": (2, 2, 2), "bob": (2, 2, 2)}, codes, rule_terms(RULES))
 
 
-@pytest.mark.parametrize("engine", Engine)
-@pytest.mark.parametrize("cipher", Cipher)
-def test_whatever_is_settled_has_the_count_of_the_joined_table(engine: Engine, cipher: Cipher) -> None:
-    case = table(150).with_terms(engine=engine, cipher=cipher)
+@pytest.mark.parametrize("counting", Counting)
+def test_whatever_is_settled_has_the_count_of_the_joined_table(counting: Counting) -> None:
+    case = table(150).with_terms(counting=counting)
     alice, bob = case.play()
     plain = plain_apriori(case)
     settled = {each.terms: int(each.count) for each in alice.itemsets.kept if each.settled}
     assert settled
     assert settled == {terms: plain[terms] for terms in settled}
     assert alice.itemsets.digest() == bob.itemsets.digest()
-    assert alice.key_holder == bob.key_holder == "alice"
+    assert alice.key == bob.key
+    assert (alice.key is not None) == (counting is Counting.PAILLIER)
 
 
 def test_copies_leave_out_of_the_counts_what_they_tell_clearly() -> None:

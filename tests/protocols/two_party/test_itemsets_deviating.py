@@ -10,7 +10,7 @@ from protocols.messages import ExactCounts, ModelDigest
 from protocols.role import Message
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, joint_schema
-from protocols.terms import Cipher, Method
+from protocols.terms import Method
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from tests.support.duel import End, Tamper, duel, honest
@@ -20,9 +20,7 @@ from tests.support.parties import make_terms
 
 RULES = RuleTerms(Fraction(3, 10), 2, 10, absent=("v0",))
 CODES = np.array([[row < 500, 200 <= row < 700] for row in range(1000)], dtype=np.uint8)
-CASE = RuleCase(
-    {"alice": (2,), "bob": (2,)}, CODES, rule_terms(RULES, theta=Fraction(9, 10), cipher=Cipher.CURVE), groups=1
-)
+CASE = RuleCase({"alice": (2,), "bob": (2,)}, CODES, rule_terms(RULES, theta=Fraction(9, 10)), groups=1)
 CLASS = Attribute("bob", "y", ("no", "yes"))
 COPIES = CASE.with_terms(method=Method.RANDOMIZED)
 

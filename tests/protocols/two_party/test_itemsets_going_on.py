@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import DeviationError
 from protocols.messages import CiphertextPage, DisguisedPage, ExactCounts, SetCounts
 from protocols.role import Part, Receive, Save, Send
-from protocols.terms import Cipher, Method
+from protocols.terms import Method
 from protocols.two_party.itemsets import FoundTogether
 from tests.protocols.two_party.test_itemsets import RULES, table
 from tests.support.joint_itemsets import RuleCase, rule_terms
@@ -70,7 +70,7 @@ def test_a_search_that_was_cut_off_tells_only_what_is_missing_and_ends_alike() -
 
 def test_kept_answers_that_are_none_to_what_is_asked_end_the_run() -> None:
     """Both have the same ones, or they would ask again."""
-    case = CASE.with_terms(method=Method.SMC, cipher=Cipher.CURVE, rules=replace(RULES, max_len=2))
+    case = CASE.with_terms(method=Method.SMC, rules=replace(RULES, max_len=2))
     stores = {"alice": Store(), "bob": Store()}
     assert play(stores, 99, goes_on=False, case=case)[0]
     assert play(stores, 99, goes_on=True, case=case)[0]

@@ -28,7 +28,7 @@ from protocols.messages import (
 from protocols.role import Message, Transcript, run_alone
 from protocols.tables.expression import ROOT
 from protocols.tables.table import Codes
-from protocols.terms import ALL, Learner, Terms
+from protocols.terms import ALL, Counting, Learner, Terms
 from protocols.two_party.split import split_records
 from protocols.two_party.told_estimates import estimate_step
 from protocols.two_party.training import Outcome
@@ -40,11 +40,10 @@ Chances = list[list[Fraction]]
 
 BAYES: dict[str, Any] = {"learner": Learner.NAIVE_BAYES}
 EXACT_WAYS: Mapping[str, dict[str, Any]] = {
-    "encrypted coins": {"method": "hybrid"},
-    "dot products": {"method": "hybrid", "engine": "dot_product"},
-    "smc": {"method": "smc", "engine": "dot_product"},
-    "encrypted coins on the curve": {"method": "hybrid", "cipher": "curve"},
-    "smc on the curve": {"method": "smc", "engine": "dot_product", "cipher": "curve"},
+    "hybrid by transfers": {"method": "hybrid"},
+    "smc by transfers": {"method": "smc"},
+    "hybrid by dot products": {"method": "hybrid", "counting": Counting.PAILLIER, "test": Fraction(0)},
+    "smc by dot products": {"method": "smc", "counting": Counting.PAILLIER, "test": Fraction(0)},
 }
 
 
@@ -155,7 +154,7 @@ def test_randomized_tells_the_class_holders_estimates_rounded_and_nothing_else()
     kinds = {type(m) for m in (*sent.sent_by_a, *sent.sent_by_b)}
     assert not kinds & {ExactCounts, HolderKey, EstimatedGains}
     assert not any(isinstance(m, EstimatedCounts | EstimatedCorrect) for m in sent.sent_by_b)
-    assert (alice.smc_computations, alice.exact_counts_disclosed, alice.key_holder) == (0, 2, None)
+    assert (alice.smc_computations, alice.exact_counts_disclosed, alice.key) == (0, 2, None)
 
 
 def test_a_value_that_was_rounded_away_is_no_impossible_one() -> None:
@@ -228,7 +227,7 @@ def test_another_model_than_the_peers_ends_the_run() -> None:
 def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
     for changes in ({"omega": 1}, {"omega": 2, "rank": "copies"}, {"method": "randomized"}):
         outcome = agreed_outcome(replace(case, terms=bayes_terms(case.terms, **changes)))
-        assert (outcome.key_holder is None) == ("method" in changes)
+        assert outcome.key is None
 
 
 def agreed_outcome(case: Case) -> Outcome:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protocols.ciphers.port import Shape
+from protocols.counting.dot_product import make_layout, plan, shapes_of
+from protocols.counts import Query
 from protocols.errors import DeviationError
-from protocols.messages import ClassCounts, ExactCounts, HolderKey, PackedCounts
+from protocols.messages import ChoicePage, ClassCounts, ExactCounts, HolderKey, PackedCounts
 from protocols.noise.both import BothNoises
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables.expression import ROOT
@@ -23,11 +24,11 @@ from tests.support.parties import Case, key_holder, make_local, make_roles, make
 
 SIZES: dict[str, tuple[int, ...]] = {"alice": (3, 2), "bob": (2, 2)}
 WAYS = [
-    {"method": "hybrid", "engine": "encrypted_coins"},
-    {"method": "hybrid", "engine": "dot_product"},
+    {"method": "hybrid", "counting": "oblivious_transfer"},
+    {"method": "hybrid", "counting": "paillier"},
     {"method": "smc"},
-    {"method": "hybrid", "engine": "encrypted_coins", "cipher": "curve"},
-    {"method": "smc", "cipher": "curve"},
+    {"method": "hybrid", "counting": "oblivious_transfer"},
+    {"method": "smc"},
 ]
 GINI = {"method": "smc", "impurity": "gini"}
 COPIES = {"method": "hybrid", "omega": 1, "rank": "copies"}
@@ -98,17 +99,21 @@ def test_a_told_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_wi
 
 
 def test_the_key_holder_decrypts_counts_with_the_evaluators_noise() -> None:
-    case = _case()
+    case = _case(counting="paillier")
     transcript = Transcript()
     (alice, outcome), _ = run_pair(*make_roles(case), transcript)
-    holder = outcome.key_holder
-    assert holder is not None
+    assert outcome.key is not None
+    holder = outcome.key.holder
     noises = _noises(case, {"alice": alice, "bob": _agreed(case)["bob"]})[holder]
     told = next(message for message in _crossed(transcript) if isinstance(message, ExactCounts)).values
     sealed = next(message for message in _crossed(transcript) if isinstance(message, PackedCounts)).ciphertexts
     key = key_holder(0 if holder == "alice" else 1)
-    records = outcome.records_train + 2 * noises.cells.theirs
-    decrypted = key.counts(sealed, [Shape(len(told), 1)], records)
+    records, schema = outcome.records_train + 2 * noises.cells.theirs, alice.schema
+    query = Query(ROOT, tuple(range(len(schema.attributes))), None)
+    items = plan([query], make_layout(schema, holder, records, key.public))
+    numbers = key.counts(sealed, shapes_of(items), records)
+    places = [place for item in items for place in item.cells]
+    decrypted = [number for _, number in sorted(zip(places, numbers, strict=True))]
     own = [z for c, a in enumerate(alice.schema.attributes) for z in noises.own.cells(ROOT, c, 2 * a.size)]
     assert [d + z + noises.cells.own for d, z in zip(decrypted, own, strict=True)] == list(told)
 
@@ -150,8 +155,8 @@ def test_a_told_number_that_no_noise_explains_ends_the_run(way: dict[str, Any], 
         return ExactCounts((first, second + moved, *rest))
 
     ends = duel(*make_roles(case), tamper)
-    holder = "a" if any(isinstance(message, HolderKey) for message in ends[0].sent) else "b"
-    assert any(isinstance(end.error, DeviationError) for end in ends) == (holder == sender)
+    teller = "a" if any(isinstance(message, HolderKey | ChoicePage) for message in ends[0].sent) else "b"
+    assert any(isinstance(end.error, DeviationError) for end in ends) == (teller == sender)
 
 
 def test_a_peers_class_counts_may_miss_the_number_of_records_by_noise_and_no_more() -> None:

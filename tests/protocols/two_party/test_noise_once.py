@@ -8,7 +8,7 @@ import pytest
 
 from protocols.role import run_pair
 from protocols.tables.table import Table
-from protocols.terms import Cipher, Engine, Impurity, Learner, Method, Rank, Terms
+from protocols.terms import Counting, Impurity, Learner, Method, Rank, Terms
 from protocols.two_party.noise import run_digest
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
@@ -21,8 +21,7 @@ VARIED: dict[str, dict[str, Any]] = {
     "method": {"method": Method.HYBRID},
     "theta": {"theta": Fraction(3, 5)},
     "omega": {"omega": 3},
-    "engine": {"engine": Engine.DOT_PRODUCT},
-    "cipher": {"cipher": Cipher.CURVE},
+    "counting": {"counting": Counting.PAILLIER},
     "seed": {"seed": 3},
     "test": {"test": Fraction(1, 4)},
     "key_bits": {"key_bits": 128},
@@ -33,8 +32,8 @@ VARIED: dict[str, dict[str, Any]] = {
     "impurity": {"impurity": Impurity.GINI},
 }
 IDLE = {
-    "smc": {"method", "theta", "omega", "engine", "cipher", "key_bits", "rank"},
-    "window": {"engine", "cipher", "key_bits", "rank"},
+    "smc": {"method", "theta", "omega", "counting", "key_bits", "rank"},
+    "window": {"counting", "key_bits", "rank"},
 }
 OF_THE_TRUTH = {"seed", "test"}
 OF_THE_SCALE = {"smc": {"max_depth", "noise"}, "window": {"max_depth", "noise", "omega"}}

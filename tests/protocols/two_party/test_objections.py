@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from protocols.errors import DisagreementError, InputError
-from protocols.messages import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
+from protocols.messages import Verdict
 from protocols.terms import Method, Terms
-from protocols.two_party import agreement
 from protocols.two_party.agreement import FIELDS, Objection
 from tests.support.meeting import (
     Meeting,
@@ -61,9 +60,9 @@ def test_an_objection_to_an_unknown_field_is_refused_at_once() -> None:
         Objection("colour", "we like blue")
 
 
-@pytest.mark.parametrize("terms", [{"engine": "dot_product"}, {"method": "smc"}, {"method": "randomized"}])
-def test_many_coins_matter_only_where_they_are_encrypted(terms: dict[str, Any]) -> None:
-    meeting = Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9), make_terms(**terms))
+@pytest.mark.parametrize("terms", [{}, {"counting": "paillier"}, {"method": "smc"}, {"method": "randomized"}])
+def test_any_number_of_coins_is_carried(terms: dict[str, Any]) -> None:
+    meeting = Meeting(wide("alice", (2,)), wide("bob", (2,) * 17), make_terms(**terms))
     assert all(end.error is None for end in meeting.play())
 
 
@@ -71,12 +70,7 @@ IN_NO_DISGUISE: dict[str, tuple[Callable[[Terms], Meeting], Terms, str]] = {
     "theta is too fine": (lambda terms: meet(terms=terms), make_terms(theta=Fraction(10**17, 10**18 - 1)), "theta"),
     "too many offsets": (
         lambda terms: Meeting(wide("alice", (67,)), wide("bob", (2,)), terms),
-        make_terms(engine="dot_product"),
-        "groups",
-    ),
-    "too many patterns": (
-        lambda terms: Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9), terms),
-        make_terms(),
+        make_terms(counting="paillier"),
         "groups",
     ),
 }
@@ -92,31 +86,3 @@ def test_what_spoils_a_disguise_does_not_matter_to_smc(case: str) -> None:
         assert end.error is None
         assert end.result is not None
         assert end.result[0].own_design.patterns == end.result[0].peer_design.patterns == 1
-
-
-@pytest.mark.parametrize("sizes", [((2, 2, 2), (2,)), ((2,), (2, 2, 2))])
-def test_more_rows_than_memory_holds_are_refused_by_both_sides(
-    monkeypatch: pytest.MonkeyPatch, sizes: tuple[tuple[int, ...], tuple[int, ...]]
-) -> None:
-    """20 records; three or four groups of two offsets, as Bob holds the class in one of its own."""
-    rows = 20 * 2 ** max(len(sizes[0]), len(sizes[1]) + 1)
-    meeting = Meeting(wide("alice", sizes[0]), wide("bob", sizes[1]), make_terms())
-    monkeypatch.setattr(agreement, "MAX_EXPANDED_ROWS", rows)
-    assert all(end.error is None for end in meeting.play())
-    monkeypatch.setattr(agreement, "MAX_EXPANDED_ROWS", rows - 1)
-    alice, bob, kinds = outcome_of(meeting)
-    assert alice.field == bob.field == "groups"
-    assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(alice)
-    assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(bob)
-    assert kinds == {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
-
-
-@pytest.mark.parametrize("terms", [make_terms(engine="dot_product"), make_terms(method="randomized")], ids=str)
-def test_patterns_that_nobody_lists_are_no_limit(terms: Terms) -> None:
-    ends = Meeting(wide("alice", (2,)), wide("bob", (2,) * 17), terms).play()
-    assert [end.error for end in ends] == [None, None]
-
-
-def test_rows_that_are_never_expanded_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agreement, "MAX_EXPANDED_ROWS", 1)
-    assert all(end.error is None for end in meet(terms=make_terms(method="smc")).play())

@@ -16,7 +16,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Receive, Role, Send
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, joint_schema
-from protocols.terms import EVERYONE, Cipher, Method
+from protocols.terms import EVERYONE, Method
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.own_counts import OwnCounts
 from protocols.two_party.power import least_seen
@@ -26,7 +26,7 @@ from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.plain import schema_of
 
 CASE = RuleCase(table(200).sizes, table(200).codes, rule_terms(RULES, min_leaf=5))
-EXACT = CASE.with_terms(method=Method.SMC, cipher=Cipher.CURVE, rules=replace(RULES, max_len=2))
+EXACT = CASE.with_terms(method=Method.SMC, rules=replace(RULES, max_len=2))
 
 Change = Callable[[Any], object]
 
@@ -126,7 +126,7 @@ def test_what_is_not_changed_is_believed_and_what_cannot_be_ends_the_run() -> No
 
 def test_counts_of_own_sets_that_the_copy_contradicts_end_the_run() -> None:
     large, rules = table(2000), replace(RULES, max_len=1)
-    case = RuleCase(large.sizes, large.codes, rule_terms(rules, cipher=Cipher.CURVE))
+    case = RuleCase(large.sizes, large.codes, rule_terms(rules))
 
     def halved(told: SetCounts) -> SetCounts:
         return SetCounts(told.items, told.sizes, tuple(max(count // 2, 500) for count in told.counts))
@@ -138,7 +138,7 @@ def test_counts_of_own_sets_that_the_copy_contradicts_end_the_run() -> None:
 
 def test_counts_of_own_sets_that_are_wrong_by_what_both_screens_say_are_seen() -> None:
     large = table(6000)
-    case = RuleCase(large.sizes, large.codes, rule_terms(replace(RULES, max_len=1), cipher=Cipher.CURVE))
+    case = RuleCase(large.sizes, large.codes, rule_terms(replace(RULES, max_len=1)))
     local = case.local("bob").bringing(case.terms)
     schema = joint_schema(case.attributes, Attribute("alice", EVERYONE, (EVERYONE,)), ("alice", "bob"))
     least = least_seen(local.design(case.terms.theta, class_is_shared=True), schema, 6000, 1)

@@ -1,7 +1,6 @@
 """Joint prediction by naive Bayes gives what the whole model says of the joined rows, and the class alone."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,34 +25,15 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
-from protocols.two_party import bayes_test, ways
+from protocols.two_party import ways
 from protocols.two_party.prediction import Recall
 from tests.support.models import bayes_models, bayes_of
-from tests.support.parties import make_local
-from tests.support.predictions import PARTIES, Together, labels
+from tests.support.predictions import Together, labels
 
 MODEL = bayes_of((2, 3, 2, 3), 3, seed=5)
 CODES = np.random.default_rng(5).integers(-1, 3, (12, 4)).astype(np.int16)
 
 COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict}
-
-
-def held_out(owners: tuple[str, ...] = ("bob",)) -> bayes_test.TestRecords:
-    schema = replace(MODEL.schema, class_owners=owners)
-    return bayes_test.TestRecords(make_local(PARTIES, "bob"), schema, CODES[:0].astype(np.uint8), "alice")
-
-
-@pytest.mark.parametrize(("owners", "bits"), [(("bob",), 3), (("alice", "bob"), 3), (("alice",), 9)])
-def test_who_has_won_takes_a_bit_for_each_place_and_class_where_the_key_holder_alone_holds_it(
-    owners: tuple[str, ...], bits: int
-) -> None:
-    records = held_out(owners)
-    assert records.layout(records.contest(MODEL)).bits == bits
-
-
-def test_classes_are_compared_of_no_model_but_naive_bayes() -> None:
-    with pytest.raises(InputError, match="test naive Bayes alone"):
-        held_out().contest(Tree(MODEL.schema, Leaf((1, 0, 0), 0)))
 
 
 @st.composite

@@ -17,7 +17,7 @@ CODES = correlated([2, 3, 2, 2, 2, 2], 200)
 TERMS: dict[str, dict[str, object]] = {
     "hybrid, window 1": {"omega": 1},
     "hybrid, window 2": {"omega": 2},
-    "hybrid by dot products": {"engine": "dot_product", "omega": 2},
+    "hybrid by dot products": {"counting": "paillier", "omega": 2},
     "smc": {"method": "smc"},
     "randomized": {"method": "randomized", "omega": 1},
 }

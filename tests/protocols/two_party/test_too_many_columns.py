@@ -3,7 +3,7 @@
 import numpy as np
 
 from protocols.errors import DisagreementError
-from protocols.messages import DisguisedPage, EstimatedCounts, HolderKey
+from protocols.messages import BaseOffer, DisguisedPage, EstimatedCounts
 from protocols.role import Message
 from protocols.terms import Learner
 from tests.support.duel import duel
@@ -15,7 +15,7 @@ def test_too_many_columns_for_so_few_records_are_refused_before_a_copy_leaves() 
     codes = np.random.default_rng(0).integers(0, 2, size=(60, 62)).astype(np.uint8)
     sizes = {"alice": (2,), "bob": (2,) * 60}
     for method, limit, refused in (("smc", 2, True), ("randomized", 2, True), ("smc", 1, False)):
-        terms = make_terms(method=method, engine="dot_product", learner=Learner.NAIVE_BAYES, min_leaf=limit)
+        terms = make_terms(method=method, learner=Learner.NAIVE_BAYES, min_leaf=limit)
         case = Case(sizes, ("alice",), 2, codes, {"alice": 1, "bob": 1}, terms)
         sent: list[Message] = []
 
@@ -26,6 +26,6 @@ def test_too_many_columns_for_so_few_records_are_refused_before_a_copy_leaves() 
         ends = duel(*make_roles(case), keep)
         if refused:
             assert all(isinstance(end.error, DisagreementError) and end.error.field == "columns" for end in ends)
-            assert not any(isinstance(m, DisguisedPage | HolderKey | EstimatedCounts) for m in sent)
+            assert not any(isinstance(m, DisguisedPage | BaseOffer | EstimatedCounts) for m in sent)
         else:
             assert ends[0].error is ends[1].error is None

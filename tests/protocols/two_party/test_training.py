@@ -1,4 +1,4 @@
-"""A run's own steps: the split, who holds the key, pages of copies, equal models."""
+"""A run's own steps: the split, who chooses or holds the key, pages of copies, equal models."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,17 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.messages import CiphertextPage, DisguisedPage, HolderKey, ModelDigest
+from protocols.messages import ChoicePage, CiphertextPage, DisguisedPage, HolderKey, ModelDigest
 from protocols.role import Message, Transcript
-from protocols.terms import Cipher
 from protocols.two_party import secure
-from protocols.two_party.secure import lighter_side
+from protocols.two_party.secure import SharedKey, lighter_side
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
 from tests.support.models import bayes_of, small_model
-from tests.support.parties import TEST_BITS, Case, both_keys, key_holder, make_roles, make_terms, play, private_key
+from tests.support.parties import TEST_BITS, Case, key_holder, make_roles, make_terms, play, private_key
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -30,6 +29,11 @@ CASE = Case(
     codes=correlated((2, 3, 2, 2, 2), 40, seed=3, flips=0.5),
     groups={"alice": 2, "bob": 1},
     terms=make_terms(),
+)
+
+
+ENCRYPTED = replace(
+    CASE, sizes={"alice": (2, 3), "bob": (2,)}, codes=CASE.codes[:, [0, 1, 2, 4]], terms=make_terms(counting="paillier")
 )
 
 
@@ -52,29 +56,45 @@ Sizes = dict[str, tuple[int, ...]]
 
 
 @pytest.mark.parametrize(
-    ("changes", "sizes", "groups", "holder"),
+    ("sizes", "holder"),
     [
-        ({}, {"alice": (2, 2), "bob": (2, 2)}, {"alice": 3, "bob": 1}, "bob"),
-        ({}, {"alice": (2, 2), "bob": (2, 2)}, {"alice": 1, "bob": 2}, "alice"),
-        ({}, {"alice": (2, 2), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
-        ({}, {"alice": (3,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "bob"),
-        ({"engine": "dot_product"}, {"alice": (3,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
-        ({"engine": "dot_product"}, {"alice": (5,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "bob"),
-        ({"engine": "dot_product"}, {"alice": (4,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
-        ({"method": "smc"}, {"alice": (3,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
-        ({"method": "smc"}, {"alice": (5,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "bob"),
+        ({"alice": (3,), "bob": (2, 2)}, "alice"),
+        ({"alice": (5,), "bob": (2, 2)}, "bob"),
+        ({"alice": (4,), "bob": (2, 2)}, "alice"),
+    ],
+)
+@pytest.mark.parametrize("changes", [{}, {"method": "smc"}])
+@pytest.mark.parametrize("initiator", ["alice", "bob"])
+def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
+    changes: dict[str, Any], sizes: Sizes, holder: str, initiator: str
+) -> None:
+    columns = [*sizes["alice"], *sizes["bob"], 2]
+    terms, groups = make_terms(counting="paillier", **changes), {"alice": 1, "bob": 1}
+    a, b = play(Case(sizes, ("alice", "bob"), 2, correlated(columns, 12), groups, terms, initiator))
+    key = private_key(0 if holder == "alice" else 1).public_key
+    assert a.key == b.key == SharedKey(holder, key.fingerprint())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "owners", "chooser"),
+    [
+        ({"alice": (2, 2, 2), "bob": (2,)}, ("bob",), "alice"),
+        ({"alice": (2,), "bob": (2, 2, 2)}, ("bob",), "alice"),
+        ({"alice": (2, 2), "bob": (2, 2)}, ("alice",), "bob"),
+        ({"alice": (3,), "bob": (2, 2)}, ("alice", "bob"), "alice"),
+        ({"alice": (5,), "bob": (2, 2)}, ("alice", "bob"), "bob"),
     ],
 )
 @pytest.mark.parametrize("initiator", ["alice", "bob"])
-def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
-    changes: dict[str, Any], sizes: Sizes, groups: dict[str, int], holder: str, initiator: str
+def test_who_lacks_the_class_chooses_or_who_has_less_to_choose(
+    sizes: Sizes, owners: tuple[str, ...], chooser: str, initiator: str
 ) -> None:
-    columns = [*sizes["alice"], *sizes["bob"], 2]
-    case = Case(sizes, ("alice", "bob"), 2, correlated(columns, 12), groups, make_terms(**changes), initiator)
-    a, b = play(case)
-    key = private_key(0 if holder == "alice" else 1).public_key
-    assert a.key_holder == b.key_holder == holder
-    assert a.fingerprint == b.fingerprint == key.fingerprint()
+    codes, sent = correlated([*sizes["alice"], *sizes["bob"], 2], 30), Transcript()
+    a, b = play(Case(sizes, owners, 2, codes, {"alice": 1, "bob": 1}, make_terms(), initiator), sent)
+    assert a.key is b.key is None
+    choosing, other = (sent.sent_by_a, sent.sent_by_b) if chooser == "alice" else (sent.sent_by_b, sent.sent_by_a)
+    assert any(isinstance(message, ChoicePage) for message in choosing)
+    assert not any(isinstance(message, ChoicePage) for message in other)
 
 
 @pytest.mark.parametrize(
@@ -96,24 +116,23 @@ def mirrored(owner: str, **changes: object) -> Case:
     codes = correlated((2,) * 7, 60, seed=5, flips=0.3)
     halves = (codes[:, :3], codes[:, 3:6]) if owner == "alice" else (codes[:, 3:6], codes[:, :3])
     codes = np.column_stack([*halves, codes[:, 6]])
-    terms = make_terms(engine="dot_product", **changes)
+    terms = make_terms(counting="paillier", **changes)
     return Case({"alice": (2,) * 3, "bob": (2,) * 3}, (owner,), 2, codes, {"alice": 3, "bob": 3}, terms)
 
 
-@pytest.mark.parametrize("cipher", ["paillier", "curve"])
 @pytest.mark.parametrize("changes", [{"method": "smc"}, {"omega": 1}, {"omega": 2}])
 def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], cipher: str
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
     def encrypted(case: Case, holder: str) -> int:
         sent = Transcript()
-        assert {outcome.key_holder for outcome in play(case, sent)} == {holder}
+        assert {outcome.key.holder for outcome in play(case, sent) if outcome.key} == {holder}
         pages = [page for page in [*sent.sent_by_a, *sent.sent_by_b] if isinstance(page, CiphertextPage)]
         return sum(len(page.ciphertexts) for page in pages)
 
     others = {"alice": "bob", "bob": "alice"}
     for owner, other in others.items():
-        case = mirrored(owner, cipher=Cipher(cipher), **changes)
+        case = mirrored(owner, **changes)
         fewer = encrypted(case, other)
         with monkeypatch.context() as taken_out:
             taken_out.setattr(secure, "lighter_side", lambda *_, owner=owner: owner)
@@ -123,7 +142,7 @@ def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors
 def test_randomized_needs_no_key_and_discloses_no_exact_count() -> None:
     a, b = play(replace(CASE, terms=make_terms(method="randomized")))
     assert a == b
-    assert (a.key_holder, a.fingerprint, a.smc_computations, a.exact_counts_disclosed) == (None, None, 0, 2)
+    assert (a.key, a.smc_computations, a.exact_counts_disclosed) == (None, 0, 2)
     assert a.correct is not None
     assert a.standard_error > 0
 
@@ -149,7 +168,7 @@ def test_the_same_run_again_ends_with_the_same_model() -> None:
 
 
 def test_a_run_that_has_built_no_tree_says_so() -> None:
-    outcome = Outcome(bayes_of((2,), 2, seed=1), 40, 0, None, 0.0, 0, 0, None, None)
+    outcome = Outcome(bayes_of((2,), 2, seed=1), 40, 0, None, 0.0, 0, 0)
     with pytest.raises(InputError, match="has built no tree"):
         _ = outcome.tree
     assert replace(outcome, model=small_model()).tree == small_model()
@@ -193,32 +212,10 @@ def test_a_page_that_is_no_disguised_copy_is_refused(change: Callable[[Any], Mes
     ids=["too short", "ours", "proved for another run", "empty"],
 )
 def test_a_modulus_too_short_ours_or_not_proved_is_refused(data: Callable[[], bytes], text: str) -> None:
-    """Bob has fewer coin patterns and so holds the key; Alice, whose own key is number 0, judges it."""
-    alice, _ = against("b", HolderKey, lambda m: HolderKey(data()))
+    """Bob has fewer combinations of values and so holds the key; Alice, whose own key is number 0, judges it."""
+    alice, _ = against("b", HolderKey, lambda m: HolderKey(data()), ENCRYPTED)
     assert type(alice.error) is PeerError
     assert text in str(alice.error)
-
-
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (lambda: key_holder(1).announce(b"run"), "must be a point of the curve"),
-        (lambda: both_keys(0)[Cipher.CURVE].announce(b"run"), "is ours"),
-        (lambda: b"", "must be a point of the curve"),
-    ],
-    ids=["of the other cipher", "ours", "empty"],
-)
-def test_a_key_that_is_no_point_or_ours_is_refused_on_the_curve(data: Callable[[], bytes], text: str) -> None:
-    case = replace(CASE, terms=replace(CASE.terms, cipher=Cipher.CURVE))
-    alice, _ = against("b", HolderKey, lambda m: HolderKey(data()), case)
-    assert type(alice.error) is PeerError
-    assert text in str(alice.error)
-
-
-def test_a_key_of_the_curve_is_refused_where_paillier_was_agreed() -> None:
-    point = both_keys(1)[Cipher.CURVE].announce(b"run")
-    alice, _ = against("b", HolderKey, lambda m: HolderKey(point))
-    assert type(alice.error) is PeerError
 
 
 @pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])

@@ -1,4 +1,4 @@
-"""What crosses, and nothing else: kinds by method and engine, no canary, the same copy every time."""
+"""What crosses, and nothing else: kinds by method and way of counting, no canary, the same copy every time."""
 
 import pickle
 from dataclasses import replace
@@ -11,8 +11,13 @@ import pytest
 from protocols import messages
 from protocols.errors import CotallyError
 from protocols.messages import (
+    BaseOffer,
+    BasePoints,
+    ChoicePage,
     CiphertextPage,
     ClassCounts,
+    CorrectionPage,
+    CountShares,
     DisguisedPage,
     EstimatedCorrect,
     EstimatedCounts,
@@ -23,16 +28,17 @@ from protocols.messages import (
     HolderKey,
     JointDigests,
     KnownDigests,
+    MaskedPage,
     ModelDigest,
     PackedCounts,
-    SealedComparisons,
+    SeedHints,
     SentTree,
     Share,
     TableCommitment,
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
-from protocols.terms import Learner
+from protocols.terms import Counting, Learner
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
@@ -50,38 +56,47 @@ CASE = Case(
 AGREEMENT = {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
 CLASS = {ClassCounts}
 COPIES = {DisguisedPage}
+BASE = {BaseOffer, BasePoints, SeedHints}
+CHOOSER = {KnownDigests, ChoicePage, ExactCounts} | BASE
+CORRECTOR = {KnownDigests, CorrectionPage, CountShares} | BASE
 HOLDER = {KnownDigests, HolderKey, CiphertextPage, ExactCounts}
 EVALUATOR = {KnownDigests, PackedCounts}
+TESTED = {ChoicePage, CorrectionPage, MaskedPage}  # classes are compared by gates on shared bits
 MODELS = {ModelDigest}
 
 ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]] = {
-    "hybrid, window 2, encrypted coins": (
+    "hybrid, window 2": (
         {"omega": 2},
-        AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
-        AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | CORRECTOR | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | CHOOSER | {EstimatedGains} | MODELS,
     ),
     "hybrid, window 2, ranked by copies": (
         {"omega": 2, "rank": "copies"},
-        AGREEMENT | COPIES | HOLDER | MODELS,
-        AGREEMENT | COPIES | EVALUATOR | MODELS,
+        AGREEMENT | COPIES | CORRECTOR | MODELS,
+        AGREEMENT | COPIES | CHOOSER | MODELS,
     ),
     "hybrid, window 2, dot products": (
-        {"omega": 2, "engine": "dot_product"},
+        {"omega": 2, "counting": "paillier"},
         AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
         AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
     ),
-    "hybrid, window all, encrypted coins": (
+    "hybrid, window all": (
         {},
-        AGREEMENT | COPIES | HOLDER | MODELS,
-        AGREEMENT | COPIES | EVALUATOR | MODELS,
+        AGREEMENT | COPIES | CORRECTOR | MODELS,
+        AGREEMENT | COPIES | CHOOSER | MODELS,
     ),
     "hybrid, window all, dot products": (
-        {"engine": "dot_product"},
+        {"counting": "paillier"},
         AGREEMENT | COPIES | HOLDER | MODELS,
         AGREEMENT | COPIES | EVALUATOR | MODELS,
     ),
     "smc": (
         {"method": "smc"},
+        AGREEMENT | CORRECTOR | MODELS,
+        AGREEMENT | CHOOSER | MODELS,
+    ),
+    "smc, dot products": (
+        {"method": "smc", "counting": "paillier"},
         AGREEMENT | HOLDER | MODELS,
         AGREEMENT | EVALUATOR | MODELS,
     ),
@@ -92,13 +107,13 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
     ),
     "naive Bayes, window 2": (
         {"learner": Learner.NAIVE_BAYES, "omega": 2},
-        AGREEMENT | COPIES | HOLDER | {EstimatedGains, EstimatedCounts} | MODELS,
-        AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | CORRECTOR | TESTED | {EstimatedGains, EstimatedCounts} | MODELS,
+        AGREEMENT | COPIES | CHOOSER | TESTED | {EstimatedGains} | MODELS,
     ),
     "naive Bayes, smc": (
         {"learner": Learner.NAIVE_BAYES, "method": "smc"},
-        AGREEMENT | HOLDER | MODELS,
-        AGREEMENT | EVALUATOR | {SealedComparisons} | MODELS,
+        AGREEMENT | CORRECTOR | TESTED | MODELS,
+        AGREEMENT | CHOOSER | TESTED | MODELS,
     ),
     "naive Bayes, randomized": (
         {"learner": Learner.NAIVE_BAYES, "method": "randomized"},
@@ -106,8 +121,8 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
         AGREEMENT | COPIES | MODELS,
     ),
 }
-"""What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 combinations, 12
-with the class, against Bob's 48, and fewer patterns. She holds the class, and so is the one who mines."""
+"""What Alice may send, and what Bob. She holds the class, and so is the one who mines, and corrects what Bob chooses;
+by dot products she holds the key: 6 combinations, 12 with the class, against Bob's 48."""
 
 
 def transcript(case: Case) -> Transcript:
@@ -141,18 +156,8 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
         messages.PeopleOffer,
     }
     of_rules = {messages.SetCounts}
-    predicting = {
-        messages.RowsShare,
-        messages.RowsAsked,
-        messages.RowShares,
-        messages.BaseOffer,
-        messages.BasePoints,
-        messages.SeedHints,
-        messages.ChoicePage,
-        messages.CorrectionPage,
-        messages.MaskedPage,
-    }
-    in_no_run_yet = {messages.CountShares, messages.CodePage, messages.HintPage, messages.OpenedPage}
+    predicting = {messages.RowsShare, messages.RowsAsked, messages.RowShares}
+    in_no_run_yet = {messages.CodePage, messages.HintPage, messages.OpenedPage}
     assert used == every - {Message} - between_runs - aligning - predicting - of_rules - in_no_run_yet
 
 
@@ -160,7 +165,7 @@ def test_a_tree_takes_two_exchanges_a_level() -> None:
     """DESIGN 7.2: one of gains, where the window leaves one out, and one of counts."""
     sent = transcript(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))
     depth = play(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))[0].tree.depth
-    batches = [message for message in sent.sent_by_b if isinstance(message, PackedCounts)]
+    batches = [message for message in sent.sent_by_b if isinstance(message, ExactCounts)]
     gains = [message for message in sent.sent_by_b if isinstance(message, EstimatedGains)]
     assert len(batches) == depth
     assert len(gains) <= depth
@@ -179,7 +184,7 @@ def test_the_disguised_copy_is_the_same_in_every_run() -> None:
     others = (
         make_terms(),
         make_terms(omega=1),
-        make_terms(engine="dot_product", seed=99),
+        make_terms(counting="paillier", seed=99),
         make_terms(method="randomized", test=Fraction(1, 2)),
     )
     assert all(copies(replace(CASE, terms=terms)) == first for terms in others)
@@ -250,10 +255,14 @@ def test_the_search_for_canaries_would_find_one() -> None:
         assert_no_canary([HolderKey(private_bytes(alice)[1])], private_bytes(alice))
 
 
-def test_smc_sends_nothing_that_depends_on_the_codes_but_a_keyed_digest_ciphertexts_and_counts() -> None:
+@pytest.mark.parametrize("counting", Counting)
+def test_smc_sends_nothing_that_depends_on_the_codes_but_a_keyed_digest_what_is_masked_and_counts(
+    counting: Counting,
+) -> None:
     """A table and the same with its records in another order have equal counts; nothing else tells them apart."""
-    hidden = CiphertextPage | PackedCounts | TableCommitment
-    case = replace(CASE, terms=make_terms(method="smc", test=Fraction(0)))
+    hidden = CiphertextPage | PackedCounts | TableCommitment | BaseOffer | BasePoints | SeedHints | ChoicePage
+    hidden |= CorrectionPage | CountShares
+    case = replace(CASE, terms=make_terms(method="smc", test=Fraction(0), counting=counting))
     seen = []
     for each in (case, replace(case, codes=case.codes[::-1].copy())):
         sent = Transcript()
@@ -270,7 +279,12 @@ def errors_of(ends: tuple[End[Any], End[Any]]) -> list[Exception]:
 
 FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
     "page": ({}, lambda who, n, m: DisguisedPage(b"\xff" * 180) if isinstance(m, DisguisedPage) else m),
-    "kind": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, PackedCounts) else m),
+    "kind": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, CountShares) else m),
+    "ciphertexts": (
+        {"counting": "paillier"},
+        lambda who, n, m: Verdict(CANARY) if isinstance(m, PackedCounts) else m,
+    ),
+    "choices": ({}, lambda who, n, m: ChoicePage(m.matrix[::-1], m.check) if isinstance(m, ChoicePage) else m),
     "counts": ({}, lambda who, n, m: ExactCounts(m.values[:-1]) if isinstance(m, ExactCounts) else m),
     "digest": ({}, lambda who, n, m: ModelDigest(CANARY.encode()) if isinstance(m, ModelDigest) else m),
     "gains": ({"omega": 1}, lambda who, n, m: EstimatedGains((1,)) if isinstance(m, EstimatedGains) else m),

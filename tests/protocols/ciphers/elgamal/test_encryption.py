@@ -6,7 +6,6 @@ from protocols.ciphers.curve import ORDER, write_points
 from protocols.ciphers.elgamal.encryption import (
     CIPHERTEXT_BYTES,
     CurveEncryptor,
-    encrypt_with_pairs,
     read_pairs,
     write_pairs,
 )
@@ -49,23 +48,6 @@ def test_a_source_that_repeats_itself_or_gives_nothing_at_all_encrypts_nothing()
         CurveEncryptor(KEY, Script([5, 5])).encrypt([0, 1])
     with pytest.raises(InputError, match="randomness failed"):
         CurveEncryptor(KEY, Script([0])).encrypt([1])
-
-
-def test_pairs_made_ahead_give_the_ciphertexts_that_fresh_chance_would() -> None:
-    messages, draws = [0, 1, 1, 9, 0], [11, 12, 13, 14, 15]
-    pairs = parts(write_pairs(CurveEncryptor(KEY, Script(draws)).encrypt([0] * 5)))
-    fresh = write_pairs(CurveEncryptor(KEY, Script(draws)).encrypt(messages))
-    assert write_pairs(encrypt_with_pairs(pairs, messages)) == fresh
-    assert len(encrypt_with_pairs([], [])) == 0
-
-
-def test_pairs_must_be_as_many_as_messages_and_messages_in_range() -> None:
-    pairs = parts(write_pairs(CurveEncryptor(KEY, secrets).encrypt([0, 0])))
-    for messages in ([1], [1, 1, 1]):
-        with pytest.raises(InputError, match="exactly one pair"):
-            encrypt_with_pairs(pairs, messages)
-    with pytest.raises(InputError, match="message"):
-        encrypt_with_pairs(pairs, [0, -1])
 
 
 def test_only_fresh_ciphertexts_may_leave() -> None:

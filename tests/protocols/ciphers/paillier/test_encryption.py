@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier.arithmetic import Integer
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, encrypt_with, random_member
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, random_member
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
 from tests.protocols.ciphers.paillier.chance import Chance, Script
@@ -127,44 +127,3 @@ def test_every_encryptor_draws_its_own_base(key: PrivateKey) -> None:
 def test_a_message_outside_the_modulus_is_not_encrypted(message: int) -> None:
     with pytest.raises(InputError, match="below the modulus"):
         ENCRYPTOR.encrypt([0, message])
-
-
-def test_factors_made_ahead_encrypt_with_the_same_law(tiny_key: PrivateKey) -> None:
-    for message, r in product(range(35), [r for r in range(35) if r % 5 and r % 7]):
-        factor = Integer(pow(r, 35, 1225))
-        (fresh,) = encrypt_with(tiny_key.public_key, [message], [factor])
-        assert fresh.value == pow(36, message, 1225) * factor % 1225
-        assert tiny_key.decrypt(fresh.value) == message
-
-
-@given(st.lists(messages, max_size=4))
-def test_encryptions_of_zero_are_factors(plaintexts: list[int]) -> None:
-    factors = [fresh.value for fresh in ENCRYPTOR.encrypt([0] * len(plaintexts))]
-    fresh = encrypt_with(SMALL.public_key, plaintexts, factors)
-    assert [SMALL.decrypt(ciphertext.value) for ciphertext in fresh] == plaintexts
-    assert all(0 < ciphertext.value < SMALL.public_key.n_square for ciphertext in fresh)
-
-
-def test_the_size_of_the_product_does_not_depend_on_the_message() -> None:
-    sizes = []
-
-    class Factor:
-        def __rmul__(self, other: int) -> int:
-            sizes.append(other.bit_length())
-            return 5 * other
-
-    encrypt_with(SMALL.public_key, [0, 1, 2, SMALL_N - 1], [Factor()] * 4)  # type: ignore[list-item]
-    assert max(sizes) - min(sizes) <= 1
-    assert len(sizes) == 4
-
-
-@pytest.mark.parametrize("message", [-1, SMALL_N])
-def test_a_message_outside_the_modulus_is_not_encrypted_with_a_factor(message: int) -> None:
-    with pytest.raises(InputError, match="below the modulus"):
-        encrypt_with(SMALL.public_key, [0, message], [Integer(1), Integer(1)])
-
-
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_each_message_needs_its_own_factor(count: int) -> None:
-    with pytest.raises(InputError, match="exactly one factor"):
-        encrypt_with(SMALL.public_key, [0, 1], [Integer(1)] * count)
