@@ -8,7 +8,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.rule_terms import RuleTerms
-from protocols.terms import ALL, MOST_DIGITS, Cipher, Counting, Impurity, Learner, Method, Rank, TermError, Terms
+from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Rank, TermError, Terms
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0

@@ -148,21 +148,6 @@ class Ciphertexts(Protocol[Values]):
         """
         ...
 
-    def seal_zeros(self, values: Values, randomness: Randomness) -> bytes:
-        """Write ciphertexts for the wire so that the key holder learns of each plaintext whether it is 0.
-
-        A plaintext that is not 0 becomes a uniform one that is not 0 either (Damgard, Geisler and Kroigaard 2007).
-
-        Args:
-            values: Of plaintexts that are 0 or have no divisor in common with the order of the plaintexts; of small
-                ones all are such.
-            randomness: The evaluator's secret chance.
-
-        Raises:
-            InputError: The source of randomness failed.
-        """
-        ...
-
 
 class KeyHolder(Protocol[Values]):
     """The key holder's side. Picklable, and whoever has it can decrypt."""
@@ -215,15 +200,6 @@ class KeyHolder(Protocol[Values]):
         Raises:
             PeerError: There are more or fewer replies than the shapes need.
             DeviationError: A count is larger than it can be, or a ciphertext is not one.
-        """
-        ...
-
-    def zeros(self, sealed: bytes, items: int) -> NDArray[np.bool_]:
-        """Tell of each of so many ciphertexts that `seal_zeros` wrote whether its plaintext is 0.
-
-        Raises:
-            PeerError: There are more or fewer.
-            DeviationError: One of them is not a ciphertext.
         """
         ...
 

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scripts" / "benchmarks"
 PAGES = ("README.md", "scripts/benchmarks/README.md")
-LABELS = {"run"}
+LABELS = {"run", "ids a side"}
 """Heads of columns that say what a row is of; all others hold results."""
 RESULT = re.compile(r"(?<![\w.,/^])(?:1/\d+|\d[\d,]*(?:\.\d+)?)")
 NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?= (?:s|MB|MiB|seconds)\b)")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.ciphers.curve import ORDER, Points, add_points, are_finite, multiply_secretly, negate_points
+from protocols.ciphers.curve import ORDER, Points, add_points, multiply_secretly, negate_points
 from protocols.ciphers.elgamal.encryption import (
     CIPHERTEXT_BYTES,
     CurveEncryptor,
@@ -20,7 +20,7 @@ from protocols.ciphers.elgamal.encryption import (
 from protocols.ciphers.elgamal.keys import MODULUS_BITS, CurvePrivateKey, CurvePublicKey, check_peer_key
 from protocols.ciphers.elgamal.logarithms import BABY_BYTES, MOST_BABIES, logarithms
 from protocols.ciphers.elgamal.point_table import TABLE_BYTES
-from protocols.ciphers.elgamal.sealing import seal_pairs, seal_zero_pairs
+from protocols.ciphers.elgamal.sealing import seal_pairs
 from protocols.ciphers.elgamal.values import HELD_BYTES, CurveSums, CurveValues
 from protocols.ciphers.port import Reply, Shape
 from protocols.errors import InputError, PeerError
@@ -110,10 +110,6 @@ class CurveCiphertexts:
             raise InputError("an item on the curve has one slot")
         return write_pairs(seal_pairs(self.public_key, self.join([reply.items for reply in replies]), randomness))
 
-    def seal_zeros(self, values: CurveValues, randomness: Randomness) -> bytes:
-        """Write fresh pairs of multiples."""
-        return write_pairs(seal_zero_pairs(self.public_key, values, randomness))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveKeyHolder:
@@ -175,10 +171,6 @@ class CurveKeyHolder:
     def counts(self, sealed: bytes, shapes: Sequence[Shape], largest: int) -> list[int]:
         """Decrypt `B - xA` and look the counts up."""
         return logarithms(self._decrypted(sealed, sum(shape.items * shape.slots for shape in shapes)), largest)
-
-    def zeros(self, sealed: bytes, items: int) -> NDArray[np.bool_]:
-        """Tell where `B` is `xA`."""
-        return ~are_finite(self._decrypted(sealed, items))
 
     def _decrypted(self, sealed: bytes, items: int) -> Points:
         """Return `B - xA` of each pair."""

@@ -20,7 +20,6 @@ from protocols.ciphers.paillier.modulus_proof import ROUNDS, prove, verify
 from protocols.ciphers.paillier.packing import (
     pack_bits,
     pack_counts,
-    seal_zeros,
     slot_width,
     slots_per_reply,
     unpack_counts,
@@ -151,10 +150,6 @@ class PaillierCiphertexts:
         packed = (pack_counts(self.public_key, reply.items.numbers, width * reply.slots, source) for reply in replies)
         return b"".join(write_page(self.public_key, page) for page in packed)
 
-    def seal_zeros(self, values: PaillierValues, randomness: Randomness) -> bytes:
-        """Raise each ciphertext to a random power, and make it fresh."""
-        return write_page(self.public_key, seal_zeros(self.public_key, values.numbers, randomness))
-
     def _plus(self, values: PaillierValues, numbers: Sequence[int]) -> PaillierValues:
         n, n_square = self.public_key.n, self.public_key.n_square
         return self._values(
@@ -262,13 +257,6 @@ class PaillierKeyHolder:
         if ciphertexts:
             raise PeerError("the peer sent more replies than were asked for")
         return counts
-
-    def zeros(self, sealed: bytes, items: int) -> NDArray[np.bool_]:
-        """Decrypt each by itself."""
-        ciphertexts = read_page(self.private_key.public_key, sealed)
-        if len(ciphertexts) != items:
-            raise PeerError("the peer sent more or fewer replies than were asked for")
-        return np.array([self.private_key.decrypt(each) == 0 for each in ciphertexts], dtype=np.bool_)
 
 
 @lru_cache(maxsize=_KEYS_KEPT)

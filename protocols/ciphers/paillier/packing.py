@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.ciphers.draws import WatchedRandomness, watched
-from protocols.ciphers.paillier.arithmetic import Integer, gcd, power_of_two, powmod, powmod_secret
+from protocols.ciphers.paillier.arithmetic import Integer, gcd, power_of_two, powmod
 from protocols.ciphers.paillier.ciphertext import FreshCiphertext
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
 from protocols.errors import DeviationError, InputError, PeerError
@@ -74,28 +74,6 @@ def seal(public_key: PublicKey, ciphertext: Integer | None, used_bits: int, rand
     mask = 1 + n * (Integer(source.randbelow(mask_bound(n, used_bits))) << used_bits)
     sealed = factor * mask % n_square
     return FreshCiphertext(sealed if ciphertext is None else sealed * ciphertext % n_square)
-
-
-def seal_zeros(
-    public_key: PublicKey, ciphertexts: Sequence[Integer | None], randomness: Randomness
-) -> list[FreshCiphertext]:
-    """Multiply each plaintext by a random unit and make its ciphertext fresh: all but 0 become uniform units.
-
-    Args:
-        public_key: The key holder's.
-        ciphertexts: Any whose plaintexts are 0 or units; None for an encryption of zero.
-        randomness: The evaluator's secret chance.
-
-    Raises:
-        InputError: The source of randomness failed.
-    """
-    n, n_square, source = public_key.n, public_key.n_square, watched(randomness)
-    sealed = []
-    for ciphertext in ciphertexts:
-        factor = powmod(draw_unit(public_key, source), n, n_square)
-        multiple = 1 if ciphertext is None else powmod_secret(ciphertext, draw_unit(public_key, source), n_square)
-        sealed.append(FreshCiphertext(factor * multiple % n_square))
-    return sealed
 
 
 def draw_unit(public_key: PublicKey, randomness: WatchedRandomness) -> Integer:

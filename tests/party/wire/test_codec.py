@@ -25,7 +25,6 @@ from protocols.terms import (
     MOST_KEY_BITS,
     MOST_SEED,
     MOST_WINDOW,
-    Cipher,
     Counting,
     Impurity,
     Learner,

@@ -157,28 +157,3 @@ def test_numbers_are_added_to_the_slots_of_each_item(holder: AnyKeyHolder) -> No
     sealed = holder.public.seal([Reply(added, slots)], LARGEST, secrets)
     expected = [8 + j for j in range(slots)] + [1] * slots + numbers[2]
     assert holder.counts(sealed, [Shape(3, slots)], LARGEST) == expected
-
-
-@given(st.lists(st.integers(-2, 9), min_size=1, max_size=6), st.data())
-def test_zeros_are_told_from_all_other_small_plaintexts(
-    holder: AnyKeyHolder, plaintexts: list[int], data: st.DataObject
-) -> None:
-    cipher = holder.public
-    encrypted_ones = cipher.add_numbers(encrypted(holder, [1] * len(plaintexts)), np.array(plaintexts) - 1)
-    values = cipher.join([encrypted_ones, cipher.sums(2).totals()])
-    sealed = cipher.seal_zeros(values, secrets)
-    assert holder.zeros(sealed, len(values)).tolist() == [*(number == 0 for number in plaintexts), True, True]
-    wrong = data.draw(st.integers(0, 9).filter(lambda items: items != len(values)))
-    with pytest.raises(PeerError):
-        holder.zeros(sealed, wrong)
-
-
-def test_what_is_not_zero_comes_as_another_number_each_time(holder: AnyKeyHolder) -> None:
-    """The numbers of 40 seals of 7 add up to a small one, which could be looked up, if each is 7 still."""
-    values = encrypted(holder, [7] * 40)
-    again = holder.public.read(holder.public.seal_zeros(values, secrets))
-    total = sum_by_group(holder.public, values, np.zeros(40, dtype=np.intp), 1)
-    assert told(holder, total) == [280]
-    multiples = sum_by_group(holder.public, again, np.zeros(40, dtype=np.intp), 1)
-    differences = holder.public.add_numbers(multiples, np.array([-280]))
-    assert not holder.zeros(holder.public.seal_zeros(differences, secrets), 1).any()

@@ -1,6 +1,7 @@
 """Joint prediction by naive Bayes gives what the whole model says of the joined rows, and the class alone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.contest import Contest
-from protocols.learning.tree import Leaf, Tree
 from protocols.messages import (
     BaseOffer,
     BasePoints,

@@ -149,7 +149,6 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
         messages.IdList,
         messages.CodePage,
         messages.HintPage,
-        messages.MaskedPage,
         messages.OpenedPage,
         messages.ValuesPage,
         messages.CommonRows,
@@ -157,8 +156,7 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
     }
     of_rules = {messages.SetCounts}
     predicting = {messages.RowsShare, messages.RowsAsked, messages.RowShares}
-    in_no_run_yet = {messages.CodePage, messages.HintPage, messages.OpenedPage}
-    assert used == every - {Message} - between_runs - aligning - predicting - of_rules - in_no_run_yet
+    assert used == every - {Message} - between_runs - aligning - predicting - of_rules
 
 
 def test_a_tree_takes_two_exchanges_a_level() -> None:
