@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data.bins import (
+    DAYS,
     NUMBERS,
     Scale,
     bin_label_of,
@@ -192,6 +193,8 @@ def _advice(column: Column, scale: Scale, text: str) -> str:
         return COMMAS[commas]
     if scale is not NUMBERS and _TWO_WAYS.fullmatch(text):
         return "1/2/2024 may be of January or of February: write its dates as 2024-02-01"
+    if scale is NUMBERS and DAYS.read(text) is not None:
+        return 'it is a date: give the column bins = "year", "quarter" or "month"'
     return "mend it, list its text as missing, or leave its bins out"
 
 

@@ -342,6 +342,12 @@ def test_timestamps_as_databases_write_them_are_dates(written: str) -> None:
     assert treated([written, "2024-01-31"] * 20, bins="year").values == ("<= 2019-12-31", "> 2019-12-31")
 
 
+@pytest.mark.parametrize("written", DATABASES)
+def test_dates_that_are_binned_as_numbers_are_refused_with_the_bins_of_dates(written: str) -> None:
+    with pytest.raises(DataError, match='it is a date: give the column bins = "year", "quarter" or "month"$'):
+        treated([written, "2024-01-31"] * 20, bins="quantiles:4")
+
+
 # Whatever a column holds
 
 TEXTS = st.sampled_from([None, "?", "1", "2", "2.5", "7", "other", "missing", "x", "y", "> 3", "z", "é", "e"])
