@@ -11,6 +11,7 @@ from party.show.assessment import seen_json
 from party.show.progress import WORDS
 from party.show.reading import reading_json
 from party.show.tree import pure_leaves
+from party.show.worth import worth_json
 from protocols.noise.accounting import delta_of
 
 
@@ -50,9 +51,12 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
 
 
 def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -> dict[str, object]:
-    """Return for programs what a run cost and gave, where its model is, what it and our copy give away."""
-    pure = pure_leaves(ended.outcome.model, ended.agreed.terms) if isinstance(ended, Trained) else None
-    told = {"read": reading_json(ended.read), "pure_leaves": None if pure is None else asdict(pure)}
+    """Return for programs what a run cost and gave, where its model is, its worth, what it and our copy give away."""
+    told: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None}
+    if isinstance(ended, Trained):
+        pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
+        told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
+        told["pure_leaves"] = None if pure is None else asdict(pure)
     return {"format": "cotally-train/1", "model": str(model), **asdict(report), **told}
 
 

@@ -35,6 +35,7 @@ def test_runs_and_what_is_on_record_of_them_are_told_to_programs(trusting: Path,
     assert trained["seen"] == {"one_group": None, "two_groups": None, "together": None}  # no copy crosses
     assert trained["read"] is None
     assert trained["pure_leaves"] == {"leaves": 3, "of": 3, "records": RECORDS, "fewest": RECORDS // 3}
+    assert (trained["beats_guessing"], trained["only_class"]) == (None, None)
     (dealing,) = told("ledger", "show", pair.bob)["dealings"]
     assert (dealing["peer"], len(dealing["runs"]), len(dealing["learned"]["models"])) == ("alice", 1, 1)
     words = cotally_here("ledger", "show", pair.bob).out

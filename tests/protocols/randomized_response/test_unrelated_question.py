@@ -119,6 +119,7 @@ def test_sampling_is_tried_for_many_designs_of_both_kinds() -> None:
 def test_over_all_draws_every_response_has_exactly_its_share(design: Design) -> None:
     bounds = bounds_asked(design)
     outcomes = prod(bounds.values())
+    assert len(bounds) == design.draws
     for truth in every_record(design.sizes)[[0, -1]]:
         sent = design.randomize(np.repeat(truth[None], outcomes, axis=0), EveryDraw(bounds))
         assert sent.dtype == np.uint8
