@@ -1,8 +1,9 @@
 """A finished naive Bayes classifier as a file.
 
-`cotally-bayes/2` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "attributes": [{"party",
-"name", "values", "missing", "marks", "chances": [[P(v given c), ...], ...]}]}`, chances as one list per value with one
-number per class. Numbers have twelve digits, so that a file that was read is written again byte for byte. The reader
+`cotally-bayes/2` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "errors", "attributes":
+[{"party", "name", "values", "missing", "marks", "chances": [[P(v given c), ...], ...], "errors"}]}`, chances as one
+list per value with one number per class, and errors likewise: null where counts were not a survey's, and for an error
+that is unknown. Numbers have twelve digits, so that a file that was read is written again byte for byte. The reader
 trusts nothing: a file that breaks any rule is refused with the place.
 """
 
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, refuse
+from party.models.strict_json import Head, attribute_json, compact, head_of, list_of, opening, read_format, refuse
 from protocols.learning.naive_bayes import NaiveBayes, chances_of, logarithm
 from protocols.tables.arrays import Floats
 
@@ -22,12 +23,22 @@ _SLACK = 1e-9
 
 def bayes_json(model: NaiveBayes) -> str:
     """Write a model as text, one attribute per line."""
+    first, *errors = map(_errors_json, model.errors or [None] * (1 + len(model.conditional)))
     attributes = ",\n  ".join(
-        attribute_json(a, chances=chances_of(table).tolist())
-        for a, table in zip(model.schema.attributes, model.conditional, strict=True)
+        attribute_json(a, chances=chances_of(table).tolist(), errors=own)
+        for a, table, own in zip(model.schema.attributes, model.conditional, errors, strict=True)
     )
     begin = opening(FORMAT, model.schema.class_attribute)
-    return f'{begin} "prior": {compact(chances_of(model.prior).tolist())},\n "attributes": [\n  {attributes}]}}\n'
+    prior = f'"prior": {compact(chances_of(model.prior).tolist())}, "errors": {compact(first)}'
+    return f'{begin} {prior},\n "attributes": [\n  {attributes}]}}\n'
+
+
+def _errors_json(errors: Floats | None) -> object:
+    if errors is None:
+        return None
+    if errors.ndim > 1:
+        return [_errors_json(row) for row in errors]
+    return [error if error < np.inf else None for error in errors.tolist()]
 
 
 def read_bayes(path: Path) -> NaiveBayes:
@@ -45,14 +56,37 @@ def bayes_from_json(data: bytes | str) -> NaiveBayes:
     Raises:
         ModelError: It is not a `cotally-bayes/2` in every detail, nor one before.
     """
-    head = head_of(data, FORMAT, OLDER_BAYES, own=["prior"], of_each=["chances"])
+    head = head_of(data, FORMAT, OLDER_BAYES, own=["prior"], of_each=["chances"], new=["errors"])
     classes = head.target.size
     prior = _distribution(head.fields["prior"], "prior", classes)
     tables = [
         _table(entry["chances"], f"attributes[{position}].chances", attribute.size, classes)
         for position, (attribute, entry) in enumerate(zip(head.attributes, head.entries, strict=True))
     ]
-    return NaiveBayes(head.schema, prior, tuple(tables))
+    return NaiveBayes(head.schema, prior, tuple(tables), _errors(head, classes))
+
+
+def _errors(head: Head, classes: int) -> tuple[Floats, ...]:
+    """Return the errors of all chances, or none."""
+    first, *rest = (each.get("errors") for each in (head.fields, *head.entries))
+    if all(each is None for each in (first, *rest)):
+        return ()
+    found = [np.array(_error_row(first, "errors", classes))]
+    for position, (attribute, own) in enumerate(zip(head.attributes, rest, strict=True)):
+        place = f"attributes[{position}].errors"
+        rows = list_of(own, place)
+        if len(rows) != attribute.size:
+            refuse(place, f"must be {attribute.size} lists, one per value")
+        found.append(np.array([_error_row(row, place, classes) for row in rows]))
+    return tuple(found)
+
+
+def _error_row(value: object, place: str, classes: int) -> list[float]:
+    numbers = list_of(value, place)
+    fits = (each is None or (type(each) in (int, float) and 0 <= each < np.inf) for each in numbers)
+    if len(numbers) != classes or not all(fits):
+        refuse(place, f"must hold {classes} numbers of 0 or more, or null, one per class")
+    return [np.inf if each is None else float(each) for each in numbers]
 
 
 def _table(value: object, place: str, values: int, classes: int) -> Floats:

@@ -154,7 +154,14 @@ class Head:
             refuse("attributes", str(error))
 
 
-def head_of(data: bytes | str, name: str, older: str, own: Sequence[str] = (), of_each: Sequence[str] = ()) -> Head:
+def head_of(
+    data: bytes | str,
+    name: str,
+    older: str,
+    own: Sequence[str] = (),
+    of_each: Sequence[str] = (),
+    new: Sequence[str] = (),
+) -> Head:
     """Read what a model's file begins with.
 
     Args:
@@ -163,11 +170,14 @@ def head_of(data: bytes | str, name: str, older: str, own: Sequence[str] = (), o
         older: The format before, whose files say nothing of missing cells.
         own: The fields that a file of this format has besides.
         of_each: The fields that each attribute has besides.
+        new: The fields that both have besides, but not in the format before.
 
     Raises:
         ModelError: It is not what a file of this format begins with, or has other fields.
     """
-    top = record_of(parsed(data), "the file", {"format", "class", "attributes", *own})
+    told = parsed(data)
+    since = () if isinstance(told, dict) and told.get("format") == older else new
+    top = record_of(told, "the file", {"format", "class", "attributes", *own, *since})
     if top["format"] not in (name, older):
         refuse("format", f"must be {name!r}, or {older!r}")
     absent = ("missing", "marks") if top["format"] == name else ()
@@ -179,7 +189,7 @@ def head_of(data: bytes | str, name: str, older: str, own: Sequence[str] = (), o
     attributes, entries = [], []
     for position, entry in enumerate(listed):
         place = f"attributes[{position}]"
-        entries.append(record_of(entry, place, {"party", "name", "values", *absent, *of_each}))
+        entries.append(record_of(entry, place, {"party", "name", "values", *absent, *of_each, *since}))
         party = text_of(entry["party"], place)
         attributes.append(_with_missing(attribute_of(place, party, entry["name"], entry["values"]), entry, place))
     return Head(label, tuple(attributes), top, tuple(entries))

@@ -12,11 +12,11 @@ from party.models.tree_file import references
 from party.names import printable
 from party.show.layout import Block, ScreenColumn, screen_table
 from protocols.learning.naive_bayes import NaiveBayes
+from protocols.tables.arrays import Floats
 
-_CHANCE = 6  # "0.1234"
 _GAP = 2
 
-_Line = tuple[str, list[float]]
+_Line = tuple[str, list[str]]
 
 
 def bayes_blocks(model: NaiveBayes, width: int | None = None) -> Iterator[Block]:
@@ -29,16 +29,19 @@ def bayes_blocks(model: NaiveBayes, width: int | None = None) -> Iterator[Block]
     target = model.schema.class_attribute
     attributes = model.schema.attributes
     yield bayes_title(model)
-    rows: list[_Line] = [("P(class)", list(np.exp(model.prior)))]
-    for name, attribute, table in zip(references(attributes), attributes, map(np.exp, model.conditional), strict=True):
-        rows.append((printable(name), []))
+    of_prior, *errors = model.errors or [None] * (1 + len(attributes))
+    rows: list[_Line] = [("P(class)", _told(model.prior, of_prior))]
+    for name, attribute, table, own in zip(references(attributes), attributes, model.conditional, errors, strict=True):
+        rows.append((printable(name), [""] * target.size))
         values = map(printable, attribute.values)
-        rows += [(f"  {value}", list(chances)) for value, chances in zip(values, table, strict=True)]
+        each = zip(values, table, [None] * attribute.size if own is None else own, strict=True)
+        rows += [(f"  {value}", _told(chances, error)) for value, chances, error in each]
     heads = [printable(value) for value in target.values]
     for first, last in _groups(heads, rows, width):
         shown = [ScreenColumn("", is_text=True), *(ScreenColumn(head) for head in heads[first:last])]
-        cells = [_cells(label, chances[first:last], last - first) for label, chances in rows]
-        yield screen_table(shown, cells, width).drawn
+        yield screen_table(shown, [[label, *chances[first:last]] for label, chances in rows], width).drawn
+    if model.errors:
+        yield "In brackets: standard errors, of respondents drawn from a population."
 
 
 def bayes_title(model: NaiveBayes) -> str:
@@ -55,8 +58,9 @@ def _groups(heads: Sequence[str], rows: Sequence[_Line], width: int | None) -> I
         return
     left = min(max(cell_len(label) for label, _ in rows), width // 2)
     first, used = 0, left
+    number = max(len(each) for _, chances in rows for each in chances)
     for place, head in enumerate(heads):
-        wide = max(cell_len(head), _CHANCE) + _GAP
+        wide = max(cell_len(head), number) + _GAP
         if place > first and used + wide > width:
             yield first, place
             first, used = place, left
@@ -64,5 +68,10 @@ def _groups(heads: Sequence[str], rows: Sequence[_Line], width: int | None) -> I
     yield first, len(heads)
 
 
-def _cells(label: str, chances: Sequence[float], classes: int) -> list[str]:
-    return [label, *(f"{chance:.4f}" for chance in chances)] if chances else [label, *[""] * classes]
+def _told(logarithms: Floats, errors: Floats | None) -> list[str]:
+    """Return chances, each with its error where it has one."""
+    chances = np.exp(logarithms).tolist()
+    if errors is None:
+        return [f"{chance:.4f}" for chance in chances]
+    each = (f"{error:.4f}" if np.isfinite(error) else "?" for error in errors.tolist())
+    return [f"{chance:.4f} ({error})" for chance, error in zip(chances, each, strict=True)]

@@ -32,12 +32,14 @@ _DIGITS = 12
 class NaiveBayes:
     """`argmax_c P(c) prod P(a_i | c)`, in logarithms; a chance of 0 is minus infinity.
 
-    `conditional[i]` is `log P(A_i = v | c)`, `values x classes`.
+    `conditional[i]` is `log P(A_i = v | c)`, `values x classes`. Where counts were estimated `errors` are the standard
+    errors of the prior's chances and of each table's, in twelve digits, infinite where unknown; else there are none.
     """
 
     schema: Schema
     prior: Floats
     conditional: tuple[Floats, ...]
+    errors: tuple[Floats, ...] = ()
 
     def parts(self) -> list[tuple[Expression, bytes]]:
         """Return the chance of each class, and of each value in each class, in bytes."""
@@ -60,7 +62,8 @@ class NaiveBayes:
         label = self.schema.class_attribute
         target = canonical(*(text.encode() for text in (label.name, *label.values)))
         columns = (*(column.encoded for column in self.schema.attributes), target)
-        tables = (repr(chances_of(table).tolist()).encode() for table in (self.prior, *self.conditional))
+        numbers = (*map(chances_of, (self.prior, *self.conditional)), *self.errors)
+        tables = (repr(table.tolist()).encode() for table in numbers)
         return hashlib.sha256(canonical(b"cotally bayes", canonical(*columns), *tables)).digest()
 
     @property
@@ -166,10 +169,10 @@ def bayes_of_counts(
     place = {label: column for column, labels in enumerate(columns) for label in labels}
     of_class = [place[label] for label in range(len(classes))]
     conditional = tuple(
-        logarithm(_rounded(_conditional(np.asarray(table, dtype=np.float64), counts, each)[:, of_class]))
+        logarithm(rounded(_conditional(np.asarray(table, dtype=np.float64), counts, each)[:, of_class]))
         for table, each in zip(tables, smoothing, strict=True)
     )
-    return NaiveBayes(schema, logarithm(_rounded(classes / classes.sum())), conditional)
+    return NaiveBayes(schema, logarithm(rounded(classes / classes.sum())), conditional)
 
 
 def _conditional(table: Floats, classes: Floats, smoothing: float) -> Floats:
@@ -184,10 +187,11 @@ def _conditional(table: Floats, classes: Floats, smoothing: float) -> Floats:
 
 def chances_of(logarithms: Floats) -> Floats:
     """Return a model's chances to twelve digits, as its file has them."""
-    return _rounded(np.exp(logarithms))
+    return rounded(np.exp(logarithms))
 
 
-def _rounded(chances: Floats) -> Floats:
+def rounded(chances: Floats) -> Floats:
+    """Return numbers to twelve digits."""
     digits = [float(f"{chance:.{_DIGITS}g}") for chance in chances.ravel().tolist()]
     return np.array(digits).reshape(chances.shape)
 

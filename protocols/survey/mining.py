@@ -3,16 +3,21 @@
 The learners are those of the two-party half; only where counts come from differs.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import sqrt
 
-from protocols.counts import Classifier
+import numpy as np
+
+from protocols.counts import Classifier, positive_part
 from protocols.learning.id3 import HybridId3
-from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
+from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes, rounded
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.survey.pooled import Survey
+from protocols.tables.arrays import Floats
+from protocols.tables.expression import ROOT
 from protocols.terms import ALL, TO_THE_END, Growth
 
 
@@ -46,10 +51,43 @@ def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
 
     Answers not given are left out pair by pair: the counts of an attribute are of those who gave it and the class.
 
+    Standard errors are those of respondents drawn from a population, by the delta method: `P(v | c)` is a smooth
+    function of the counts of the class, whose covariance the records show. Smoothing takes the class's count as it is.
+
     Raises:
         InputError: The survey cannot be mined.
     """
-    return run_alone(fit_naive_bayes(survey.schema, survey.counts(), smoothing, survey.class_counts()))
+    classes = survey.class_counts()
+    model = run_alone(fit_naive_bayes(survey.schema, survey.counts(), smoothing, classes))
+    return replace(model, errors=tuple(map(rounded, _chance_errors(survey, np.array(classes), smoothing))))
+
+
+def _chance_errors(survey: Survey, classes: Floats, smoothing: float) -> Iterator[Floats]:
+    """Yield the standard errors of the classes' chances, then of each attribute's values in each class."""
+    yield np.array(survey.class_errors())
+    estimator = survey.estimator()
+    estimator.advance([ROOT])
+    for candidate, attribute in enumerate(survey.schema.attributes):
+        shape = attribute.size, survey.schema.classes
+        samples = estimator.samples(ROOT, [candidate])
+        if any(each.records < 2 for each in samples):
+            yield np.full(shape, np.inf)
+            continue
+        table = positive_part(np.sum([each.sums for each in samples], axis=0).reshape(shape))
+        spread = np.sum([each.covariance for each in samples], axis=0).reshape(*shape, *shape)
+        errors = [_share_errors(table[:, c], spread[:, c, :, c], classes[c], smoothing) for c in range(shape[1])]
+        yield np.stack(errors, axis=1)
+
+
+def _share_errors(counts: Floats, spread: Floats, records: float, smoothing: float) -> Floats:
+    """Return the standard errors of the smoothed shares of counts of this covariance; unknown where all are 0."""
+    total = counts.sum()
+    if not (total > 0 and records > 0):
+        return np.full(len(counts), np.inf)
+    gradient = (np.eye(len(counts)) - (counts / total)[:, None]) / total
+    told = records / (records + len(counts) * smoothing)
+    errors: Floats = told * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, spread, gradient), 0.0))
+    return errors
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, Query, squares_of_truth
 from protocols.errors import InputError
-from protocols.randomized_response.combined import combined, precision_weights
+from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
 from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out
 from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression
@@ -77,13 +77,20 @@ class PooledResponses:
 
     def class_counts(self) -> tuple[float, ...]:
         """Return how many records each class has, of all that tell it: by what the parts say together."""
+        found = self._class_estimates()
+        return shared_out([each.proportion for each in found], found[0].records)
+
+    def class_errors(self) -> list[float]:
+        """Return the standard error of the share of each class, for respondents drawn from a population."""
+        return [each.proportion_error for each in self._class_estimates()]
+
+    def _class_estimates(self) -> list[CombinedEstimate]:
         label, designs = self.schema.class_index, [part.design for part in self.parts]
         classes = zip(*(part.class_estimates() for part in self.parts), strict=True)
-        found = [
+        return [
             combined(samples, designs, [Expression().child(label, value)] * len(designs))
             for value, samples in enumerate(classes)
         ]
-        return shared_out([each.proportion for each in found], found[0].records)
 
     def rounding(self, columns: frozenset[int]) -> float:
         """Return the most by which two equal estimates over these columns may differ by rounding."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 from typing import Protocol
 
 import numpy as np
@@ -110,6 +110,10 @@ class Responses:
         """
         estimates = self.class_estimates()
         return shared_out([estimate.count for estimate in estimates], estimates[0].records)
+
+    def class_errors(self) -> list[float]:
+        """Return the standard error of the share of each class, for respondents drawn from a population."""
+        return [estimate.proportion_error if estimate.records > 1 else inf for estimate in self.class_estimates()]
 
     def class_estimates(self) -> list[Estimate]:
         """Return the estimate of each class, of those who gave an answer.

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,7 @@ def test_the_format_is_as_documented(tmp_path: Path) -> None:
         "format": "cotally-bayes/2",
         "class": {"name": "smoker", "values": ["yes", "no"]},
         "prior": [0.25, 0.75],
+        "errors": None,
         "attributes": [
             {
                 "party": "survey",
@@ -82,16 +84,62 @@ def test_the_format_is_as_documented(tmp_path: Path) -> None:
                 "values": ["<= 40", "> 40", "missing"],
                 **untold,
                 "chances": [[0.5, 0.25], [0.5, 0.5], [0.0, 0.25]],
+                "errors": None,
             },
-            {"party": "survey", "name": "sex", "values": ["f", "m"], **untold, "chances": [[0.9, 0.5], [0.1, 0.5]]},
+            {
+                "party": "survey",
+                "name": "sex",
+                "values": ["f", "m"],
+                **untold,
+                "chances": [[0.9, 0.5], [0.1, 0.5]],
+                "errors": None,
+            },
         ],
     }
     assert bayes_json(read_bayes(tmp_path / "b.json")) == bayes_json(small_bayes())
 
 
+def surveyed_bayes() -> NaiveBayes:
+    unknown = float("inf")
+    errors = [[0.01, 0.015], [[0.25, unknown], [0.125, unknown], [0.5, unknown]], [[0, 0.5], [0.75, 2]]]
+    return replace(small_bayes(), errors=tuple(np.array(each) for each in errors))
+
+
+def test_errors_are_read_as_they_were_written_and_null_where_unknown() -> None:
+    text = bayes_json(surveyed_bayes())
+    assert json.loads(text)["errors"] == [0.01, 0.015]
+    assert json.loads(text)["attributes"][0]["errors"] == [[0.25, None], [0.125, None], [0.5, None]]
+    again = bayes_from_json(text)
+    assert bayes_json(again) == text
+    assert [each.tolist() for each in again.errors] == [each.tolist() for each in surveyed_bayes().errors]
+    assert again.digest() == surveyed_bayes().digest() != small_bayes().digest()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("[0.01, 0.015]", "null", "errors must be a list"),
+        ("[0.01, 0.015]", "[0.01]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[0.01, 0.015]", "[0.01, -0.015]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[0.01, 0.015]", "[0.01, 1e400]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[0.01, 0.015]", "[0.01, true]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[[0.0, 0.5], [0.75, 2.0]]", "null", r"attributes\[1\].errors must be a list"),
+        ("[[0.0, 0.5], [0.75, 2.0]]", "[[0.0, 0.5]]", r"attributes\[1\].errors must be 2 lists"),
+        (', "errors": [0.01, 0.015]', "", "must have exactly the keys"),
+    ],
+)
+def test_errors_that_cannot_be_are_refused_with_the_place(old: str, new: str, problem: str) -> None:
+    text = bayes_json(surveyed_bayes())
+    assert old in text
+    with pytest.raises(ModelError, match=problem):
+        bayes_from_json(text.replace(old, new, 1))
+
+
 def test_a_file_of_the_format_before_is_read() -> None:
     text = bayes_json(small_bayes()).replace(' "missing": null, "marks": null,', "").replace("bayes/2", "bayes/1")
+    text = text.replace(', "errors": null', "")
     assert "marks" not in text
+    assert "errors" not in text
     assert bayes_json(bayes_from_json(text)) == bayes_json(small_bayes())
 
 
@@ -165,6 +213,18 @@ sex
   f        0.9000  0.5000
   m        0.1000  0.5000"""
     )
+    assert "\n".join(laid_out(bayes_blocks(surveyed_bayes()), None)).splitlines()[1:] == [
+        "                       yes               no",
+        "P(class)   0.2500 (0.0100)  0.7500 (0.0150)",
+        "age",
+        "  <= 40    0.5000 (0.2500)       0.2500 (?)",
+        "  > 40     0.5000 (0.1250)       0.5000 (?)",
+        "  missing  0.0000 (0.5000)       0.2500 (?)",
+        "sex",
+        "  f        0.9000 (0.0000)  0.5000 (0.5000)",
+        "  m        0.1000 (0.7500)  0.5000 (2.0000)",
+        "In brackets: standard errors, of respondents drawn from a population.",
+    ]
     schema = Schema((Attribute("survey", "a\x1b[2J", ("\n",)),), Attribute("", "c\t", ("\x07",)), ())
     nasty = NaiveBayes(schema, log(1.0), (log([1.0]),))
     assert all(line.isprintable() for line in laid_out(bayes_blocks(nasty), None))

@@ -16,7 +16,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.role import run_alone
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.expression import Expression
+from protocols.tables.expression import Expression, Term
 from tests.support.cases import correlated
 from tests.support.plain import reference_id3
 from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_for, uniform, unrelated
@@ -210,3 +210,51 @@ def test_personal_chances_of_a_column_may_differ() -> None:
     truth = np.tile(np.array([[0, 0], [1, 1], [1, 1], [1, 1]], dtype=np.uint8), (5000, 1))
     model = learn_naive_bayes(sampled(design, truth))
     assert np.exp(model.prior) == pytest.approx([0.25, 0.75], abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["related, two groups", "unrelated, a plain class", "unrelated, dependent answers"])
+@pytest.mark.parametrize("smoothing", [0.0, 2.0])
+def test_chances_have_the_errors_of_what_records_add_to_them(name: str, smoothing: float) -> None:
+    """To `P(v | c)` a record adds `(f_vc - P(v | c) f_c)/N_c`, by the estimates of single records."""
+    design = designs()[name]
+    survey = sampled(design, CODES)
+    model, classes = learn_naive_bayes(survey, smoothing), survey.class_counts()
+    assert len(model.errors) == 1 + len(SIZES[:-1])
+    for label, estimate in enumerate(survey.class_estimates()):
+        assert model.errors[0][label] == pytest.approx(estimate.proportion_error, rel=1e-9)
+        for column, size in enumerate(SIZES[:-1]):
+            cells = [Expression((Term(column, value), Term(len(SIZES) - 1, label))) for value in range(size)]
+            added = np.array(
+                [[float(estimate_count(row[None], cell, design).count) for cell in cells] for row in survey.codes]
+            )
+            total = np.maximum(added.sum(axis=0), 0).sum()
+            shares = np.maximum(added.sum(axis=0), 0) / total
+            apart = (added - added.sum(axis=1, keepdims=True) * shares) / total
+            shrunk = classes[label] / (classes[label] + smoothing * size)
+            expected = shrunk * np.sqrt(len(survey) * apart.var(axis=0, ddof=1))
+            assert model.errors[1 + column][:, label] == pytest.approx(expected, rel=1e-9)
+
+
+def test_chances_of_many_samples_spread_as_far_as_their_errors_say() -> None:
+    """Respondents drawn from one population 300 times, 500 at a time; an error of 300 spreads is good to 4 %."""
+    design = unrelated((2, 2), ((0,), (1,)), Fraction(3, 4))
+    population = np.array([[0, 0]] * 4 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3, dtype=np.uint8)
+    generator = np.random.default_rng(5)
+    models = [
+        learn_naive_bayes(sampled(design, population[generator.integers(0, 10, 500)], seed=seed)) for seed in range(300)
+    ]
+    for found, said in (
+        ([np.exp(model.prior) for model in models], [model.errors[0] for model in models]),
+        ([np.exp(model.conditional[0]) for model in models], [model.errors[1] for model in models]),
+    ):
+        assert np.std(found, axis=0) == pytest.approx(np.mean(said, axis=0), rel=0.15)
+
+
+def test_errors_of_one_record_and_of_a_class_that_nobody_seems_to_have_are_unknown() -> None:
+    design = unrelated((2, 2), ((0,),))
+    alone = Responses(schema_for((2, 2)), np.array([[0, 1]], dtype=np.uint8), design)
+    assert all(np.isinf(each).all() for each in learn_naive_bayes(alone).errors)
+    several = Responses(schema_for((2, 2)), np.array([[0, 1], [1, 1], [0, 1]], dtype=np.uint8), design)
+    prior, table = learn_naive_bayes(several).errors
+    assert prior.tolist() == [0, 0]
+    assert np.isinf(table).tolist() == [[True, False], [True, False]]

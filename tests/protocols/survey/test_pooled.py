@@ -162,3 +162,14 @@ def test_columns_that_differ_and_no_table_at_all_are_refused() -> None:
     for parts in ((), (Responses(SCHEMA, codes, ONE), Responses(turned, codes, ONE))):
         with pytest.raises(InputError, match="all columns, and their values, are the same"):
             PooledResponses(parts)
+
+
+def test_chances_of_two_files_have_smaller_errors_than_those_of_either() -> None:
+    chance = np.random.default_rng(3)
+    fine, coarse = drawn(chance, FINE, 400), drawn(chance, COARSE, 400)
+    both = learn_naive_bayes(PooledResponses((fine, coarse))).errors
+    for alone in (learn_naive_bayes(fine).errors, learn_naive_bayes(coarse).errors):
+        assert all((ours < theirs).all() for ours, theirs in zip(both, alone, strict=True))
+    same = learn_naive_bayes(PooledResponses((fine,))).errors
+    for ours, theirs in zip(same, learn_naive_bayes(fine).errors, strict=True):
+        assert ours == pytest.approx(theirs)
