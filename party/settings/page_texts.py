@@ -13,10 +13,10 @@ from party.settings.toml import BLANKS, Section
 PAGE_TEXTS: Final[Mapping[str, str]] = {
     "how_heading": "How your answers stay yours",
     "how": "Your browser tosses coins that nobody else sees. Block by block they decide whether your true answers "
-    "leave this page. Where a coin decides, nobody can be sure from what arrives what is true of you: not who asks, not "
-    "who reads along; only a person who knows your answer to a personal question may see it. Shares among many people "
-    "can be worked out all the same. No coin leaves this page, and no answer that is not sent; your browser keeps "
-    "neither, but what was sent, until the survey closes.",
+    "leave this page. Where a coin decides, nobody can be sure from what arrives what is true of you: not who asks, "
+    "not who reads along; only a person who knows your answer to a personal question may see it. Shares among many "
+    "people can be worked out all the same. No coin leaves this page, and no answer that is not sent; your browser "
+    "keeps neither, but what was sent, until the survey closes.",
     "code": "Your code",
     "code_hint": "The letters and digits that you were given.",
     "block": "Block {number}",

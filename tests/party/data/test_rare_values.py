@@ -344,7 +344,7 @@ def test_timestamps_as_databases_write_them_are_dates(written: str) -> None:
 
 @pytest.mark.parametrize("written", DATABASES)
 def test_dates_that_are_binned_as_numbers_are_refused_with_the_bins_of_dates(written: str) -> None:
-    with pytest.raises(DataError, match='it is a date: give the column bins = "year", "quarter" or "month"$'):
+    with pytest.raises(DataError, match=r'it is a date: give the column bins = "year", "quarter" or "month"$'):
         treated([written, "2024-01-31"] * 20, bins="quantiles:4")
 
 
