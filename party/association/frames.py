@@ -92,7 +92,7 @@ def result_frame(columns: Any) -> Any:  # a pandas DataFrame
     try:
         import pandas as pd  # noqa: PLC0415
     except ImportError:
-        raise InputError("data frames need pandas: pip install 'cotally[pandas]'") from None
+        raise InputError("data frames need pandas: pip install '.[pandas]' in cotally's clone") from None
     return pd.DataFrame(
         {name: pd.Series(cells, dtype=None if len(cells) else _type(cells)) for name, cells in columns.items()}
     )

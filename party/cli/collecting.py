@@ -47,7 +47,7 @@ from party.survey.estimation import likely_reading, pilot_reading
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.drafts import DESIGN_FILE_NAME, questions_of_table, typed_question, write_survey
+from party.survey.web.drafts import DESIGN_FILE_NAME, pilot_of, questions_of_table, typed_question, write_survey
 from party.survey.web.export import disguised_answers, response_codes
 from party.survey.web.limits import Cut
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, test_page
@@ -76,7 +76,7 @@ def run_new(arguments: argparse.Namespace) -> int:
     say_all(drafted_lines(arguments.folder))
     if arguments.table is not None:
         asked = read_design(arguments.folder / DESIGN_FILE_NAME)
-        say(reading_line(pilot_reading(read_codes(frame, asked), asked), LIKE_THE_PILOT))
+        say(reading_line(pilot_reading(read_codes(pilot_of(frame, questions), asked), asked), LIKE_THE_PILOT))
     return 0
 
 
@@ -275,7 +275,8 @@ def _web() -> _Web:
     try:
         from party.survey.web import app, live, server  # noqa: PLC0415  # need an extra
     except ImportError as error:
-        raise ConfigError(f"the survey's server needs {error.name}: pip install 'cotally[collect]'") from None
+        wanted = f"the survey's server needs {error.name}: pip install '.[collect]' in cotally's clone"
+        raise ConfigError(wanted) from None
     web = _Web()
     web.app, web.live, web.server = app, live, server
     return web

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster (extra `cotally[cluster]`).
+"""Workers of a Dask cluster (extra `cluster`).
 
 Tasks are never told apart by their contents (`pure=False`): Dask would answer a second, equal task with the result of
 the first, and two encryptions of a page would be one. When a worker is lost, Dask has its task done again elsewhere,
@@ -147,7 +147,7 @@ def _connect(address: str) -> Any:
     try:
         dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
     except ImportError:
-        raise WorkerError("a cluster needs Dask: pip install 'cotally[cluster]'") from None
+        raise WorkerError("a cluster needs Dask: pip install '.[cluster]' in cotally's clone") from None
     for name in ("distributed", "distributed.client"):  # its troubles become our one-line error
         logging.getLogger(name).setLevel(logging.CRITICAL)
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})

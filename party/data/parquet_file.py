@@ -21,7 +21,8 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError:
-        raise DataError("reading Parquet needs pyarrow: pip install 'cotally[parquet]'", path=path) from None
+        problem = "reading Parquet needs pyarrow: pip install '.[parquet]' in cotally's clone"
+        raise DataError(problem, path=path) from None
     try:
         table = pq.ParquetFile(file).read()
         names = table.column_names

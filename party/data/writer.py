@@ -93,7 +93,8 @@ def _pyarrow(path: Path) -> tuple[Any, Any]:  # pyarrow is untyped
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError:
-        raise DataError("writing Parquet needs pyarrow: pip install 'cotally[parquet]'", path=path) from None
+        problem = "writing Parquet needs pyarrow: pip install '.[parquet]' in cotally's clone"
+        raise DataError(problem, path=path) from None
     return pa, pq
 
 

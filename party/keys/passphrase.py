@@ -110,7 +110,7 @@ def _keyring() -> Any:
     try:
         return import_module("keyring")
     except ImportError:
-        raise IdentityError("the system's keyring needs a package: pip install 'cotally[keyring]'") from None
+        raise IdentityError("the system's keyring needs more: pip install '.[keyring]' in cotally's clone") from None
 
 
 def _new_in_keyring(folder: Path, number: str) -> str:

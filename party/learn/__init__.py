@@ -3,4 +3,4 @@
 from importlib.util import find_spec
 
 if find_spec("sklearn") is None:
-    raise ImportError("these learners need scikit-learn: pip install 'cotally[learn]'")
+    raise ImportError("these learners need scikit-learn: pip install '.[learn]' in cotally's clone")

@@ -147,7 +147,7 @@ def check_party(
         columns=_columns(local, shown),
         copy=_copy(local, config, terms, shown),
         told=told_before(local, config.folder),
-        run=None if terms is None else assess(local, config, terms, Supposed(peer_columns)),
+        run=None if terms is None else _refused_or_not(local, config, terms, Supposed(peer_columns)),
     )
 
 
@@ -262,7 +262,7 @@ class Supposed:
 
 
 def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
-    """Say what a run would reveal, and whether we would refuse it; the peer is taken to be like us.
+    """Say what a run would reveal, and whether our bounds leave it, once `check_job` has passed; the peer is like us.
 
     Raises:
         LedgerError: The ledger in the party's folder cannot be read.
@@ -281,10 +281,18 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     try:
         likely = _likely(local, terms, domains, classes, supposed)
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
-        check_job(local, config, Train(terms))
     except InputError as error:
         return replace(found, flaw=error)
     return replace(found, flaw=used_up(local, config, terms))
+
+
+def _refused_or_not(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
+    run = assess(local, config, terms, supposed)
+    try:
+        check_job(local, config, Train(terms))
+    except InputError as error:
+        return replace(run, flaw=error)
+    return run
 
 
 def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessment:

@@ -83,7 +83,7 @@ class Examination:
         for each in _tried({Layer.SETTINGS: self._settings, Layer.KEYS: self._keys, Layer.TRUST: self._trust}):
             sound = sound and each.error is None
             yield each
-        if sound and self._config.node.listen is not None:
+        if sound and self._config.node.address is None:  # who has an address calls, and need not listen
             yield from _tried({Layer.LISTENING: self._listening})
         if sound and self._config.node.address is not None:
             yield from _tried(

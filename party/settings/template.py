@@ -73,8 +73,8 @@ probabilities = false      # whether these may tell class shares, which nearly n
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens
-# peer = "bob"             # the other party, trusted by `cotally trust`
-# address = "bob.example.org:7071"   # where `cotally train` reaches it
+# peer = "{peer}"{blanks}# the other party, trusted by `cotally trust`
+# address = "{peer}.example.org:7071"   # where `cotally train` reaches it; who listens needs none
 patience = 30              # seconds without a sign of life after which the peer is given up
 silence = 3600             # seconds without a message after which a peer that lives is given up
 
@@ -85,7 +85,7 @@ silence = 3600             # seconds without a message after which a peer that l
 # model = "model.json"
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
-#   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party
+#   on         "local", or a Dask cluster (pip install '.[cluster]'). When this party
 #              encrypts, the cluster gets the key of its cipher and the plaintexts, unencrypted over
 #              the network unless you write dask+tls:// for dask://
 #   exponents  of Paillier: "full", or "short-256": encrypts five times faster, but assumes more
@@ -100,4 +100,5 @@ workers = 0                # processes on this machine: 0 for one per processor,
 
 def party_toml(name: str, key_bits: int) -> str:
     """Return a `party.toml` for a new party, whose own key sets the smallest one that it agrees to."""
-    return _TEXT.format(name=name, key_bits=key_bits)
+    peer = "alice" if name == "bob" else "bob"
+    return _TEXT.format(name=name, key_bits=key_bits, peer=peer, blanks=" " * (16 - len(peer)))

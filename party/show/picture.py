@@ -44,7 +44,7 @@ def write_figures(report: RunReport, png: Path, svg: Path) -> None:
         import matplotlib as mpl  # noqa: PLC0415  # an extra: only who draws needs it
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError:
-        raise InputError("drawing needs matplotlib: pip install 'cotally[figures]'") from None
+        raise InputError("drawing needs matplotlib: pip install '.[figures]' in cotally's clone") from None
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(10.5, 7.6), layout="constrained")
         _draw(figure, report)

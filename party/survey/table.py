@@ -51,7 +51,8 @@ def _from_data_frame(source: Any) -> Frame:
     try:
         import narwhals as nw  # noqa: PLC0415  # of extras
     except ImportError:
-        raise DataError("reading a data frame needs narwhals: pip install 'cotally[pandas]'", path=path) from None
+        problem = "reading a data frame needs narwhals: pip install '.[pandas]' in cotally's clone"
+        raise DataError(problem, path=path) from None
     try:
         frame = nw.from_native(source, eager_only=True)
         names = frame.columns

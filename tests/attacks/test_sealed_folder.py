@@ -105,7 +105,7 @@ def test_no_command_goes_on_without_the_passphrase_and_each_says_so_in_one_line(
     sealed: Path, tmp_path: Path, phrase: Path, monkeypatch: pytest.MonkeyPatch, command: str, given: str
 ) -> None:
     pair = Pair(Path(shutil.copytree(sealed, tmp_path / "parties")))
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:9"')
     if given == "wrong":
         phrase.write_text("nine small grey storks")
         monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(phrase))

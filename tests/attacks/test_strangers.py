@@ -112,7 +112,7 @@ def test_who_answers_in_the_peers_place_is_told_nothing_by_doctor_but_at_most_ou
         heard(address, presenting(bob, tmp_path / "control"))
         assert shown == [ours]  # the control: who speaks to it without looking is read
         assert read == [PREFACE]
-        pair.edit("bob", '# address = "bob.example.org:7071"', f'address = "{address}"')
+        pair.edit("bob", '# address = "alice.example.org:7071"', f'address = "{address}"')
         ended = cotally_here("doctor", str(pair.bob / "party.toml"))
     assert ended.code != 0
     assert set(shown[1:]) <= {None, ours}

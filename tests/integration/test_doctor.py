@@ -30,10 +30,8 @@ def now() -> datetime:
 
 @pytest.fixture
 def pair(trusting: Path, tmp_path: Path) -> Pair:
-    """Bob has the default listen key removed: he only calls."""
-    made = make_pair(trusting, tmp_path / "parties", COLUMNS, (["c"], [["pq"[i % 2]] for i in range(40)]))
-    made.edit("bob", 'listen = "0.0.0.0:7071"', "")
-    return made
+    """Bob keeps the listen key that `init` wrote, and calls: nothing is said of listening."""
+    return make_pair(trusting, tmp_path / "parties", COLUMNS, (["c"], [["pq"[i % 2]] for i in range(40)]))
 
 
 UNREAD = "The table was not read: `cotally check "
@@ -41,7 +39,7 @@ UNREAD = "The table was not read: `cotally check "
 
 def examine(pair: Pair, address: str = "", party: str = "bob", run: Callable[..., Ended] = cotally_here) -> Ended:
     if address:
-        pair.edit("bob", '# address = "bob.example.org:7071"', f'address = "{address}"')
+        pair.edit("bob", '# address = "alice.example.org:7071"', f'address = "{address}"')
     return run("doctor", str(pair.folder / party / "party.toml"))
 
 
@@ -266,6 +264,7 @@ def test_a_port_that_another_program_has_is_told(pair: Pair, tmp_path: Path) -> 
 
 
 def test_missing_settings_are_told_first(pair: Pair) -> None:
+    pair.edit("bob", 'listen = "0.0.0.0:7071"', "")
     layer, error = failing(examine(pair))
     assert layer == "settings"
     assert "[node] has neither listen nor address" in error

@@ -53,7 +53,7 @@ def pair(trusting: Path, tmp_path: Path) -> Pair:
     (made.bob / "data.csv").write_text(csv_of(header, [of_bob(number, chance) for number in reversed(numbers)]))
     made.edit("alice", '# class = "outcome"', 'class = "ill"')
     for party, peer in (("alice", "bob"), ("bob", "alice")):
-        made.edit(party, '# peer = "bob"', f'peer = "{peer}"')
+        made.edit(party, f'# peer = "{peer}"', f'peer = "{peer}"')
         made.edit(party, "workers = 0", "workers = 1")
     made.edit("alice", 'listen = "0.0.0.0:7071"', 'listen = "127.0.0.1:0"')
     return made
@@ -114,10 +114,10 @@ def test_a_newcomer_is_told_the_truth_at_every_step_until_both_hold_one_model(pa
     alice_follows(pair)
     bob_follows(pair)
     job = pair.write_job(method="smc", **{"class": "ill", "min_leaf": 5, "max_depth": 2})
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
     planned = cotally_here("plan", pair.bob / "party.toml", job)
     assert planned.code == 0, planned.err
-    pair.edit("bob", 'address = "127.0.0.1:1"', '# address = "bob.example.org:7071"')
+    pair.edit("bob", 'address = "127.0.0.1:1"', '# address = "alice.example.org:7071"')
     with serving(pair) as alice:
         first = pair.train_here(job)
         assert first.code == 5, first.err

@@ -30,7 +30,7 @@ def folders(trusting: Path, tmp_path: Path) -> Path:
     (tmp_path / "alice" / "party.toml").write_text(settings.replace("0.0.0.0:7071", f"127.0.0.1:{port}"))
     settings = (tmp_path / "bob" / "party.toml").read_text()
     address = f'address = "127.0.0.1:{port}"'
-    (tmp_path / "bob" / "party.toml").write_text(settings.replace('# address = "bob.example.org:7071"', address))
+    (tmp_path / "bob" / "party.toml").write_text(settings.replace('# address = "alice.example.org:7071"', address))
     return tmp_path
 
 

@@ -142,7 +142,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line_before_the_peer_is_called(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.csv").write_bytes((pair.bob / "new.csv").read_bytes())
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
     done = cotally_here("predict", pair.bob / "party.toml", *words)
     assert done.code == 2
     (line,) = done.err.splitlines()

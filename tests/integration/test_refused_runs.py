@@ -82,9 +82,9 @@ def test_the_same_file_on_both_sides_is_refused_where_one_does_not_declare_the_c
     """Else the class is an attribute, and the tree is that of one split."""
     pair = make_pair(trusting, tmp_path / "parties", SAME, SAME)
     pair.edit("bob", 'class = "class"', '# class = "class"')
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
     refused = pair.train_here(pair.write_job())
-    pair.edit("bob", 'address = "127.0.0.1:1"', '# address = "bob.example.org:7071"')
+    pair.edit("bob", 'address = "127.0.0.1:1"', '# address = "alice.example.org:7071"')
     assert_one_error(refused, 2, "our column 'class' has the name of the class and is not declared to be it")
     with serving(pair, "--once") as alice:
         pair.edit("bob", '# class = "class"', 'ignore = ["class"]')
@@ -306,7 +306,7 @@ def test_an_earlier_result_is_lost_by_neither_side_unless_asked(tmp_path: Path, 
 
 def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -> None:
     job = pair.write_job()
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
     ended = cotally_here(
         "train", str(pair.bob / "party.toml"), str(job), "--model", str(pair.folder / "none" / "m.json")
     )

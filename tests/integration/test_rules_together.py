@@ -149,7 +149,7 @@ def test_a_plan_tells_how_many_counts_there_will_be_at_most_and_probably(pair: P
 
 
 def test_rules_of_fewer_records_than_a_leaf_may_have_are_refused_before_anybody_is_called(pair: Pair) -> None:
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:9"')
     ended = cotally_here("train", pair.bob / "party.toml", write_job(pair, min_support="1/200"))
     assert ended.code == 2
     assert "min_support makes 2 records enough, fewer than min_leaf = 5: raise min_support" in ended.err

@@ -274,7 +274,7 @@ def wide(pair: Pair) -> Pair:
         pair.edit(name, 'file = "data.csv"', 'file = "wide.csv"')
         pair.edit(name, "patience = 30", "patience = 1")
         pair.edit(name, "# smallest_value = 10", "smallest_value = 1")
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:9"')
     return pair
 
 

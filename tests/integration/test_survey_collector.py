@@ -177,7 +177,7 @@ def test_where_the_servers_libraries_are_missing_one_line_names_the_extra(
     made(path, 1)
     done = cotally_here("survey", "serve", path)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "pip install 'cotally[collect]'" in done.err
+    assert "pip install '.[collect]'" in done.err
 
 
 def test_settings_and_design_are_written_from_a_table_and_from_questions_and_can_be_served(tmp_path: Path) -> None:

@@ -51,9 +51,9 @@ def make_world() -> None:
         ended = cotally_here(*words)
         assert ended.code == 0, ended.err
     settings = Path("bob/party.toml")
-    text = settings.read_text().replace('# peer = "bob"', 'peer = "alice"')
+    text = settings.read_text().replace('# peer = "alice"', 'peer = "alice"')
     text = text.replace('listen = "0.0.0.0:7071"', 'listen = "127.0.0.1:0"')
-    settings.write_text(text.replace('# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"'))
+    settings.write_text(text.replace('# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"'))
     Path("job.toml").write_text('method = "smc"\nclass = "class"\nkey_bits = 2048\ntest = "0"\n')
     Path("bob/data.csv").write_text("id,a\n" + "".join(f"{n},{'xy'[n % 2]}\n" for n in range(60)))
     Path("sets.json").write_text(itemsets_json(FOUND))

@@ -40,7 +40,7 @@ class Round:
         """Kill as chance has it, then let the run end, and look at what it has left."""
         self.pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{_free_address()}"')
         listening = (self.pair.alice / "party.toml").read_text().split('listen = "', 1)[1].split('"', 1)[0]
-        self.pair.edit("bob", '# address = "bob.example.org:7071"', f'address = "{listening}"')
+        self.pair.edit("bob", '# address = "alice.example.org:7071"', f'address = "{listening}"')
         self._commands = {"alice": self.pair.serve_arguments(), "bob": self.pair.train_arguments(self._write_job())}
         try:
             for name in self._commands:

@@ -179,7 +179,7 @@ def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:
             pair.edit(name, '# class = "outcome"', 'class = "class"')
-        pair.edit(name, '# peer = "bob"', f'peer = "{peer}"')
+        pair.edit(name, f'# peer = "{peer}"', f'peer = "{peer}"')
     pair.edit("alice", 'listen = "0.0.0.0:7071"', 'listen = "127.0.0.1:0"')
     return pair
 
@@ -194,7 +194,7 @@ def serving(pair: Pair, *more: str) -> Iterator[subprocess.Popen[str]]:
         while not (found := re.search(r"listens on (\S+)", told)) and (line := process.stderr.readline()):
             told += line
         assert found, told
-        old = f'address = "{pair.listening}"' if pair.listening else '# address = "bob.example.org:7071"'
+        old = f'address = "{pair.listening}"' if pair.listening else '# address = "alice.example.org:7071"'
         pair.listening = found[1]
         pair.edit("bob", old, f'address = "{pair.listening}"')
         yield process

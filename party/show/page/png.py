@@ -18,7 +18,7 @@ def png_of(svg: str) -> bytes:
     try:
         import resvg_py  # noqa: PLC0415  # an extra: only who wants images needs it
     except ImportError:
-        raise InputError("images need resvg: pip install 'cotally[png]', or draw by --svg") from None
+        raise InputError("images need resvg: pip install '.[png]' in cotally's clone, or draw by --svg") from None
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white", zoom=_zoom(svg)))
 
 

@@ -194,5 +194,5 @@ def _psycopg() -> Any:
     try:
         import psycopg  # noqa: PLC0415  # an extra
     except ImportError:
-        raise ConfigError("a store in PostgreSQL needs psycopg: pip install 'cotally[postgres]'") from None
+        raise ConfigError("a store in PostgreSQL needs psycopg: pip install '.[postgres]' in cotally's clone") from None
     return psycopg

@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from party.data import Frame
 from party.data.bins import bin_labels, edges_of, number
+from party.data.cells import Cells
+from party.data.merging import OTHER
 from party.data.numbers import SortedNumbers
 from party.data.treatment import SMALLEST_VALUE
 from party.errors import DataError
@@ -19,7 +22,7 @@ _MOST_VALUES = 12
 
 
 def questions_of_table(frame: Frame, names: Sequence[str] = ()) -> list[DraftQuestion]:
-    """Return a question per column: its values as they occur, or rounded quartiles of many numbers.
+    """Return a question per column: its values, or rounded quartiles of many numbers; what few hold is "other".
 
     Args:
         frame: The table.
@@ -40,7 +43,11 @@ def _question_of_column(frame: Frame, name: str) -> DraftQuestion:
     if 2 <= len(values) <= _MOST_VALUES:
         by_number = len(known) == len(values)
         order = [value for _, value in sorted(zip(known, values, strict=True))] if by_number else values
-        return DraftQuestion(name, f"{name}?", tuple(order))
+        named = [value for value in order if cells.count(value) >= SMALLEST_VALUE and value != OTHER]
+        if not named:
+            cure = "name the answers by --question, or bring a larger pilot"
+            raise DataError(f"fewer than {SMALLEST_VALUE} rows hold each value: {cure}", path=frame.path, column=name)
+        return DraftQuestion(name, f"{name}?", (*named, *([OTHER] if len(named) < len(order) else [])))
     if len(known) < len(values) or not values:
         raise DataError(
             f"it has {len(values)} values, and a question 2 to {_MOST_VALUES}: leave it out, or merge values",
@@ -50,6 +57,17 @@ def _question_of_column(frame: Frame, name: str) -> DraftQuestion:
     held = SortedNumbers.of(Counter(each for each in map(number, cells) if each is not None))
     edges = edges_of("quantiles:4", held, SMALLEST_VALUE)
     return DraftQuestion(name, f"{name}?", bin_labels(edges), tuple(f"{edge:f}" for edge in edges))
+
+
+def pilot_of(frame: Frame, questions: Sequence[DraftQuestion]) -> Frame:
+    """Return the table with "other" in place of the texts that its questions do not name."""
+    cells = dict(zip(frame.columns, frame.cells, strict=True))
+    for each in questions:
+        if each.values[-1] == OTHER:
+            named = {None, *each.values}
+            texts = frame.column(each.name, each.values).cells
+            cells[each.name] = Cells.of(text if text in named else OTHER for text in texts)
+    return replace(frame, cells=tuple(cells.values()))
 
 
 def typed_question(text: str, position: int) -> DraftQuestion:

@@ -42,7 +42,7 @@ def test_both_commands_tell_of_either_certificate_before_anybody_is_met(
         (folder / name).unlink()
     made = create_identity(folder, whose, clock=lambda: datetime.now(UTC) - LIFETIME + timedelta(days=9))
     (other / "peers" / f"{whose}.pem").write_bytes(made.pem)
-    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:9"')
     pair.edit("bob", "patience = 30", "patience = 1")
     pair.edit("alice", 'listen = "127.0.0.1:0"', 'listen = "192.0.2.1:1"')  # which is no address of this machine
     party = pair.alice if command == "serve" else pair.bob

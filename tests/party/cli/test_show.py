@@ -123,7 +123,7 @@ def test_without_the_library_an_image_says_what_to_install(
     path.write_text(model_json(small_model()))
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     assert main(["show", str(path), "--png"]) == 2
-    assert "'cotally[png]'" in capsys.readouterr().err
+    assert "'.[png]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["tree", "bayes"])

@@ -64,7 +64,7 @@ def test_another_address_is_refused(address: str) -> None:
 
 def test_without_dask_a_cluster_is_refused_with_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(WorkerError, match=r"cotally\[cluster\]"):
+    with pytest.raises(WorkerError, match=r"\.\[cluster\]"):
         Cluster.joined("dask://127.0.0.1:8786")
 
 

@@ -327,5 +327,5 @@ def test_parquet_headers_and_cells_pass_the_same_checks_as_csv(tmp_path: Path) -
 def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = parquet(tmp_path, {"a": pa.array(["1"])})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pip install 'cotally[parquet]'" in str(refused(path))
+    assert "pip install '.[parquet]'" in str(refused(path))
     assert len(read_frame(written(tmp_path, GOOD))) == 1

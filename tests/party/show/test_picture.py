@@ -56,6 +56,6 @@ def test_a_report_with_little_in_it_is_drawn_too(tmp_path: Path, rows: tuple[obj
 
 def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'cotally\[figures\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[figures\]'"):
         draw(tmp_path, FULL)
     assert not list(tmp_path.iterdir())

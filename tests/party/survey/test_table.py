@@ -68,7 +68,7 @@ def test_data_frames_of_any_library_give_the_same_codes_and_other_things_are_ref
 
 def test_without_narwhals_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "narwhals", None)
-    with pytest.raises(DataError, match=r"reading a data frame needs narwhals: pip install 'cotally\[pandas\]'"):
+    with pytest.raises(DataError, match=r"reading a data frame needs narwhals: pip install '\.\[pandas\]'"):
         read_codes(pd.DataFrame({"age": [1]}), read_design(write_design(tmp_path)))
 
 

@@ -8,9 +8,18 @@ from party.data import read_frame
 from party.data.treatment import SMALLEST_VALUE
 from party.errors import DataError
 from party.settings.survey import read_design
-from party.survey.web.drafts import DESIGN_FILE_NAME, SETTINGS_FILE, questions_of_table, typed_question, write_survey
+from party.survey.table import read_codes
+from party.survey.web.drafts import (
+    DESIGN_FILE_NAME,
+    SETTINGS_FILE,
+    pilot_of,
+    questions_of_table,
+    typed_question,
+    write_survey,
+)
 from protocols.errors import InputError
 from protocols.privacy.odds import column_odds
+from protocols.tables.table import NO_ANSWER
 
 
 @pytest.mark.parametrize(
@@ -63,3 +72,23 @@ def test_a_new_survey_is_never_written_over_what_is_there(tmp_path: Path, there:
     with pytest.raises(InputError, match=f"{there} exists and is kept"):
         write_survey(tmp_path, "Habits", [typed_question("Smoke? = yes, no", 1)], "related", "4/5")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(there, "mine")]
+
+
+def test_a_text_that_few_of_a_pilot_gave_is_named_to_nobody_and_counts_as_other(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    cells = ["yes"] * 30 + ["no"] * 20 + ["only with Ms Q"] * 2 + ["?"]
+    path.write_text("\n".join(["id,x", *(f"{k},{cell}" for k, cell in enumerate(cells))]) + "\n")
+    frame = read_frame(path)
+    questions = questions_of_table(frame, ["x"])
+    assert [question.values for question in questions] == [("no", "yes", "other")]
+    write_survey(tmp_path / "new", "Habits", questions, "related", "2/3")
+    assert "Ms Q" not in "".join(file.read_text() for file in (tmp_path / "new").iterdir())
+    codes = read_codes(pilot_of(frame, questions), read_design(tmp_path / "new" / DESIGN_FILE_NAME))
+    assert codes.ravel().tolist() == [1] * 30 + [0] * 20 + [2] * 2 + [NO_ANSWER]
+
+
+def test_a_pilot_of_too_few_people_names_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,x\n1,yes\n2,no\n3,no\n")
+    with pytest.raises(DataError, match=r"column 'x': fewer than 10 rows hold each value: name the answers by"):
+        questions_of_table(read_frame(path), ["x"])
