@@ -18,14 +18,14 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("name", "column", "rows"),
     [
-        ("primitives", "operation", 14),
+        ("primitives", "operation", 15),
         ("transfers", "bytes", 16),
         ("growth", "memory_mib", 1),
         ("whole_trees", "phases", 1),
         ("other_systems", "system", 4),
         ("estimates", "node_passes", 12),
         ("baskets", "seconds_mining", 1),
-        ("prediction", "edges", 1),
+        ("prediction", "processor_seconds", 2),
         ("alignment", "megabytes", 3),
         ("published", "reveals", 2),
         ("cluster", "same_model", 2),
