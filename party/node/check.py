@@ -88,6 +88,7 @@ class Assessment:
         noise: What each side spends, ours first; None where counts have no noise.
         seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
         flaw: Why we would refuse the run; None if we would not, or it is over.
+        records: How many are trained on.
     """
 
     terms: Terms
@@ -96,6 +97,7 @@ class Assessment:
     noise: tuple[Spending, Spending] | None = None
     seen: Seen | None = None
     flaw: InputError | None = None
+    records: int = 0
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,8 @@ def _weakest(local: PartyInputs, odds: Fraction | None) -> Fraction:
     share = max((Fraction(design.sizes[column], order) for group, order in groups for column in group), default=1)
     of_coin = 1 + (odds - 1) / share
     theta = of_coin / (1 + of_coin)
-    return min(Fraction(floor(theta * MAX_DENOMINATOR), MAX_DENOMINATOR), _LARGEST)
+    exact = theta.denominator <= MAX_DENOMINATOR
+    return min(theta if exact else Fraction(floor(theta * MAX_DENOMINATOR), MAX_DENOMINATOR), _LARGEST)
 
 
 def told_before(local: PartyInputs, folder: Path) -> Past:
@@ -277,6 +280,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         most_counts(domains, classes, training_records(records, terms), terms, supposed.splits),
         likely=None,
         noise=_spendings(terms, len(own), supposed.peer_columns, alone=local.holds_class),
+        records=training_records(records, terms),
     )
     try:
         likely = _likely(local, terms, domains, classes, supposed)

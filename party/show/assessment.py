@@ -50,7 +50,7 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
         agree: What this party agrees to.
     """
     noise = [] if run.noise is None else noise_lines(run.terms, *run.noise)
-    checks = [] if run.seen is None else [seen_line(run.seen, run.terms)]
+    checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
     return [*amount_lines(run), *noise, *_epsilon_lines(run.terms.noise, told, agree), *checks, *refused]
 
@@ -148,15 +148,22 @@ def _left(before: int, most: int | None) -> str:
     return "[agree] sets no bound" if most is None else f"{max(most - before, 0):,} of {most:,} are left"
 
 
-def seen_line(seen: Seen, terms: Terms) -> str:
+def seen_line(run: Assessment) -> str:
     """Say what we notice if the peer sends false counts, taking it to be like us."""
+    seen, terms = run.seen or Seen(), run.terms
     least = seen.two if seen.one is None else seen.one
     if not terms.disguises or least is None:
         return "False counts from the peer would not be noticed: both sides would hold the same wrong model."
     more = " (plus the noise)" if terms.noise is not None else ""
     together = "" if seen.together is None else f", or all counts of a column by about {ceil(seen.together.wrong):,}"
-    noticed = f"if one is wrong by {ceil(least):,} records or more{more}{together}"
-    return f"False counts from the peer end the run {noticed}; smaller ones are not noticed."
+    wrong = f"wrong by {ceil(least):,} of {run.records:,} records or more{more}{together}"
+    if least > _NOTICED * run.records:
+        return f"False counts from the peer are practically not noticed: only one that is {wrong} ends the run."
+    return f"False counts from the peer end the run if one is {wrong}; smaller ones are not noticed."
+
+
+_NOTICED = 0.05
+"""A single count that may be wrong by a larger share of all records is as good as unchecked."""
 
 
 def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:

@@ -79,6 +79,8 @@ def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
         return ["No disguised copy leaves."]
     which = "" if found.run else ", in the weakest disguise that [agree] allows"
     head = f"The copy, with theta = {copy.found.theta}{which}; a receiver is taken to know how common each value is."
+    if found.run is None or found.run.terms.counts_exactly:
+        head += " These figures are of the copy alone, and do not cover counts."
     refused = [] if copy.refused is None else [f"[agree] refuses this copy: {copy.refused}"]
     return [head, reading_line(copy.read), *refused, "", *privacy_blocks(copy.found, full=full, width=width)]
 

@@ -60,7 +60,11 @@ def _alignment_text(content: Any, peer: str) -> str:
         least = content["least"]
         what = f"whether {least:,} are common" if least else "how many are common"
         return f"An alignment of {lists} was begun: {peer} may know {what}; {tries}"
-    who = "which of its own each side knows" if content["named"] else "who they are was not told"
+    who = (
+        "each side now knows which of its own people the other has too"
+        if content["named"]
+        else "who they are was not told"
+    )
     return f"Both learned how many of {lists} are common: {content['both']:,}; {who}; {tries}"
 
 
@@ -79,7 +83,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
             "how many records there are" if classes == 1 else f"how many training records each of {classes} classes has"
         )
     if side.gains:
-        yield f"{side.gains:,} estimated gains, rounded"
+        yield f"{side.gains:,} estimated gains, rounded, each of a whole column at a node"
     yield from _estimate_lines(side)
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})

@@ -105,12 +105,18 @@ def _disguised(found: Findings) -> str:
         return f"{start}."
     many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
     told: dict[str, list[str]] = {}
+    sizes: set[int | None] = set()
     for group in found.groups:
-        told.setdefault(question_text(group.kind, group.truth), []).extend(found.names(group.columns))
-    if len(told) == 1:
-        return f"{start}, in {many}: {next(iter(told))}.{_odds(found)}"
-    each = "; ".join(f"of {listed(names)}, {text}" for text, names in told.items())
-    return f"{start}, in {many}: {each}.{_odds(found)}"
+        if hiding := [column for column in group.columns if found.attributes[column].hides]:
+            values = len(found.attributes[hiding[0]].values) if len(hiding) == 1 else None
+            sizes.add(values)
+            told.setdefault(question_text(group.kind, group.truth, values), []).extend(found.names(hiding))
+    is_plain = len(told) == 1 or (None not in sizes and len(sizes) == len(told))  # the number of values says which
+    each = [text if is_plain else f"of {listed(names)}, {text}" for text, names in told.items()]
+    constant = [own.name for own in found.attributes if own.group is not None and not own.hides]
+    if constant:
+        each.append(f"{listed(constant)} {'has' if len(constant) == 1 else 'have'} one value, with nothing to hide")
+    return f"{start}, in {many}: {'; '.join(each)}.{_odds(found)}"
 
 
 def _odds(found: Findings) -> str:
@@ -195,7 +201,9 @@ def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) ->
 def _record(found: Findings) -> str:
     start = f"Epsilon of a whole record is {epsilon(found.loss)}"
     if not isinf(found.loss):
-        return f"{start}: a response may change the odds between two true records by up to {odds(found.loss)}."
+        factor = odds(found.loss)
+        means = f"of two records that seemed equally likely, one may then seem {factor} times as likely as the other"
+        return f"{start}: a response may change the odds between two true records by up to {factor}: {means}."
     alone = [own.name for own in found.attributes if own.hides and isinf(own.loss)]
     groups = [titled(group.name) for group in found.groups if isinf(group.loss)]
     if alone:

@@ -6,17 +6,30 @@ from typing import assert_never
 from party.show.figures import percent
 from protocols.randomized_response.design import Design, Kind
 
+_OF_ALL = ("lie", "answer a personal question", "say what the device says")
+_OF_ONE = ("another value", "the answer to a personal question", "what the device says")
 
-def question_text(kind: Kind, truth: Fraction) -> str:
-    """Say how a group answers, as the end of a sentence."""
-    told = f"all attributes of a group tell the truth with a chance of {percent(truth)}, else all of them"
+
+def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str:
+    """Say how a group answers, as the end of a sentence.
+
+    Args:
+        kind: Of its question.
+        truth: The chance of the truth.
+        values: How many the group's only column has; None of more columns.
+    """
+    chance = f"with a chance of {percent(truth)}"
+    if values is None:
+        told, lie, answer, device = f"all attributes of a group tell the truth {chance}, else all of them", *_OF_ALL
+    else:
+        told, lie, answer, device = f"a column of {values} values is sent truly {chance}, else as", *_OF_ONE
     match kind:
         case Kind.RELATED:
-            return f"{told} lie"
+            return f"{told} {lie}"
         case Kind.UNRELATED:
-            return f"{told} answer a personal question"
+            return f"{told} {answer}"
         case Kind.FORCED:
-            return f"{told} say what the device says"
+            return f"{told} {device}"
         case Kind.CROSSWISE:
             return f"it is told whether it agrees with a harmless statement, which is true of {percent(truth)}"
         case Kind.TRIANGULAR:

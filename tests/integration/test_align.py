@@ -82,7 +82,7 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
     assert "Data set 'data': 120 records" in looked.out
 
     told = cotally_here("ledger", "show", pair.bob / "party.toml").out
-    assert "Both learned how many of 150 people of ours and 150 of alice are common: 120; which of its own" in told
+    assert "Both learned how many of 150 people of ours and 150 of alice are common: 120; each side now knows" in told
 
     again = align(pair)
     assert again.code == 0, again.err

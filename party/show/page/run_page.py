@@ -40,7 +40,7 @@ from protocols.terms import ALL, MOST_WINDOW, Learner, Method, Rank
 _LINES = 400
 _GONE = "The table that was released is not here as it was, so what a receiver reads of the copy is not computed."
 _KEEP = "They also show how common each of our own values is: keep this page; what both sides compare is at its end."
-_NOT_COUNTS = "Exact counts are not covered by these figures."
+_NOT_COUNTS = "These figures are of the copy alone: counts, which the peer has too, are not covered by them."
 
 
 @dataclass(frozen=True)
@@ -345,10 +345,11 @@ def _privacy(told: Finished) -> list[PagePart]:
         odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy["odds"].items())
         return [Sentences([_GONE, f"Odds of a true value against any one other: {odds}."])]
     rows = privacy_rows(copy.found)
-    said = [reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
+    counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly else []
+    said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
     if not rows:
         return [Sentences(said)]
-    meanings = Sentences([*assumption_lines(copy.found), _NOT_COUNTS, _KEEP])
+    meanings = Sentences([*assumption_lines(copy.found), _KEEP])
     return [Sentences(said), Grid(PRIVACY_COLUMNS, rows), Pairs(legend_rows(copy.found)), meanings]
 
 

@@ -161,6 +161,15 @@ def test_a_job_that_we_would_refuse_is_told_whole_and_ends_with_the_refusal(pair
     assert line.startswith("cotally: the job asks for omega = 2")
 
 
+def test_without_a_job_theta_is_the_fraction_that_the_odds_allow_and_what_is_not_covered_stands_first(
+    pair: Pair,
+) -> None:
+    told = " ".join(check(pair).out.split())
+    assert "The copy, with theta = 2/3, in the weakest disguise" in told
+    assert told.index("do not cover counts") < told.index("A receiver of this copy reads")
+    assert "do not cover counts" not in " ".join(check(pair, pair.write_job(method="randomized")).out.split())
+
+
 def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     """The forecast's bound holds, and what was told is counted against what is allowed."""
     job = pair.write_job(min_leaf=5)
@@ -184,7 +193,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     report = json.loads((pair.bob / "report.json").read_text())
     assert set(report["seen"]) == set(before["run"]["seen"]) == {"one_group", "two_groups", "together"}
     least = before["run"]["seen"]["one_group"]
-    words = "would not be noticed" if least is None else f"if one is wrong by {least:,} records"
+    words = "would not be noticed" if least is None else f"wrong by {least:,} of 120 records"
     assert words in " ".join(told.split())
     left = 1000 - after["told"]["counts"]
     assert f"{left:,} of 1,000 are left" in " ".join(told.split())

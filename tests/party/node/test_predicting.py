@@ -90,7 +90,7 @@ def test_rows_whose_people_differ_are_aligned_first_and_the_others_stay_without_
     ]
     assert "2 of 5 rows have no class: the other party has answered for none of them" in told.err
     lines = "\n".join(dealings_lines(pair.dealings("alice"), full=False))
-    assert "how many of 3 people to be classified of ours and 5 of bob are common: 3; which of its own" in lines
+    assert "how many of 3 people to be classified of ours and 5 of bob are common: 3; each side now" in lines
     again = pair.play(probabilities=True)[1]
     assert isinstance(again, Predicted)
     assert again.answers is not None

@@ -154,17 +154,27 @@ def seen(**changes: Any) -> Seen:
 def test_how_wrong_a_count_must_be_stands_in_the_line_and_in_the_json() -> None:
     found = seen()
     assert found.one is not None
-    line = seen_line(found, CASE.terms)
-    assert f"end the run if one is wrong by {ceil(found.one):,} records or more" in line
-    assert (seen_json(found) or {})["one_group"] == ceil(found.one)
-    both = seen_line(replace(found, together=SeenTogether(3, 12.1)), CASE.terms)
+    least = ceil(found.one)
+    run = Assessment(CASE.terms, 40, None, seen=found, records=100 * least)
+    line = seen_line(run)
+    assert f"end the run if one is wrong by {least:,} of {100 * least:,} records or more" in line
+    assert (seen_json(found) or {})["one_group"] == least
+    both = seen_line(replace(run, seen=replace(found, together=SeenTogether(3, 12.1))))
     assert "or all counts of a column by about 13;" in both
+
+
+def test_a_count_that_may_be_wrong_by_half_of_all_records_is_said_to_be_practically_unchecked() -> None:
+    run = Assessment(CASE.terms, 40, None, seen=Seen(one=729.2), records=1_500)
+    said = seen_line(run)
+    assert said.startswith("False counts from the peer are practically not noticed: only one")
+    assert "that is wrong by 730 of 1,500 records or more ends the run" in said
+    assert "practically" not in seen_line(replace(run, seen=Seen(one=70.0)))
 
 
 @pytest.mark.parametrize("changes", [{"theta": Fraction(9, 20)}, {"theta": Fraction(11, 20)}, {"method": Method.SMC}])
 def test_where_nothing_is_noticed_it_is_said(changes: dict[str, Any]) -> None:
-    terms = replace(CASE.terms, **changes)
-    assert seen_line(seen(**changes), terms).startswith("False counts from the peer would not be noticed")
+    run = Assessment(replace(CASE.terms, **changes), 40, None, seen=seen(**changes), records=400)
+    assert seen_line(run).startswith("False counts from the peer would not be noticed")
 
 
 def test_for_programs_what_is_not_seen_is_null_and_all_of_it_where_nothing_is_counted() -> None:

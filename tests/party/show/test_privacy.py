@@ -85,8 +85,8 @@ def test_of_columns_that_share_a_coin_no_figure_of_one_alone_is_in_the_short_rep
 def test_the_chance_of_the_truth_is_each_groups_own_whatever_theta_is_called() -> None:
     """By odds a group of four offsets tells the truth less often than theta, which is that of two."""
     text = short(RelatedDesign.of_odds((2, 2, 4), ((0,), (1,), (2,)), Fraction(11, 20)))
-    assert "of column0 and column1, all attributes of a group tell the truth with a chance of 55.0%" in text
-    assert "of column2, all attributes of a group tell the truth with a chance of 28.9%" in text
+    assert "in 3 groups: a column of 2 values is sent truly with a chance of 55.0%, else as another value; a" in text
+    assert "; a column of 4 values is sent truly with a chance of 28.9%, else as another value." in text
 
 
 def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_another() -> None:
@@ -105,9 +105,24 @@ def test_equally_bad_attributes_are_named_if_they_are_few() -> None:
 
 
 def test_what_a_disguise_does_is_told() -> None:
-    start = "1 of 1 attributes are disguised, in 1 group: all attributes of a group tell the truth with a chance of "
-    assert short(DESIGNS["Warner"]).startswith(start + "45.0%, else all of them lie.")
-    assert short(DESIGNS["Greenberg"]).startswith(start + "50.0%, else all of them answer a personal question.")
+    start = "1 of 1 attributes are disguised, in 1 group: a column of 2 values is sent truly with a chance of "
+    assert short(DESIGNS["Warner"]).startswith(start + "45.0%, else as another value.")
+    assert short(DESIGNS["Greenberg"]).startswith(start + "50.0%, else as the answer to a personal question.")
+    together = "in 1 group: all attributes of a group tell the truth with a chance of 90.0%, else all of them lie."
+    assert together in short(DESIGNS["Du-Zhan"])
+
+
+def test_a_column_of_one_value_tells_no_truth_and_no_lie() -> None:
+    """With a coin of its own or beside another, which then has the coin for itself."""
+    text = short(related([2, 1], [[0], [1]], "9/20"))
+    assert (
+        "of 2 values is sent truly with a chance of 45.0%, else as another value; column1 has one value, with" in text
+    )
+    assert "chance of 100" not in text
+    assert "in 1 group: a column of 2 values is sent truly" in short(related([2, 1], [[0, 1]], "9/20"))
+    assert "in 2 groups: column0 and column1 have one value, with nothing to hide." in short(
+        related([1, 1], [[0], [1]], "9/20")
+    )
 
 
 def test_what_is_sent_in_the_clear_is_told_once() -> None:
@@ -131,7 +146,7 @@ def test_relations_are_told_of_the_attributes_that_they_link() -> None:
     ("design", "text"),
     [
         (related([2, 2], [[0], [1]], "4/5"), ("is 2.773: a response may change the odds between two true records by up "
-         "to 16.")),
+         "to 16: of two records that seemed equally likely, one may then seem 16 times as likely as the other.")),
         (related([2, 2], [[0, 1]], "4/5"), ("is infinite (group 1): some response proves combinations of true values "
          "impossible. It matters if the receiver knows part of a record")),
         (related([2, 2], [[0]], "4/5"), ("is infinite, but only since columns are sent in the clear; what is disguised "
