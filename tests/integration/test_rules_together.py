@@ -102,9 +102,11 @@ def test_the_ledgers_list_each_exact_count_and_a_later_run_asks_for_none_of_them
     before = len(dealings_of(pair.bob).learned.itemsets)
     _, bob = run_pair(pair, min_support="1/4")
     assert bob.code == 0, bob.err
-    asked, remembered = re.search(r"(\d+) of sets of both, (\d+) of them known", bob.err).groups()  # type: ignore[union-attr]
-    assert int(remembered) > 0
-    assert len(dealings_of(pair.bob).learned.itemsets) == before + int(asked) - int(remembered)
+    found = re.search(r"(\d+) of these were known from earlier runs", bob.err)
+    assert found, bob.err
+    report = json.loads((pair.bob / "report.json").read_text())
+    assert int(found.group(1)) == report["remembered"] > 0
+    assert len(dealings_of(pair.bob).learned.itemsets) == before + report["smc_computations"] - report["remembered"]
 
 
 def test_rules_are_listed_and_written(pair: Pair, tmp_path: Path) -> None:
