@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from protocols.counting.estimated import Estimator
+from protocols.counting.projected import project_answers
 from protocols.counting.rows import View
-from protocols.counts import Answer, Query, departures, table_shares
+from protocols.counts import Answer, Query, departures, positive_part, table_shares
 from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.merit import estimated_merits
 from protocols.randomized_response.design import Design
@@ -139,6 +140,19 @@ def test_two_parties_have_the_same_noise_as_a_collector(name: str, path: Express
     query = Query(path, tuple(sorted({0, 1, 2} - path.columns)), None)
     for one, other in zip(ours.answers([query])[0].noises, theirs.answers([query])[0].noises, strict=True):
         assert np.allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("total", [30, 60, 90])
+def test_a_table_that_is_fitted_to_another_total_has_the_noise_of_its_merit_as_before(total: int) -> None:
+    """What is a variance grows with the square: no gain, and nothing that noise adds to it, depends on the total."""
+    table, noise = np.array([[20.0, 4.0], [-3.0, 6.0]]), np.array([[3.0, 2.0], [5.0, 1.0]])
+    query = Query(ROOT, (0,), (float(total), 0.0))
+    (fitted,) = project_answers([query], [Answer((table,), (noise,))])
+    assert fitted.tables[0].sum() == pytest.approx(total)
+    before = noise_merit(positive_part(table)[None], noise[None], Impurity.INFORMATION_GAIN)
+    after = noise_merit(np.array(fitted.tables), np.array(fitted.noises), Impurity.INFORMATION_GAIN)
+    assert after == pytest.approx(before)
+    assert before > 0
 
 
 def test_classes_that_are_counted_together_have_the_noise_of_one() -> None:

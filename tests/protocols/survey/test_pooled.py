@@ -16,7 +16,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.pooled import PooledResponses
+from protocols.survey.pooled import PooledEstimates, PooledResponses
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.arrays import Floats
 from protocols.tables.expression import ROOT
@@ -102,6 +102,15 @@ def test_what_is_learned_of_two_files_says_how_sure_it_is_no_less_than_of_the_be
     assert estimate_accuracy(COPYING, both).standard_error < estimate_accuracy(COPYING, fine).standard_error
     (alone,), (together,) = (split_doubts(COPYING, survey).values() for survey in (fine, both))
     assert together.lead_error < 1.001 * alone.lead_error
+
+
+def test_a_file_whose_records_count_twice_has_four_times_the_noise() -> None:
+    chance = np.random.default_rng(4)
+    fine, coarse = drawn(chance, FINE, 200), drawn(chance, COARSE, 300)
+    query = Query(ROOT, (0,), None)
+    (one,), (other,) = (each.estimator().answers([query])[0].noises for each in (fine, coarse))
+    (both,) = PooledEstimates((fine, coarse), np.array([2.0, 0.5])).answers([query])[0].noises
+    assert both == pytest.approx(4 * one + other / 4)
 
 
 def test_the_parts_of_a_tree_are_compared_by_the_same_weights() -> None:
