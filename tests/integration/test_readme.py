@@ -148,6 +148,11 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
     assert float(found[1]) + 6 * float(found[2]) > 0.75
 
 
+@pytest.mark.parametrize("name", ["check", "plan", "ledger", "status", "doctor", "ignore", "most_predictions"])
+def test_what_looks_after_a_node_is_named_on_the_first_page(name: str) -> None:
+    assert re.search(rf"`(cotally |\[\w+\] )?{name}\b|^    cotally {name} ", README, re.MULTILINE)
+
+
 def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: Path) -> None:
     assert [text for text in BLOCKS if "scripts/demo" in text and "scripts/test" in text]
     assert "scripts/test" in (ROOT / ".ci" / "run").read_text()

@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import given
 
-from party.show.page.tree_svg import MOST_LEVELS, shown_levels, tree_svg
-from protocols.learning.tree import Tree
+from party.show.page.tree_svg import MOST_DRAWN, MOST_LEVELS, shown_levels, tree_svg
+from protocols.learning.tree import Leaf, Split, Tree
 from tests.support.models import chain, models, small_model
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,3 +61,9 @@ def test_a_page_draws_as_many_levels_as_can_be_read() -> None:
     assert shown_levels(chain(100)) == MOST_LEVELS
     drawn = ET.fromstring(tree_svg(chain(100), MOST_LEVELS))
     assert float(drawn.attrib["width"]) <= 62 * 16 - 2 * 16, "the page is 62rem wide, its edges are 1rem each"
+
+
+def test_a_level_that_would_crowd_a_page_is_left_out() -> None:
+    pair, schema = Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))), chain(1).schema
+    wide = [Tree(schema, Split((many, many), 0, (pair,) * many)) for many in (MOST_DRAWN // 3, MOST_DRAWN // 3 + 1)]
+    assert [shown_levels(tree) for tree in wide] == [2, 1]
