@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.messages import ChoicePage, CiphertextPage, DisguisedPage, HolderKey, ModelDigest
-from protocols.role import Message, Transcript
+from protocols.role import Message, Transcript, run_pair
 from protocols.two_party import secure
 from protocols.two_party.secure import SharedKey, lighter_side
 from protocols.two_party.split import split_records
@@ -20,7 +20,7 @@ from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
 from tests.support.models import bayes_of, small_model
-from tests.support.parties import TEST_BITS, Case, key_holder, make_roles, make_terms, play, private_key
+from tests.support.parties import TEST_BITS, Case, key_holder, make_local, make_roles, make_terms, play, private_key
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -50,6 +50,19 @@ def test_the_split_depends_on_the_seed() -> None:
     splits = {tuple(split_records(seed, 40, Fraction(1, 2))[1].tolist()) for seed in range(8)}
     assert len(splits) == 8
     assert tuple(split_records(7, 40, Fraction(1, 2))[1].tolist()) in splits
+
+
+def test_another_name_of_the_data_set_makes_other_coins_and_holds_out_the_same_records() -> None:
+    """So what a copy ranks may lead to another tree; where none is sent, tree and accuracy are the same."""
+    case = replace(CASE, terms=make_terms(method="smc", max_depth=3))
+    named = {party: replace(make_local(case, party), dataset="another") for party in ("alice", "bob")}
+    for party, other in named.items():
+        local = make_local(case, party)
+        design = local.design(case.terms.theta, class_is_shared=False)
+        assert (local.coins(design) != other.coins(design)).any()
+    (_, again), _ = run_pair(*make_roles(case, named["alice"], named["bob"]))
+    first, _ = play(case)
+    assert (again.tree, again.correct, again.records_test) == (first.tree, first.correct, first.records_test)
 
 
 Sizes = dict[str, tuple[int, ...]]
