@@ -84,7 +84,8 @@ class Forecast:
     """Costs of a run: seconds, bytes both ways, the larger process's memory in bytes, round trips.
 
     `counts` is no guess but the most exact counts that any tree can take, with those of the classes and the accuracy;
-    `likely_counts` are those of the tree that is guessed, and too many where the classes are clean.
+    `likely_counts` are those that a run for rules took when it was played; None of trees, of which no guess holds:
+    by `min_leaf`, a tree on random classes took a quarter of one made from the records.
     """
 
     seconds: float
@@ -92,7 +93,7 @@ class Forecast:
     memory: float
     round_trips: int
     counts: int
-    likely_counts: int
+    likely_counts: int | None
 
 
 @dataclass(frozen=True)
@@ -143,21 +144,6 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     return classes + total + (terms.test > 0)
 
 
-def likely_counts(domains: Sequence[int], classes: int, train: int, terms: Terms) -> int:
-    """Guess how many exact counts a run tells: the most that a tree with the guessed number of splits can take.
-
-    On adult and generated tables, whose classes are noisy, it was 0.4 to 1.5 times what trees took, with any limits;
-    where classes are cleaner it is too high: up to 3 times on tic-tac-toe, 17 on votes, 30 on mushroom.
-
-    Args:
-        domains: Numbers of values of all attributes.
-        classes: Number of classes.
-        train: Training records.
-        terms: Of the run.
-    """
-    return most_counts(domains, classes, train, terms, max(1, round(guess_splits(domains, terms, train))))
-
-
 def forecast(
     sizes: Sizes,
     terms: Terms,
@@ -181,10 +167,7 @@ def forecast(
     if terms.rules is not None:
         guess = _ONE_NODE
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
-    likely = most if splits is not None else likely_counts(sizes.domains, sizes.classes, train, terms)
-    if rules is not None:
-        likely = rules.counts
-    return _Run(sizes, terms, means, line, train, guess, rules).forecast(most, likely)
+    return _Run(sizes, terms, means, line, train, guess, rules).forecast(most)
 
 
 def _most_levels(attributes: int, terms: Terms) -> int:
@@ -222,7 +205,7 @@ class _Run:
     splits: float
     rules: RuleOutlook | None
 
-    def forecast(self, most: int, likely: int) -> Forecast:
+    def forecast(self, most: int) -> Forecast:
         """Add the parts up; `most` counts are told at most."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
@@ -240,7 +223,7 @@ class _Run:
             memory=_BASE_MEMORY + counting.memory + self.sizes.records * (_BYTES_PER_RECORD + columns + 40),
             round_trips=trips,
             counts=most,
-            likely_counts=likely,
+            likely_counts=None if self.rules is None else self.rules.counts,
         )
 
     def round_trips(self) -> int:

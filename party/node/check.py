@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from party.forecast.model import likely_counts, most_counts
+from party.forecast.model import most_counts
 from party.forecast.rules import guess_rules
 from party.models.any_file import KeptResult
 from party.names import printable
@@ -84,7 +84,7 @@ class Assessment:
     Args:
         terms: Of the run.
         most: Exact counts at most, or such with noise.
-        likely: How many there probably are; None where the run would end before on our side.
+        likely: How many there probably are, where rules are looked for; None of trees.
         noise: What each side spends, ours first; None where counts have no noise.
         seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
         flaw: Why we would refuse the run; None if we would not, or it is over.
@@ -283,7 +283,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         records=training_records(records, terms),
     )
     try:
-        likely = _likely(local, terms, domains, classes, supposed)
+        likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
     except InputError as error:
         return replace(found, flaw=error)
@@ -342,17 +342,3 @@ def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError
     with read_ledger(config.folder, local.secrets.coins) as ledger:
         objection = Account(local, config.agree.life, ledger).judge_job(Train(terms))
     return None if objection is None else InputError(objection.reason)
-
-
-def _likely(local: PartyInputs, terms: Terms, domains: Sequence[int], classes: int, supposed: Supposed) -> int:
-    """Guess how many exact counts a run reveals.
-
-    Raises:
-        InputError: It would end before, on our side.
-    """
-    if terms.rules is not None:
-        return guess_rules(local, terms, terms.rules, supposed.records).counts
-    train = training_records(supposed.records or len(local.records), terms)
-    if supposed.splits is not None:
-        return most_counts(domains, classes, train, terms, supposed.splits)
-    return likely_counts(domains, classes, train, terms)

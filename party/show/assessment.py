@@ -67,12 +67,10 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     kind = counts_kind(run.terms)
     if revealed is not None:
         return [f"This run revealed {revealed_text(revealed, kind)}; at most {run.most:,} were possible."]
-    guess = ""
-    if run.likely not in (None, run.most):
-        likely = _rounded(run.likely or 0)
-        trees = f"about {likely:,} where classes are noisy, far fewer where columns tell the class"
-        guess = f" ({trees if run.terms.rules is None else f'about {likely:,} are likely'})"
-    whatever = "whatever tree it grows" if run.terms.rules is None else "whatever sets are frequent"
+    whatever = (
+        "whatever tree it grows, and often far fewer" if run.terms.rules is None else "whatever sets are frequent"
+    )
+    guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
     return [f"This run reveals at most {run.most:,} {kind}, {whatever}{guess}, if the peer has columns like ours."]
 
 
@@ -186,7 +184,7 @@ def run_json(run: Assessment | None) -> dict[str, object] | None:
         return None
     return {
         "counts_at_most": run.most,
-        "counts_if_noisy": run.likely,
+        "counts_probably": run.likely,
         "epsilon": _text(run.terms.noise),
         "seen": seen_json(run.seen),
         "refused": None if run.flaw is None else str(run.flaw),

@@ -5,6 +5,7 @@ from math import inf
 
 from party.forecast.model import Forecast, Line
 from party.settings.window import window_text
+from party.show.assessment import counts_kind
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
@@ -15,9 +16,7 @@ _CAVEAT_OF_RULES = (
     "Traffic and memory follow from the sizes; how many sets are counted is played through with a peer "
     "that has our columns over again, of other people."
 )
-_CAVEAT = (
-    "The tree is a guess (grown to the end on noisy data): with clean classes there are fewer counts, and all is less."
-)
+_CAVEAT = "The tree is a guess (grown to the end on noisy data): with clean classes or a min_leaf all is less."
 
 _MEBIBYTE = 1 << 20
 _MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
@@ -77,7 +76,12 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
     if not ways:
         return []
     rows = [
-        (_way(terms), _time(told.seconds), f"{told.bytes / 1e6:.1f} MB", f"about {told.likely_counts:,} exact counts")
+        (
+            _way(terms),
+            _time(told.seconds),
+            f"{told.bytes / 1e6:.1f} MB",
+            f"at most {told.counts:,} {counts_kind(terms)}",
+        )
         for terms, told in ways
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -93,7 +97,7 @@ def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]
             "seconds": told.seconds,
             "bytes": round(told.bytes),
             "round_trips": told.round_trips,
-            "likely_counts": told.likely_counts,
+            "counts_at_most": told.counts,
         }
         for terms, told in ways
     ]

@@ -96,7 +96,7 @@ def measure(case: Case) -> tuple[dict[str, object], list[str]]:
     }
     row: dict[str, object] = {"data": name, "train": records - floor(records * OPTIONS.test), "omega": case.omega}
     row |= {"line": case.line is not None}
-    row |= {"counts_at_most": told.counts, "counts_likely": told.likely_counts, "counts": report.exact_counts_disclosed}
+    row |= {"counts_at_most": told.counts, "counts": report.exact_counts_disclosed}
     for quantity, pair in pairs.items():
         row |= {f"{quantity}_told": float(pair.before), quantity: float(pair.after), f"{quantity}_ratio": pair.ratio}
     missed = [quantity for quantity, pair in pairs.items() if not pair.is_close]

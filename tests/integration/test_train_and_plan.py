@@ -277,10 +277,10 @@ def test_plan_shows_smc_and_the_windows_side_by_side(pair: Pair) -> None:
         "smc",
         *(f"hybrid ω={w}" for w in (1, 3, "all")),
     ]
-    assert all(re.search(r" \d+ s +\d+\.\d MB +about \d+ exact counts", line) for line in lines[start : start + 4])
+    assert all(re.search(r" \d+ s +\d+\.\d MB +at most \d+ exact counts", line) for line in lines[start : start + 4])
     shown = json.loads(cotally_here("plan", pair.bob / "party.toml", pair.write_job(omega=2), "--json").out)["ways"]
     assert [(way["method"], way["omega"]) for way in shown] == [("smc", None), *(("hybrid", w) for w in (1, 3, None))]
-    assert shown[1]["likely_counts"] < shown[2]["likely_counts"] < shown[3]["likely_counts"]
+    assert shown[1]["counts_at_most"] < shown[2]["counts_at_most"] < shown[3]["counts_at_most"]
 
 
 def test_plan_leaves_out_what_no_run_can_be(pair: Pair) -> None:

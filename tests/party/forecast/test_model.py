@@ -17,7 +17,6 @@ from party.forecast.model import (
     Line,
     Sizes,
     forecast,
-    likely_counts,
     most_counts,
 )
 from party.show.costs import forecast_text, supposed_line
@@ -119,16 +118,6 @@ def test_no_tree_takes_more_counts_than_forecast(seed: int) -> None:
         assert asked <= most_counts(sizes, 2, records, terms)
 
 
-@pytest.mark.parametrize(("min_leaf", "told"), [(1, 13_236), (5, 5_236), (50, 944)])
-def test_the_likely_counts_are_near_those_of_trees_on_noisy_classes(min_leaf: int, told: int) -> None:
-    """Plain ID3 on 4,000 records of adult, 14 columns of two values; at most 88,899, 38,275 and 8,259."""
-    terms = make_terms(omega=ALL, test=Fraction(0), min_leaf=min_leaf)
-    likely = likely_counts((2,) * 14, 2, 4_000, terms)
-    assert 0.7 < likely / told < 1.5
-    assert cost(terms, records=4_000).likely_counts == likely < cost(terms, records=4_000).counts
-    assert cost(terms, splits=3).likely_counts == cost(terms, splits=3).counts
-
-
 def test_limits_make_a_run_cheaper() -> None:
     free, shallow, coarse = (cost(make_terms(omega=3, **limits)) for limits in ({}, {"max_depth": 2}, {"min_leaf": 50}))
     for limited in (shallow, coarse):
@@ -140,7 +129,7 @@ def test_limits_make_a_run_cheaper() -> None:
 def test_thousands_of_columns_take_longer_than_ten_and_their_tree_is_still_guessed() -> None:
     few, many = (cost(make_terms(method="randomized"), sides=((2,) * half,) * 2) for half in (5, 1000))
     assert many.seconds - few.seconds > 1990 * 10_000 * 2e-6
-    assert 0 < many.likely_counts <= many.counts
+    assert many.counts > 0
 
 
 def test_a_wider_window_and_a_larger_tree_cost_more() -> None:

@@ -120,21 +120,22 @@ def test_what_noise_bounds_and_by_how_much_numbers_are_off_stands_in_one_line(me
     assert noise_lines(make_terms(), None, None) == []
 
 
-def test_a_forecast_is_a_bound_and_a_guess_and_what_is_over_is_told_with_its_parts() -> None:
-    run = Assessment(make_terms(), most=451_371, likely=5_273)
+def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its_parts() -> None:
+    run = Assessment(make_terms(), most=451_371, likely=None)
     (before,) = amount_lines(run)
-    assert before.startswith("This run reveals at most 451,371 exact counts, whatever tree it grows (about 5,300 where")
-    assert "far fewer where columns tell the class" in before
+    assert before.startswith(
+        "This run reveals at most 451,371 exact counts, whatever tree it grows, and often far fewer,"
+    )
+    assert "about" not in before
     parts = "4,711 exact counts (4,708 of tables, 2 of classes, 1 of accuracy)"
     assert amount_lines(run, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}; at most 451,371 were possible."]
-    for bare in (replace(run, likely=None), replace(run, likely=451_371)):
-        assert "about" not in amount_lines(bare)[0]
+    assert "(about 5,300 are likely)" in amount_lines(replace(run, likely=5_273))[0]
 
 
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3, rank="copies"), 40, None, flaw=InputError("no"))
     assert run_json(run) == {
-        "counts_at_most": 40, "counts_if_noisy": None, "epsilon": "1", "seen": None, "refused": "no",
+        "counts_at_most": 40, "counts_probably": None, "epsilon": "1", "seen": None, "refused": "no",
     }  # fmt: skip
     assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"
     assert run_json(None) is None
