@@ -140,7 +140,7 @@ def test_two_processes_learn_naive_bayes_that_classifies_rows_and_count_it_from_
         assert json.loads((pair.bob / "report.json").read_text())["correct"] == report["correct"]
         estimated = pair.train_here(pair.write_job(learner="naive_bayes", omega=2))
         assert estimated.code == 0, estimated.err
-        assert "12 of these were known from earlier runs" in estimated.err
+        assert "12 more were known from earlier runs" in estimated.err
     ledger = cotally_here("ledger", "show", str(pair.bob / "party.toml"))
     assert "estimated counts of 7 columns by class, rounded" in ledger.out, ledger.out
     rows, out = str(tmp_path / "rows.csv"), str(tmp_path / "out.csv")
