@@ -4,6 +4,7 @@ import argparse
 import json
 import secrets
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -104,7 +105,11 @@ def run_serve(arguments: argparse.Namespace) -> int:
 
     def ready(address: Address) -> None:
         note_all(serving_lines(settings.server.address, str(address), app.front.digest, enough))
-        note_all(_reading_lines(store, settings.questionnaire))
+        threading.Thread(target=reading, daemon=True).start()  # the attack takes seconds; who answers does not wait
+
+    def reading() -> None:
+        with _store(settings) as own:
+            note_all(_reading_lines(own, settings.questionnaire))
 
     def turned(page: PageFile) -> None:
         note_all(turned_lines(page.digest))

@@ -10,7 +10,7 @@ from party.errors import AbsentColumnError
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
 from party.show.notices import tell
-from party.show.prediction import prediction_json, prediction_notes
+from party.show.prediction import prediction_json, prediction_notes, unknown_lines
 from party.show.screen import put_json
 from protocols.errors import InputError
 
@@ -40,6 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         together = f"cotally predict PARTY --with {error.owner} {arguments.rows}"
         raise InputError(f"{error}; if {error.owner} alone has it, classify together: {together}") from None
+    read = {attribute.name for attribute in map(model.schema.attributes.__getitem__, model.columns)}
+    lost = [
+        each for each in predictions.unknown if 2 * each.cells > each.rows and each.column.rpartition(".")[2] in read
+    ]
+    if lost:
+        raise InputError(f"{unknown_lines(lost)[0]}: most rows would not be read as those that it was learned from")
     classified = Classified(frame, model.schema.class_attribute, predictions.labels, predictions.shares)
     write_classified(arguments.output, arguments.column, classified, list(prediction_notes(predictions)))
     if arguments.json:

@@ -3,7 +3,7 @@
 import argparse
 from fractions import Fraction
 
-from party.data import Form
+from party.data import MISSING_MARKERS, Form
 from party.settings.toml import exact_number
 from protocols.errors import InputError
 
@@ -15,7 +15,7 @@ def form(arguments: argparse.Namespace) -> Form:
         InputError: It cannot be so.
     """
     separator = "\t" if arguments.separator in {"\\t", "tab"} else arguments.separator
-    markers = tuple(arguments.missing) if arguments.missing else None
+    markers = (*MISSING_MARKERS, *arguments.missing) if arguments.missing else None
     return Form(separator, arguments.encoding, markers, arguments.decimal)
 
 

@@ -64,7 +64,7 @@ class Form:
     Args:
         separator: Between columns.
         encoding: By a name that Python knows.
-        missing: Markers of a missing cell, the usual ones unless declared; an empty cell always is one.
+        missing: Markers of a missing cell, beside the usual ones and an empty cell.
         decimal: The sign, a point or a comma, that begins a fraction; the other one, blanks and apostrophes then group
             thousands. Unless it is declared, a point does and nothing groups.
 

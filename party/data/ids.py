@@ -128,7 +128,7 @@ def look_of(ids: Sequence[str], form: IdForm) -> IdLook:
     many = max(_FEW, len(ids) * _RARE)
     common = tuple(shape for shape, held in shapes.most_common(_SHAPES) if held >= many)
     numbers = all(each.isascii() and each.isdigit() and not each.startswith("0") for each in ids)
-    return IdLook(common, numbers and len({*map(len, ids)}) > 1)
+    return IdLook(common, Spelling.ZEROS not in form.alike and numbers and len({*map(len, ids)}) > 1)
 
 
 def _shape(text: str) -> str:

@@ -8,12 +8,14 @@ they all begin with 0 or +, all have one length of 7 digits or more, or count th
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 from party.data.bins import number
 from party.data.frame import Column
 from party.data.moments import day
-from party.data.notices import Binned, TakenAsTexts
+from party.data.notices import Binned, MarkerLike, TakenAsTexts
+from party.data.numbers import SortedNumbers
 from party.data.texts import POINT, decimal_signs
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
@@ -37,6 +39,7 @@ ADVICE = {  # by the kind of a column: how to treat it as a measurement
     **{kind: f"{said}, and give it bins" for kind, said in COMMAS.items()},
 }
 
+_MARKER = re.compile(r"-1|-?9{2,}", re.ASCII)
 _USE = ("it is a measurement", "its dates shall be used")
 _ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
 _LONG = re.compile(rf"\d{{{LONG},}}", re.ASCII)
@@ -178,3 +181,34 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
     if treatment.bins is not None or looks.kind == "texts" or looks.different <= few:
         return None
     return TakenAsTexts(looks.different, looks.kind)
+
+
+def marker_like(looks: Looks, treatment: ColumnTreatment) -> MarkerLike | None:
+    """Return the number that stands apart from all others, looks like a marker of missing cells, and is held often.
+
+    Below the others it is the only negative one; above them, it is further from the next than they are from each other.
+    """
+    if looks.kind != "numbers" or looks.different <= 2:
+        return None
+    held = _sorted(looks)
+    for at, next_to, other_end, below in ((0, 1, -1, True), (-1, -2, 0, False)):
+        value, near, far = held.values[at], held.values[next_to], held.values[other_end]
+        cells = int(held.records[at])
+        apart = value < 0 <= near if below else value - near > near - far
+        if apart and cells >= max(2, treatment.smallest_value) and _MARKER.fullmatch(str(value)):
+            return MarkerLike(str(value), cells, below)
+    return None
+
+
+def _sorted(looks: Looks) -> SortedNumbers:
+    plain = looks.column.cells.numbers
+    return (
+        plain.held
+        if plain is not None
+        else SortedNumbers.of(
+            {
+                number(text) or Decimal(0): int(held)
+                for text, held in zip(looks.texts, looks.column.cells.records, strict=True)
+            }
+        )
+    )

@@ -122,6 +122,15 @@ class TakenAsTexts:
 
 
 @dataclass(frozen=True)
+class MarkerLike:
+    """A number that is taken as one, as so many cells have it, lies below all others or above, as a marker does."""
+
+    number: str
+    cells: int
+    below: bool
+
+
+@dataclass(frozen=True)
 class BinsJoined:
     """Bins that too few records hold have joined their neighbours."""
 
@@ -166,7 +175,7 @@ class OneValueLeft:
     """A column has one value and tells nothing."""
 
 
-Remark = Binned | TakenAsTexts | BinsJoined | MissingAbsorbed | ValuesMerged | OneValueLeft
+Remark = Binned | TakenAsTexts | MarkerLike | BinsJoined | MissingAbsorbed | ValuesMerged | OneValueLeft
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
-from party.data.looks import Looks, automatic, check_no_identifier, remark
+from party.data.looks import Looks, automatic, check_no_identifier, marker_like, remark
 from party.data.notices import ClassTold, ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
 from party.data.texts import MISSING_MARKERS, plain_text
@@ -191,8 +191,8 @@ def _treated(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
             "other values: these are too few to be told or merged"
         )
-    own = remark(looks, treatment, given)
-    return treated, (*([own] if own else []), *treated.remarks)
+    told = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
+    return treated, (*told, *treated.remarks)
 
 
 def _plans(

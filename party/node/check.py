@@ -4,7 +4,7 @@ The copy is measured by the same code as a survey's design (`protocols.privacy`)
 themselves as what a receiver may know beforehand.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from party.errors import ConfigError
 from party.forecast.model import most_counts
 from party.forecast.rules import guess_rules
 from party.models.any_file import KeptResult
@@ -23,7 +24,7 @@ from party.node.policy import check_design, check_job
 from party.records.entries import terms_of
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
-from party.records.releases import released, spent_of
+from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_of
 from party.records.spending import spent_before
 from party.records.tally import Revealed, dealings
 from party.settings.key_sizes import KEY_FLOOR
@@ -63,13 +64,17 @@ class LeavingColumn:
 class Past:
     """What was told of a data set before: the terms of its release, runs on different terms, counts, epsilon.
 
-    `epsilon` is None where counts without noise have been told, which no epsilon bounds.
+    `epsilon` is None where counts without noise have been told, which no epsilon bounds. `other` is the data set that
+    shares most columns with this one, `apart` what was told of that, `changed` what of the table is not as released.
     """
 
     release: Mapping[str, object]
     runs: int
     revealed: Revealed
     epsilon: Fraction | None
+    other: Earlier | None = None
+    apart: "Past | None" = None
+    changed: ConfigError | None = None
 
     @property
     def counts(self) -> int:
@@ -240,12 +245,33 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
     if not has_ledger(folder):
         return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
-        return past_of(list(ledger.entries()), local.dataset)
+        told = past_of(list(ledger.entries()), local.dataset, {each.name for each in local.table.attributes})
+    try:
+        check_table(local, told.release, folder)
+    except ConfigError as error:
+        return replace(told, changed=error)
+    return told
 
 
-def past_of(entries: Sequence[LedgerEntry], dataset: str) -> Past:
-    """Return what was told of a data set, as these entries have it."""
-    known = released(entries).get(dataset, {})
+def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
+    """Return what was told of a data set, as these entries have it, and of another one that has most of its columns.
+
+    Args:
+        entries: Of our ledger.
+        dataset: Its name.
+        columns: That it has, where nothing of it was released yet.
+    """
+    others = released(entries)
+    told = _told_of(entries, dataset, others.pop(dataset, {}))
+    other = most_alike(others, names_released(told.release) or columns)
+    return (
+        told
+        if other is None
+        else replace(told, other=other, apart=_told_of(entries, other.dataset, others[other.dataset]))
+    )
+
+
+def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, object]) -> Past:
     ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,

@@ -1,5 +1,6 @@
 """A model's file for Python programs: rows of a table in, classes out, as `cotally predict` has them."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.models.any_file import read_model
-from party.models.prediction import predict_frame
+from party.models.prediction import Predictions, predict_frame
 from party.show.layout import rendered
 from party.show.model import shown
+from party.show.prediction import unknown_lines
 from party.survey.table import TableSource, as_frame
 from protocols.learning.models import Model
 
@@ -44,7 +46,7 @@ class LoadedModel:
         Raises:
             DataError: The table cannot be read, or lacks a column.
         """
-        return predict_frame(self.model, as_frame(table)).labels
+        return self._predicted(table).labels
 
     def predict_proba(self, table: TableSource) -> NDArray[np.float64]:
         """Return the shares of the classes (`rows x classes`): of training records in a leaf, or by naive Bayes.
@@ -52,9 +54,15 @@ class LoadedModel:
         Raises:
             DataError: The table cannot be read, or lacks a column.
         """
-        shares = predict_frame(self.model, as_frame(table), probabilities=True).shares
+        shares = self._predicted(table, probabilities=True).shares
         assert shares is not None  # noqa: S101  # asked for
         return shares
+
+    def _predicted(self, table: TableSource, *, probabilities: bool = False) -> Predictions:
+        found = predict_frame(self.model, as_frame(table), probabilities=probabilities)
+        for told in unknown_lines(found.unknown):
+            warnings.warn(told, stacklevel=3)
+        return found
 
     def text(self) -> str:
         """Return the model as `cotally show` prints it."""

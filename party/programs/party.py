@@ -127,7 +127,7 @@ class Party:
             yield Listening(self, server)
 
     def check(self, job: Place) -> None:
-        """Refuse a job, or data, with which we could not run: before anybody is called, as `cotally plan` does.
+        """Refuse a job, or data, with which we could not run, before anybody is called; return nothing if we could.
 
         Raises:
             InputError: The text says why.

@@ -35,6 +35,11 @@ _DATA_CHANGED = (
     "the data have changed since: bring the earlier table again (records of which nothing was ever released are "
     "another data set, in a file of their own)"
 )
+_VALUES_CHANGED = (
+    "the columns have the same names and other values or bins, as where ids are spelled otherwise ([data] id_alike), "
+    "the file or [columns] changed, or the peer lists other people: return to what was released, or name the data set "
+    "otherwise, which gives its people new coins: both releases together show more than one"
+)
 _COPIES = "a second copy in another disguise would undo the first: return to it"
 _SPLITS = "counts over two splits can be subtracted and show single records: return to the first"
 _PEERS = "two peers together would learn more than either: return to the first"
@@ -87,8 +92,7 @@ def _let_out_by_training(local: PartyInputs, terms: Terms) -> dict[str, object]:
     table = local.table
     fields: dict[str, object] = {
         "class": terms.class_name,
-        "records": local.digest(b"contents").hex(),
-        "columns": sorted([column.name, list(column.values)] for column in table.attributes),
+        **_table_fields(local),
         "seed": terms.seed,
         "test": str(terms.test),
     }
@@ -96,6 +100,11 @@ def _let_out_by_training(local: PartyInputs, terms: Terms) -> dict[str, object]:
         fields["theta"] = str(terms.theta)
         fields["groups"] = sorted(sorted(table.attributes[column].name for column in group) for group in local.groups)
     return fields
+
+
+def _table_fields(local: PartyInputs) -> dict[str, object]:
+    columns = sorted([column.name, list(column.values)] for column in local.table.attributes)
+    return {"records": local.digest(b"contents").hex(), "columns": columns}
 
 
 def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None) -> Release:
@@ -134,14 +143,28 @@ def released_before(folder: Path, local: PartyInputs) -> Earlier | None:
         return None
     records = local.digest(b"contents").hex()
     same = [Earlier(name) for name, fields in known.items() if fields.get("records") == records]
-    return next(iter(same), None) or _most_alike(known, {column.name for column in local.table.attributes})
+    return next(iter(same), None) or most_alike(known, {column.name for column in local.table.attributes})
 
 
-def _most_alike(known: Mapping[str, Mapping[str, Any]], columns: Set[str]) -> Earlier | None:
-    """Return the data set that had most of these columns; of equals the last one."""
-    shared = {name: columns & {own for own, _ in fields.get("columns", ())} for name, fields in known.items()}
-    before = max(reversed(shared), key=lambda name: len(shared[name]))
-    return Earlier(before, tuple(sorted(shared[before]))) if shared[before] else None
+def most_alike(known: Mapping[str, Mapping[str, Any]], columns: Set[str]) -> Earlier | None:
+    """Return the data set that had most of these columns, if one had any; of equals the last one."""
+    shared = {name: columns & names_released(fields) for name, fields in known.items()}
+    before = max(reversed(shared), key=lambda name: len(shared[name]), default=None)
+    return None if before is None or not shared[before] else Earlier(before, tuple(sorted(shared[before])))
+
+
+def names_released(fields: Mapping[str, Any]) -> Set[str]:
+    """Return the columns of a release."""
+    return {name for name, _ in fields.get("columns", ())}
+
+
+def check_table(local: PartyInputs, known: Mapping[str, Any], folder: Path) -> None:
+    """Refuse, whatever the job, a table that is not the one that was released under its name.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    _check(Release(local.dataset, _table_fields(local), local.secrets.coins), known, folder / LEDGER_FILE)
 
 
 def check_release(folder: Path, release: Release) -> None:
@@ -294,7 +317,12 @@ def _check(release: Release, known: Mapping[str, object], record: Path) -> None:
 
 
 def _refused(release: Release, known: Mapping[str, object], changed: str, record: Path) -> ConfigError:
-    cure = _CURES[changed] + (f" (groups = {json.dumps(known[changed])})" if changed == "groups" else "")
+    same = changed == "columns" and names_released(known) == names_released(release.fields)
+    cure = (
+        _VALUES_CHANGED
+        if same
+        else _CURES[changed] + (f" (groups = {json.dumps(known[changed])})" if changed == "groups" else "")
+    )
     return refusal(release.dataset, changed, known, release.fields, record, cure)
 
 

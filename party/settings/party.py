@@ -18,6 +18,7 @@ from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.ids import IdColumns
 from party.data.moments import day
+from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError
 from party.files import is_there
@@ -248,7 +249,7 @@ def _form(data: Section) -> Form:
 
 
 def _markers(data: Section) -> tuple[str, ...] | None:
-    return data.texts("missing") if "missing" in data.names else None
+    return (*MISSING_MARKERS, *data.texts("missing")) if "missing" in data.names else None
 
 
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:

@@ -17,7 +17,7 @@ id = "id"                  # column that says which record is whose, or columns:
 # separator = ";"          # between columns (default: found out, as the encoding is)
 # encoding = "cp1252"
 # decimal = ","            # what begins a fraction; then points group thousands (of ".", commas)
-# missing = ["?", "NA"]    # texts that mean a missing cell (default: ?, -, NA, null and more)
+# missing = ["-99"]        # texts that mean a missing cell, beside ?, -, NA, n/a, null and more
 # ignore = []              # columns to leave out, such as names and addresses
 # smallest_value = 10      # a value that fewer records hold is never named to the other party
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil, sqrt
 
+from party.names import printable
 from party.node.check import Assessment, Past
 from party.records.tally import Revealed
 from party.settings.noise import noise_text
@@ -23,12 +24,25 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.runs is not None else []
     if told.counts or agree.life.counts is not None:
         lines.append(f"Revealed so far: {counts}.")
-    lines += _answers_lines(agree)
+    lines += [*_answers_lines(agree), *_apart_lines(told)]
     if told.epsilon == 0 and agree.epsilon is None:
         return lines
     spent = "no bound, as counts without noise were revealed" if told.epsilon is None else noise_text(told.epsilon)
     allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
     return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
+
+
+def _apart_lines(told: Past) -> list[str]:
+    """Say what was revealed of the same columns under another name; nothing where there is none."""
+    if told.other is None or told.apart is None:
+        return []
+    spent = "no epsilon bounds" if told.apart.epsilon is None else f"epsilon {noise_text(told.apart.epsilon)} bounds"
+    runs = f"{told.apart.runs:,} run{'' if told.apart.runs == 1 else 's'}, whose {told.apart.counts:,} counts {spent}"
+    columns = ", ".join(map(printable, told.other.columns))
+    head = f"Columns of this data set ({columns}) were released as {printable(told.other.dataset)!r} too: {runs}"
+    return [
+        f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
+    ]
 
 
 def _answers_lines(agree: Acceptance) -> list[str]:
@@ -174,6 +188,8 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
             "counts_of": vars(told.revealed),
             "epsilon": _text(told.epsilon),
         },
+        "other": None if told.other is None else {"dataset": told.other.dataset, "columns": list(told.other.columns)},
+        "refused_now": None if told.changed is None else str(told.changed),
         "allowed": {"runs": agree.life.runs, "counts": agree.life.counts, "epsilon": _text(agree.epsilon)},
     }
 

@@ -9,7 +9,6 @@ from party.records.changes import release_text
 from party.settings.party import Acceptance
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.layout import Block, ScreenColumn, screen_table
-from party.show.names import years_text
 from party.show.notices import notice_text
 from party.show.privacy import privacy_blocks
 from party.show.privacy_json import findings_json
@@ -41,8 +40,9 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
     ]
     head = f"Data set {found.dataset!r}: {found.records:,} records. Names and values cross by any method."
+    moved = "" if found.told.release else " (where ids differ from the peer's, rows fall out, and bins may move)"
     return [
-        f"{head} What each column becomes:",
+        f"{head} What each column becomes{moved}:",
         "",
         screen_table(_HEADINGS, rows, width).drawn,
         "",
@@ -68,7 +68,7 @@ def _sent(column: LeavingColumn, found: LeavingCheck) -> str:
 
 
 def _values(column: LeavingColumn) -> str:
-    told = [f"{years_text(value)} {held:,}" for value, held in column.values.items()]
+    told = [f"{value} {held:,}" for value, held in column.values.items()]
     more = [f"and {len(told) - _MOST_VALUES} more"] if len(told) > _MOST_VALUES else []
     return ", ".join([*told[:_MOST_VALUES], *more])
 
@@ -88,11 +88,12 @@ def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
 def told_lines(told: Past) -> list[str]:
     """Say what was released of a data set, and to whom."""
     if not told.release:
-        return ["Nothing has been released of this data set."]
+        return ["Nothing has been released under this name."]
     terms = ", ".join(f"{name} {release_text(told.release[name])}" for name in _RELEASE if name in told.release)
     party = told.release.get("party")
     whom = f" to {party[0]}" if isinstance(party, list) and party else ""
-    return [f"Last release{whom}: {terms}. Anything else under this name is refused."]
+    refused = [] if told.changed is None else [f"This table is refused as it is now: {told.changed}"]
+    return [f"Last release{whom}: {terms}. Anything else under this name is refused.", *refused]
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:

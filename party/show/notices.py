@@ -16,6 +16,7 @@ from party.data.notices import (
     IdsSpelledApart,
     IndexLeftOut,
     ItemsLeftOut,
+    MarkerLike,
     MarkersTaken,
     MissingAbsorbed,
     NamesUnseen,
@@ -146,11 +147,12 @@ def _released(notice: ReleasedBefore) -> str:
         return (
             f"data set {before!r}, released before ({notice.file}), had {', '.join(columns)} too: under the new name "
             f"{notice.now!r} they get new coins, and of people in both the two releases show more than one: leave them "
-            "out of this one"
+            "out of this one; bounds of [agree] do not add up over names"
         )
     return (
         f"this table has already been released as data set {before!r} ({notice.file}): under the new name "
-        f"{notice.now!r} it gets new coins, and both releases together show more than one"
+        f"{notice.now!r} it gets new coins, and both releases together show more than one; bounds of [agree] do not "
+        "add up over names"
     )
 
 
@@ -165,10 +167,16 @@ def remark_text(remark: Remark) -> str:
             return f"bins of fewer than {smallest} records have joined their neighbours"
         case MissingAbsorbed(missing):
             return f"too few cells are missing ({missing}) for a value of their own: taken as the commonest"
-        case ValuesMerged():
-            return _merged(remark)
+        case ValuesMerged() | MarkerLike():
+            return _merged(remark) if isinstance(remark, ValuesMerged) else _marker(remark)
         case OneValueLeft():
             return "one value is left, which tells nothing"
+
+
+def _marker(like: MarkerLike) -> str:
+    where = "below" if like.below else "above"
+    cure = f'if it means missing, add "{like.number}" to [data] missing'
+    return f"{like.number} occurs {like.cells} times {where} all others: {cure}"
 
 
 def _way_out(kind: str) -> str:

@@ -47,6 +47,11 @@ def other_model_lines(written: Path, offered: Path) -> list[str]:
     return [f'Joint predictions use {offered}: for this one say [predict] model = "{written.name}"']
 
 
+def unknown_lines(columns: Sequence[Unknown]) -> list[str]:
+    """Say of each column which cells are no value that the model knows."""
+    return [*map(_unknown, columns)]
+
+
 def _unknown(column: Unknown) -> str:
     told = [f"{column.cells} of {column.rows} cells hold no value that the model knows"] if column.cells else []
     if column.alike:

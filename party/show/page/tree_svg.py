@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from party.models.tree_file import references
 from party.names import printable
-from party.show.names import years_text
 from party.show.page.classes import EDGE, class_words, legend_height, shortened
 from party.show.page.templates import render
 from party.show.page.tidy import tidy
@@ -114,7 +113,7 @@ def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: 
     node, (x, y) = place.node, corner
     is_split = isinstance(node, Split)
     name = names[node.attribute] if isinstance(node, Split) else classes[node.label]
-    branch = years_text(printable(place.branch))
+    branch = printable(place.branch)
     counts = f"[{' '.join(map(count_text, node.counts))}]"
     shown = shortened(name if is_split else f"→ {name}", _CELLS)
     beside = f"+{place.hidden} nodes" if place.hidden else counts

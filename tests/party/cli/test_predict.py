@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from party.data import read_frame
+from party.programs.loaded import load_model
 from tests.support.processes import assert_one_line, cotally_here
 
 
@@ -87,6 +88,10 @@ def test_a_decimal_comma_is_declared_or_told(model: Path) -> None:
     rows = model.parent / "rows.csv"
     rows.write_text("alice.age;city;bob.age\n39,5;Oslo;no\n1.000,5;Oslo;no\n")
     told = cotally_here("predict", model, rows)
+    assert (told.code, told.out) == (2, "")
+    assert "most rows would not be read as those that it was learned from" in told.err
+    with pytest.warns(UserWarning, match=r'column .*: .*2 are numbers if "," begins a fraction'):
+        load_model(model).predict(str(rows))
     assert '2 are numbers if "," begins a fraction: say so by --decimal ","' in told.err
     declared = cotally_here("predict", model, rows, "--decimal", ",")
     assert not declared.err

@@ -103,6 +103,11 @@ def test_what_ids_look_like_is_said_by_shapes_that_many_have(ids: list[str], loo
     assert look_of([both.joined([each, "Ann"]) for each in ids], both) == IdLook(shapes)
 
 
+def test_ids_whose_zeros_do_not_count_have_lost_none() -> None:
+    form = USUAL_FORM.with_more([Spelling.ZEROS])
+    assert look_of([f"{n}" for n in range(1, 200)], form) == IdLook(("999", "99"))
+
+
 def test_ids_that_are_taken_as_they_are_are_each_given_and_distinct() -> None:
     def column(*ids: str | None) -> Column:
         return frame_of(Path("t.csv"), ["id"], [ids]).ids("id")

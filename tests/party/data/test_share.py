@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from party.data import ColumnTreatment, DataShare, label_of, read_frame, read_share
+from party.data.notices import ColumnTreated, MarkerLike
 from party.errors import ConfigError, DataError
 from protocols.errors import InputError
 from protocols.tables.schema import MissingCells
@@ -190,3 +191,25 @@ def test_every_raw_cell_is_found_among_the_values(missing: str, most: int | None
         for code, text in zip(share.table.codes[:, position], frame.column(attribute.name).cells, strict=True):
             label = label_of(attribute.values, text, attribute.missing.value)
             assert label == attribute.values[code]
+
+
+def test_a_number_that_marks_missing_cells_is_noted_and_no_other(tmp_path: Path) -> None:
+    incomes, calls = [20_000 + 731 * k % 60_000 for k in range(300)], [k % 31 for k in range(300)]
+    for k in range(0, 300, 5):
+        incomes[k] = -99
+    for k in range(0, 300, 4):
+        calls[k] = 999
+    debts = [k % 50 - 20 for k in range(300)]
+    path = tmp_path / "t.csv"
+    lines = [f"i{k},{incomes[k]},{calls[k]},{debts[k]},{'yn'[k % 2]}" for k in range(300)]
+    path.write_text("\n".join(["id,income,calls,debt,c", *lines]) + "\n")
+    told = {
+        each.column: [remark for remark in each.remarks if isinstance(remark, MarkerLike)]
+        for each in read_share(path, "alice", "id", "c").notices
+        if isinstance(each, ColumnTreated)
+    }
+    assert told == {
+        "income": [MarkerLike("-99", 60, below=True)],
+        "calls": [MarkerLike("999", 75, below=False)],
+        "debt": [],
+    }

@@ -12,6 +12,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
+from party.node.check import told_before
 from party.records.changes import first_change, refusal, release_text
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerName, open_ledger, read_ledger
@@ -185,7 +186,8 @@ def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
             was, now = SHOWN.get((field, asked), (WAS.get(field, f"other {field}"), ""))
             told = f"data set 'case' has been released with {was} before ({tmp_path / LEDGER_FILE}){now}; "
             assert told in str(error.value)
-            assert CURES[field] in str(error.value)
+            cure = "id_alike" if change is relabelled else CURES[field]
+            assert cure in str(error.value)
     assert entries(tmp_path) == 1
 
 
@@ -275,6 +277,31 @@ def test_the_same_table_or_columns_under_a_new_name_are_noticed_whatever_their_d
     assert released_before(tmp_path, replace(later, table=none_alike)) is None
     note(tmp_path, release(replace(bob, dataset="again")))
     assert released_before(tmp_path, replace(bob, dataset="again")) is None  # it has been told
+
+
+def test_a_table_that_is_refused_now_is_known_without_a_job(tmp_path: Path, bob: PartyInputs) -> None:
+    assert told_before(bob, tmp_path).changed is None
+    note(tmp_path, release(bob))
+    assert told_before(bob, tmp_path).changed is None
+    assert "bring the earlier table again" in str(told_before(one_cell_changed(bob), tmp_path).changed)
+    assert "ids are spelled otherwise ([data] id_alike)" in str(told_before(relabelled(bob), tmp_path).changed)
+
+
+def test_what_was_told_under_another_name_is_shown_beside_what_was_told_under_this(
+    tmp_path: Path, bob: PartyInputs
+) -> None:
+    note(tmp_path, release(bob))
+    again = replace(one_cell_changed(bob), dataset="again")
+    for _ in range(2):  # before the new name has a release, and after
+        told = told_before(again, tmp_path)
+        assert told.other is not None
+        assert told.other.dataset == "case"
+        assert told.apart is not None
+        assert told.apart.release["theta"] == "9/20"
+        note(tmp_path, release(again))
+    assert getattr(told_before(bob, tmp_path).other, "dataset", None) == "again"
+    new = Table(tuple(replace(each, name=f"new {each.name}") for each in bob.table.attributes), bob.table.codes)
+    assert told_before(replace(again, dataset="third", table=new), tmp_path).other is None
 
 
 def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: PartyInputs) -> None:

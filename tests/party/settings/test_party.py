@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from party.data import ColumnTreatment, Form
+from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError
 from party.settings.address import Address
 from party.settings.party import (
@@ -115,7 +116,7 @@ def test_a_connection_that_is_not_set_is_named_when_it_is_needed(tmp_path: Path,
 def test_how_the_file_is_written_can_be_declared(tmp_path: Path) -> None:
     declared = 'class = "outcome"\nseparator = "\\t"\nencoding = "cp1252"\nmissing = ["", "-9"]'
     config = party(tmp_path, swap(PARTY, 'class = "outcome"', declared))
-    assert config.data.form == Form("\t", "cp1252", ("", "-9"))
+    assert config.data.form == Form("\t", "cp1252", (*MISSING_MARKERS, "", "-9"))
     config = party(tmp_path, swap(PARTY, "age = { ", 'age = { not_missing = ["NA"], '))
     assert config.columns.treatment("age").not_missing == ("NA",)
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from party.node.check import Assessment, Past
+from party.records.releases import Earlier
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.assessment import (
     amount_lines,
     noise_lines,
+    past_json,
     past_lines,
     run_json,
     run_lines,
@@ -46,6 +48,15 @@ def agree() -> Acceptance:
         methods=tuple(Method), odds=None, omega=ALL, counting=tuple(Counting), ciphers=tuple(Cipher),
         smallest_key_bits=2048, max_depth=None, min_leaf=1,
     )  # fmt: skip
+
+
+def test_bounds_are_said_not_to_add_up_over_names_of_one_table(agree: Acceptance) -> None:
+    told = replace(TOLD, other=Earlier("old", ("age", "city")), apart=Past({}, 1, Revealed(tables=9), None))
+    (line,) = [line for line in past_lines(told, agree) if "'old'" in line]
+    assert line.startswith("Columns of this data set (age, city) were released as 'old' too: 1 run, whose 9 counts no")
+    assert "do not add up over names" in line
+    assert past_json(told, agree, ())["other"] == {"dataset": "old", "columns": ["age", "city"]}
+    assert not any("names" in line for line in past_lines(TOLD, agree))
 
 
 def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
