@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from party.cli.main import main
+from party.data.texts import MISSING_MARKERS
 from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving
 
 RECORDS = 120
@@ -107,7 +108,7 @@ def test_a_missing_cell_is_classified_as_it_was_trained(trusting: Path, tmp_path
     assert classes(tmp_path / "alone.csv") == classes(tmp_path / "together.csv")
     assert classes(tmp_path / "alone.csv") == {"n1": "y", "n2": "y", "n3": "y", "n4": "n", "n5": "y"}
     (told,) = (each for each in json.loads((pair.bob / "model.json").read_text())["attributes"] if each["name"] == "a")
-    assert (told["missing"], told["marks"]) == ("x", ["-9"])
+    assert (told["missing"], told["marks"]) == ("x", [*MISSING_MARKERS, "-9"])
 
 
 def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: Path) -> None:
