@@ -28,7 +28,7 @@ def report_blocks(found: Findings, questionnaire: Questionnaire, *, full: bool, 
     """Return the report on a design, with what else its reader should know."""
     blocks = privacy_blocks(found, full=full, width=width)
     if any(domain.may_be_missing for domain in questionnaire.domains):
-        blocks.append('Whoever gives no answer is seen to give none; missing = "value" hides that as an answer.')
+        blocks.append('A missing answer is seen as missing; missing = "value" hides it.')
     if not full:
         blocks.append(
             "See also --full (all that was found), --prior (what answers suggest) and --pilot (true records)."

@@ -76,7 +76,7 @@ def legend_rows(found: Findings) -> list[tuple[str, str]]:
         ("single-entry", "average chance given to a wrong value; higher is better"),
         ("bits", "how much of a value is unknown; the less it falls, the better"),
         ("asked twice", "strongest belief if coins were made anew: make them once"),
-        *([(_SHARES, "its group is read as a whole: its own response is not all that shows it")] if shared else []),
+        *([(_SHARES, "its group is read as a whole, not by its response")] if shared else []),
     ]
 
 
