@@ -22,6 +22,7 @@ from party.show.costs import (
     forecast_json,
     forecast_text,
     guessed_line,
+    ranking_outlook,
     supposed_line,
     ways_json,
     ways_lines,
@@ -101,6 +102,8 @@ def _plan_training(
     told = [*own_odds(local, design), reading_line(read, "our copy")] if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
+    if design:
+        told += ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     supposed = supposed_line(arguments.records, arguments.workers, line)
     guessed = guessed_line(len(peer), mean, columns_known=arguments.peer_columns is not None)

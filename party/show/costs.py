@@ -1,15 +1,17 @@
 """What a run will cost, in words."""
 
 from collections.abc import Sequence
-from math import inf
+from math import hypot, inf, log2
 
 from party.forecast.model import Forecast, Line
+from party.names import printable
 from party.settings.window import window_text
 from party.show.assessment import counts_kind
 from protocols.randomized_response.moments import noise
-from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.randomized_response.precision import gain_error, records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import ALL, Terms
+from protocols.terms import ALL, Method, Terms
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.secure import SharedKey
 
 _CAVEAT_OF_RULES = (
@@ -19,6 +21,7 @@ _CAVEAT_OF_RULES = (
 _CAVEAT = "The tree is a guess (grown to the end on noisy data): with clean classes or a min_leaf all is less."
 
 _MEBIBYTE = 1 << 20
+_TELLING = 0.05  # of the entropy of the class: what few columns gain
 _MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
 
 
@@ -122,6 +125,43 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
     few = f"Accuracy: {tested} held-out records will be too few to tell it from disguised copies"
     enough = f"it takes about {records_to_tell(tested, error):,} or more"
     return [f"{few} (standard error of about {error:.3f} or more); {enough}"]
+
+
+def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, records: int) -> list[str]:
+    """Say so where errors of estimated gains are not small beside what there is to gain.
+
+    Each side estimates by its own columns and the other's copy, and the mean ranks: the class holder's columns are
+    exact at home and twice disguised at the peer, ours are else disguised on one side each.
+
+    Args:
+        local: What we bring.
+        design: Of our copy.
+        terms: Of the run.
+        records: That are trained on.
+    """
+    if terms.method is not Method.HYBRID or terms.omega == ALL:
+        return []
+    classes = local.class_attribute.size if local.class_attribute else 2
+    odds = float(terms.theta / (1 - terms.theta))
+    of_class = (odds - 1) / (odds + classes - 1)
+    errors = {}
+    for group, columns in enumerate(design.groups):
+        own = float(design.contrast(group))
+        for column in columns:
+            attribute = local.table.attributes[column]
+            sides = (own * of_class,) if local.holds_class else (own, of_class)
+            each = [gain_error(records, attribute.size, classes, contrast) for contrast in sides]
+            errors[attribute.name, attribute.size] = hypot(*each) / 2
+    if not errors:
+        return []
+    (name, values), error = max(errors.items(), key=lambda item: item[1])
+    if error < _TELLING * log2(classes):
+        return []
+    whole = log2(classes)
+    off = f"that of {printable(name)} ({values} values) may be off by {min(error, whole):.2g} of {whole:.2g} bits"
+    start = f"Ranking: with {records:,} records estimated gains are mostly noise: {off}."
+    better = "Fewer values, more records or a theta further from 1/2 help; omega = all and smc rest on no estimates"
+    return [f"{start} {better}"]
 
 
 def key_text(key: SharedKey) -> str:

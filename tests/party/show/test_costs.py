@@ -1,9 +1,18 @@
 """What is said before a run of what it will tell."""
 
+from dataclasses import replace
 from fractions import Fraction
+from math import hypot, log
 
-from party.show.costs import accuracy_outlook
+import numpy as np
+import pytest
+
+from party.show.costs import accuracy_outlook, ranking_outlook
+from protocols.randomized_response.precision import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.terms import ALL
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_local, make_terms
 
 
 def test_held_out_records_that_are_too_few_are_told_with_how_many_would_do() -> None:
@@ -19,3 +28,33 @@ def test_held_out_records_that_are_too_few_are_told_with_how_many_would_do() -> 
 
 def test_a_copy_in_the_clear_tells_an_accuracy_from_few_records() -> None:
     assert not accuracy_outlook(RelatedDesign((2, 2), (), Fraction(1)), 3)
+
+
+@pytest.mark.parametrize("contrast", [1 / 3, 1 / 2])
+def test_the_error_of_a_gain_is_that_of_simulated_columns_that_tell_nothing(contrast: float) -> None:
+    """A column of four values as it is, two classes disguised: the variance of 2,000 gains, to second order."""
+    rng, records = np.random.default_rng(1), 3000
+    gains = []
+    for _ in range(2000):
+        sizes = rng.multinomial(records, [1 / 4] * 4)
+        off = 2 * (rng.binomial(sizes, 1 / 2) - sizes / 2) / contrast  # how far N(v, 1) - N(v, 0) seems from 0
+        gains.append(((off - off.sum() * sizes / records) ** 2 / sizes).sum() / (2 * records * log(2)))
+    assert np.std(gains) == pytest.approx(gain_error(records, 4, 2, contrast), rel=0.1)
+
+
+def test_a_ranking_by_noise_is_foretold_and_one_by_many_records_is_not() -> None:
+    case = Case(
+        sizes={"alice": (8, 2), "bob": (2,)},
+        class_owners=("bob",),
+        groups={"alice": 2, "bob": 1},
+        codes=correlated((8, 2, 2, 2), 40),
+        classes=2,
+        terms=make_terms(theta=Fraction(2, 3), omega=1, method="hybrid"),
+    )
+    alice = make_local(case, "alice")
+    design = RelatedDesign.of_odds((8, 2), ((0,), (1,)), Fraction(2, 3))
+    (line,) = ranking_outlook(alice, design, case.terms, 1000)
+    wide = hypot(*(gain_error(1000, 8, 2, each) for each in (float(design.contrast(0)), 1 / 3))) / 2
+    assert f"a0 (8 values) may be off by {wide:.2g} of 1 bits" in line, line
+    assert not ranking_outlook(alice, design, case.terms, 10**6)
+    assert not ranking_outlook(alice, design, replace(case.terms, omega=ALL), 1000)
