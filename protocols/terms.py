@@ -102,13 +102,6 @@ class Rank(Choice):
     COPIES = "copies"
 
 
-class Cipher(Choice):
-    """What the answers of a joint prediction are encrypted with (DESIGN 6.4 and 6.5)."""
-
-    PAILLIER = "paillier"
-    CURVE = "curve"
-
-
 def is_window(value: object) -> bool:
     """Tell whether this is `ALL` or a number of candidates.
 

@@ -12,10 +12,10 @@ from tests.support.parsers import CORPUS, Parser, every_parser, kept
 
 NAMES = (
     "frame", "page", "probe", "pairing-proof", "pairing-offer", "code", "points", "tree", "paillier-key",
-    "paillier-ciphertexts", "paillier-counts", "curve-key", "curve-ciphertexts", "curve-counts", "party.toml",
+    "paillier-ciphertexts", "paillier-counts", "party.toml",
     "job.toml", "design.toml", "survey.toml", "baskets.toml", "answers.csv", "disguised.csv", "baskets.txt",
     "sent.csv", "itemset", "expression", "table.csv", "table.parquet", "model.json", "report.json", "key.pem",
-    "cert.pem", "bob.pem", "certificate", "paillier.key", "curve.key", "sealed.keys", "coins.json",
+    "cert.pem", "bob.pem", "certificate", "paillier.key", "sealed.keys", "coins.json",
     "alignments.json", "ledger.sqlite", "journal.sqlite", "answer", "form",
 )  # fmt: skip
 FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

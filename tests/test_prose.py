@@ -21,7 +21,6 @@ EXCEPTIONS = {
     "party/settings/collector_template.py": "the comments of settings that people fill in, in a file",
     "party/settings/page_texts.py": "what respondents read, which settings may replace",
     "party/settings/template.py": "the comments of settings that people fill in, in a file",
-    "party/keys/keystore.py": "what an error calls a kind of key",
     "party/records/database.py": "statements of SQL",
     "party/records/journal.py": "statements of SQL",
     "party/records/ledger.py": "statements of SQL",

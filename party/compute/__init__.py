@@ -6,10 +6,10 @@ Each place is a map whose results come in order and which takes only a few tasks
 What a worker is given:
 
 * to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public key. No private key.
-* to *encrypt*: our own private key of the cipher and the plaintexts of one page. It draws its own chance.
+* to *encrypt*: our own private key of Paillier and the plaintexts of one page. It draws its own chance.
 
 No worker is given the secret of the coins, the key of the certificate or the table. A cluster's scheduler passes tasks
-on, so it sees what its workers see: whoever runs the cluster holds the key of the cipher once it encrypts there.
+on, so it sees what its workers see: whoever runs the cluster holds the key of Paillier once it encrypts there.
 """
 
 from collections.abc import Callable, Iterator

@@ -4,7 +4,7 @@ Tasks are never told apart by their contents (`pure=False`): Dask would answer a
 the first, and two encryptions of a page would be one. When a worker is lost, Dask has its task done again elsewhere,
 for an encryption with fresh chance; a task that takes three workers with it, or a lost scheduler, ends the run.
 
-Security: `dask://` is plain TCP, for a network that the party trusts with the key of its cipher; `dask+tls://` takes
+Security: `dask://` is plain TCP, for a network that the party trusts with its key of Paillier; `dask+tls://` takes
 the certificates that Dask's own settings name (`distributed.comm.tls`).
 """
 

@@ -10,7 +10,7 @@ ALL_CPUS = 0
 MOST_WORKERS = 1024
 FULL, SHORT = "full", "short-256"
 EXPONENTS = (FULL, SHORT)
-"""How long the exponents of random factors are; a cipher without such exponents ignores it."""
+"""How long the exponents of random factors are."""
 
 _CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from party.forecast.calibration import calibrate, calibrate_transfers
 from party.forecast.model import ByPaillier, ByTransfers, Forecast, Means, Sizes, forecast
 from protocols.ciphers.port import AnyKeyHolder
-from protocols.terms import Cipher, Terms
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.work import PageEncryptor
@@ -24,7 +24,7 @@ def measure(
     """
     if not terms.encrypts:
         return ByTransfers(calibrate_transfers())
-    key = local.secrets.keys[Cipher.PAILLIER]
+    key = local.secrets.key
     return ByPaillier(key, calibrate(key, encryption(key), workers))
 
 

@@ -1,4 +1,4 @@
-"""The party's secrets: `secret.key`, from which its coins are made, and a key of each cipher.
+"""The party's secrets: `secret.key`, from which its coins are made, and the key of counts.
 
 All files are readable by their owner alone and are never overwritten: with another `secret.key` the same data set
 would be disguised afresh, and the two copies could be averaged (FAULTS B1). Every fault of a file ends in an error that
@@ -6,7 +6,6 @@ names the file and the cure, but never a byte of the key (FAULTS 31, 94).
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from phe.paillier import generate_paillier_keypair
@@ -15,24 +14,19 @@ from party.compute.settings import FULL, SHORT
 from party.errors import IdentityError
 from party.keys.sealing import read_party_secret
 from party.keys.secret_file import CURE, write_secret
-from protocols.ciphers.curve import ORDER
-from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
-from protocols.terms import Cipher
 
 SECRET_FILE = "secret.key"  # noqa: S105  # a file's name
 PAILLIER_FILE = "paillier.key"
-CURVE_FILE = "curve.key"
-KEY_FILES = (SECRET_FILE, PAILLIER_FILE, CURVE_FILE)
+KEY_FILES = (SECRET_FILE, PAILLIER_FILE)
 SECRET_BYTES = 32
 
-_KINDS = {PAILLIER_FILE: "Paillier key", CURVE_FILE: "key of the curve"}
-_PAILLIER_HEADER, _CURVE_HEADER = "cotally-paillier-key/1", "cotally-curve-key/1"
+_HEADER = "cotally-paillier-key/1"
+_NAMES = ["n", "p", "q"]
 _SHORT = ShortExponents()
 
 
@@ -61,10 +55,9 @@ def make_keys(bits: int, floor_bits: int = 2048) -> dict[str, bytes]:
         IdentityError: The length is not possible.
     """
     _check_bits(bits, floor_bits)
-    key, x = _generate(bits), 1 + secrets.randbelow(ORDER - 1)
+    key = _generate(bits)
     return {
-        PAILLIER_FILE: _numbers(_PAILLIER_HEADER, {"n": key.p * key.q, "p": key.p, "q": key.q}),
-        CURVE_FILE: _numbers(_CURVE_HEADER, {"point": _point(CurvePrivateKey(x)), "x": x}),
+        PAILLIER_FILE: "\n".join([_HEADER, f"n {key.p * key.q:x}", f"p {key.p:x}", f"q {key.q:x}", ""]).encode(),
         SECRET_FILE: secrets.token_bytes(SECRET_BYTES),
     }
 
@@ -72,15 +65,6 @@ def make_keys(bits: int, floor_bits: int = 2048) -> dict[str, bytes]:
 def _check_bits(bits: int, floor_bits: int) -> None:
     if bits < floor_bits or bits % 2:
         raise IdentityError(f"the key must have an even number of bits, {floor_bits} or more")
-
-
-def _numbers(header: str, numbers: Mapping[str, int]) -> bytes:
-    lines = [header, *(f"{name} {number:x}" for name, number in numbers.items())]
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _point(key: CurvePrivateKey) -> int:
-    return int.from_bytes(key.public_key.point, "big")
 
 
 def _generate(bits: int) -> PrivateKey:
@@ -104,37 +88,23 @@ def load_secret(folder: Path) -> bytes:
     return data
 
 
-def load_keys(folder: Path, floor_bits: int, exponents: str = FULL) -> dict[Cipher, AnyKeyHolder]:
-    """Return the holders of the party's keys; only here are the ciphers told apart.
+def load_key(folder: Path, floor_bits: int, exponents: str = FULL) -> AnyKeyHolder:
+    """Return the holder of the party's key; only here is it known of which cipher it is.
 
     Args:
         folder: The party's.
         floor_bits: The least strength that a key may have, as `KeyHolder.bits` measures it.
-        exponents: One of `party.compute.settings.EXPONENTS`; only Paillier takes notice.
+        exponents: One of `party.compute.settings.EXPONENTS`.
 
     Raises:
-        IdentityError: A key is missing, damaged, of the other cipher, open to others, too short, or its numbers do not
-            fit together.
+        IdentityError: The key is missing, damaged, open to others, too short, or its numbers do not fit together.
     """
-    paillier = PaillierKeyHolder(_load_paillier(folder, floor_bits), _SHORT if exponents == SHORT else None)
-    return {Cipher.PAILLIER: paillier, Cipher.CURVE: CurveKeyHolder(_load_curve(folder))}
-
-
-def _load_curve(folder: Path) -> CurvePrivateKey:
-    path = folder / CURVE_FILE
-    point, x = _parse(path, _CURVE_HEADER, ("point", "x"))
-    try:
-        key = CurvePrivateKey(x)
-    except InputError as error:
-        raise IdentityError(f"{path} cannot be used, {error}: {CURE}") from None
-    if _point(key) != point:
-        raise IdentityError(f"{path} is damaged, its number does not give its point: {CURE}")
-    return key
+    return PaillierKeyHolder(_load_paillier(folder, floor_bits), _SHORT if exponents == SHORT else None)
 
 
 def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
     path = folder / PAILLIER_FILE
-    n, p, q = _parse(path, _PAILLIER_HEADER, ("n", "p", "q"))
+    n, p, q = _parse(path)
     if min(n, p, q) < 3:
         raise _damaged(path)
     if p * q != n:
@@ -151,18 +121,18 @@ def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
     return key
 
 
-def _parse(path: Path, header: str, names: Sequence[str]) -> list[int]:
-    """Read the numbers of a key, which stand under these names below this header."""
+def _parse(path: Path) -> list[int]:
+    """Read the numbers of a key, which stand under their names below the header."""
     try:
         first, *lines, end = read_party_secret(path.parent, path.name).decode("ascii").split("\n")
         found, texts = zip(*(line.split(" ") for line in lines), strict=True)
         numbers = [int(text, 16) for text in texts]
     except ValueError:
         raise _damaged(path) from None
-    if first != header or found != tuple(names) or end:
+    if first != _HEADER or list(found) != _NAMES or end:
         raise _damaged(path)
     return numbers
 
 
 def _damaged(path: Path) -> IdentityError:
-    return IdentityError(f"{path} is empty, cut short or not a {_KINDS[path.name]}: {CURE}")
+    return IdentityError(f"{path} is empty, cut short or not a Paillier key: {CURE}")

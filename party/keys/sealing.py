@@ -1,6 +1,6 @@
 """A party's secrets in one file that opens by a passphrase alone: what lies on the disk, or in a backup, is no key.
 
-`sealed.keys` takes the place of `key.pem`, `secret.key` and the keys of both ciphers: their content, encrypted by
+`sealed.keys` takes the place of `key.pem`, `secret.key` and `paillier.key`: their content, encrypted by
 ChaCha20-Poly1305 (RFC 8439) under a key that scrypt (RFC 7914) makes of the passphrase. The store of factors is sealed
 under `secret.key` in any case. A folder that holds a secret both ways, as after a crash, is refused until one is gone;
 so is one with what a killed process has left of writing one.
@@ -29,7 +29,7 @@ from party.keys.secret_file import CURE, read_secret, write_secret
 
 SEALED_FILE: Final = "sealed.keys"
 UNSEALED_FILE: Final = "unsealed.keys"
-SECRET_FILES: Final = ("key.pem", "secret.key", "paillier.key", "curve.key")
+SECRET_FILES: Final = ("key.pem", "secret.key", "paillier.key")
 FORMAT: Final = "cotally-sealed/1"
 _COST: Final = 1 << 17  # of scrypt, with r = 8 and p = 1: 128 MiB for each guess
 _ID_BYTES, _SALT_BYTES, _NONCE_BYTES = 16, 16, 12

@@ -16,7 +16,7 @@ from cryptography import x509
 from party.errors import ConfigError, DatesError, IdentityError
 from party.keys.certificates import Clock, Peer, fingerprint, utc_now
 from party.keys.identity import Identity, load_identity
-from party.keys.keystore import load_keys, load_secret
+from party.keys.keystore import load_key, load_secret
 from party.node.inputs import pinned_peer
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
@@ -108,7 +108,7 @@ class Examination:
     def _keys(self) -> tuple[str, ...]:
         self._own = load_identity(self._config.folder, clock=self._clock)
         load_secret(self._config.folder)
-        load_keys(self._config.folder, KEY_FLOOR)
+        load_key(self._config.folder, KEY_FLOOR)
         return _until(self._own.certificate), ", ".join(self._own.hosts)
 
     def _trust(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from party.errors import AbsentColumnError, ConfigError
 from party.files import is_there
 from party.keys.certificates import Peer
 from party.keys.identity import load_peers
-from party.keys.keystore import load_keys, load_secret
+from party.keys.keystore import load_key, load_secret
 from party.names import suggestion
 from party.records.ledger import LEDGER_FILE
 from party.records.releases import Earlier, released_before
@@ -55,7 +55,7 @@ def load_inputs(
     folder, file = config.folder, config.data.file
     if file != STANDARD_INPUT and not is_there(file):
         raise ConfigError(f"{config.path}: [data] file: {file} does not exist")
-    keys = load_keys(folder, key_floor, config.compute.exponents)
+    key = load_key(folder, key_floor, config.compute.exponents)
     share = _share(config, only)
     tell(share.notices)
     local = PartyInputs(
@@ -65,7 +65,7 @@ def load_inputs(
         records=tuple(share.ids),
         groups=_groups(config, share),
         dataset=config.data.dataset,
-        secrets=Secrets(load_secret(folder), keys, secrets),
+        secrets=Secrets(load_secret(folder), key, secrets),
         limits=config.agree.limits,
         form=config.data.ids.form,
     )

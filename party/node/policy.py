@@ -17,7 +17,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.odds import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import ALL, Cipher, Terms
+from protocols.terms import ALL, Terms
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -52,7 +52,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
-    bits = local.secrets.keys[Cipher.PAILLIER].bits
+    bits = local.secrets.key.bits
     if terms.encrypts and bits < terms.key_bits:
         raise ConfigError(
             f"the key in {config.folder} has {bits} bits, the job asks for {terms.key_bits}: "
@@ -198,7 +198,6 @@ _NO_NOISE = (
 _AGREE_KEYS = {
     "method": "methods",
     "rank": "ranks",
-    "cipher": "ciphers",
     "key_bits": "smallest_key_bits",
     "noise": "noise or epsilon",
 }

@@ -41,7 +41,7 @@ from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Cipher, Counting, Method, Rank, Window
+from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Counting, Method, Rank, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ USUAL_ODDS = 2
 USUAL_MIN_LEAF = 5
 
 _AGREE = (
-    "methods", "ranks", "odds", "omega", "counting", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
+    "methods", "ranks", "odds", "omega", "counting", "smallest_key_bits", "max_depth", "min_leaf",
     "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
     "most_predictions", "probabilities",
     *ALIGNMENT_KEYS,
@@ -108,7 +108,6 @@ class Acceptance:
     odds: Fraction | None
     omega: Window
     counting: tuple[Counting, ...]
-    ciphers: tuple[Cipher, ...]
     smallest_key_bits: int
     max_depth: int | None
     min_leaf: int
@@ -322,9 +321,6 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     counting = tuple(map(Counting, section.texts("counting", Counting.names(), Counting.names())))
     if not counting:
         raise section.error("counting", "must name a way of counting")
-    ciphers = tuple(map(Cipher, section.texts("ciphers", Cipher.names(), Cipher.names())))
-    if not ciphers:
-        raise section.error("ciphers", "must name a cipher")
     default_bits = max(key_floor, USUAL_KEY_BITS)
     bits = section.integer("smallest_key_bits", key_floor, MOST_KEY_BITS, default_bits)
     return Acceptance(
@@ -332,7 +328,6 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         odds=_odds(section),
         omega=read_window(section, "all"),
         counting=counting,
-        ciphers=ciphers,
         smallest_key_bits=bits,
         max_depth=read_depth(section),
         min_leaf=section.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),

@@ -13,7 +13,8 @@ id = "id"                  # column that says which record is whose, or columns:
 # repeated = "refuse"      # of an id that occurs again: or keep its "first" or its "last" row
 # items = "product"        # rows of ids and items: a column of 0 and 1 for each item
 # class = "outcome"        # column to predict, if this party holds it
-# dataset = "visits-2026"  # coins are made once for each name, so another gives other trees (default: the file's)
+# dataset = "visits-2026"  # coins are made once for each name, so another gives other trees
+#                          # (default: the file's)
 # separator = ";"          # between columns (default: found out, as the encoding is)
 # encoding = "cp1252"
 # decimal = ","            # what begins a fraction; then points group thousands (of ".", commas)
@@ -53,8 +54,7 @@ odds = 2                   # strongest odds to 1 that a disguised value may give
 ranks = ["gains", "copies"]  # "gains": both tell rounded estimates of what each attribute is worth
 omega = "all"              # most attributes that may get exact counts at a node
 counting = ["oblivious_transfer", "paillier"]   # of which job.toml names one
-ciphers = ["curve", "paillier"]   # of joint predictions
-smallest_key_bits = {key_bits}   # of Paillier's modulus; the curve counts as 3072
+smallest_key_bits = {key_bits}   # of Paillier's modulus
 min_leaf = 5               # fewest records of a leaf; 1 lets a tree name single persons
 max_depth = "any"          # most splits of a path; with a number, a job must have one too
 max_classes = 20           # most values of the class: in one of names, every count is a person
@@ -86,7 +86,7 @@ silence = 3600             # seconds without a message after which a peer that l
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
 #   on         "local", or a Dask cluster (pip install '.[cluster]'). When this party
-#              encrypts, the cluster gets the key of its cipher and the plaintexts, unencrypted over
+#              encrypts, the cluster gets the key of Paillier and the plaintexts, unencrypted over
 #              the network unless you write dask+tls:// for dask://
 #   exponents  of Paillier: "full", or "short-256": encrypts five times faster, but assumes more
 #              than Paillier does, namely that powers of a random base with 256-bit exponents cannot

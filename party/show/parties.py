@@ -12,7 +12,7 @@ ASK_FOR_CODE = "Code that the other side shows: "
 
 def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = False) -> list[Block]:
     """Say what a new party's folder holds."""
-    secrets = "sealed.keys" if is_sealed else "key.pem, secret.key, paillier.key, curve.key"
+    secrets = "sealed.keys" if is_sealed else "key.pem, secret.key, paillier.key"
     return [
         f"Made party {name} in {folder}:",
         meanings(

@@ -21,9 +21,9 @@ from party.errors import ConfigError
 from party.wire.jobs import fraction_text, job_of, put_job, read_fraction
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
-from protocols.ciphers.curve import POINT_BYTES
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import read_form, seen
+from protocols.oblivious.curve import POINT_BYTES
 from protocols.role import Message
 from protocols.terms import MAX_LABEL, TermError
 

@@ -61,23 +61,8 @@ class Ciphertexts(Protocol[Values]):
     """The evaluator's side: ciphertexts under the key holder's public key. Picklable, and it holds no private key."""
 
     @property
-    def name(self) -> str:
-        """The cipher's name, as terms, files and screens have it."""
-        ...
-
-    @property
-    def key_bytes(self) -> bytes:
-        """The public key."""
-        ...
-
-    @property
     def ciphertext_bytes(self) -> int:
         """Length of one ciphertext on the wire."""
-        ...
-
-    @property
-    def held_bytes(self) -> int:
-        """Memory of one ciphertext that is computed with."""
         ...
 
     def fingerprint(self) -> str:
@@ -103,14 +88,6 @@ class Ciphertexts(Protocol[Values]):
 
     def sums(self, groups: int) -> Sums[Values]:
         """Begin sums of `groups` groups, each of nothing."""
-        ...
-
-    def negate(self, values: Values) -> Values:
-        """Return encryptions of minus each plaintext; of nothing, nothing."""
-        ...
-
-    def add_numbers(self, values: Values, numbers: NDArray[np.integer]) -> Values:
-        """Add a public number to each plaintext; nothing becomes the number itself, in a form that may be added."""
         ...
 
     def add_to_slots(self, values: Values, numbers: Sequence[Sequence[int]], largest: int) -> Values:

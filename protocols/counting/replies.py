@@ -222,7 +222,7 @@ class EvaluatorReplies(Hearing, Generic[Values]):
     `sizes` are the numbers of training and test records.
 
     Discloses: to the peer, rerandomized encryptions of the counts that both ask for, exact or with our noise; of other
-        sums, if it has encrypted anything but bits (DESIGN 6.5).
+        sums, if it has encrypted anything but bits (DESIGN 6.3).
     """
 
     def __init__(

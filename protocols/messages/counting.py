@@ -47,7 +47,7 @@ class PackedCounts(Message):
 
     In a run with noise the sender's is in them, lifted by the largest that it can be: the receiver, who can decrypt,
     learns no count without it. A receiver that encrypted weights instead of bits reads sums of weights in place of
-    counts: of Paillier no more bits than a count has, of the curve whatever it can guess of a sum (DESIGN 6.5).
+    counts, and no more bits than a count has (DESIGN 6.3).
     """
 
     ciphertexts: bytes

@@ -21,7 +21,9 @@ from typing import Final
 
 import numpy as np
 
-from protocols.ciphers.curve import (
+from protocols.errors import PeerError
+from protocols.oblivious.aes import BLOCK_BYTES
+from protocols.oblivious.curve import (
     ORDER,
     POINT_BYTES,
     NotAPointError,
@@ -33,8 +35,6 @@ from protocols.ciphers.curve import (
     read_points,
     write_points,
 )
-from protocols.errors import PeerError
-from protocols.oblivious.aes import BLOCK_BYTES
 from protocols.randomness import Randomness, canonical
 
 TRANSFERS: Final = 128

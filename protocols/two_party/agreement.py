@@ -25,7 +25,7 @@ from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, MissingCells, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
+from protocols.terms import TERM_NAMES, Learner, Terms
 from protocols.two_party.equality import CLASSES, IDS, compare_on_record
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import as_spelt, as_written, tell_difference
@@ -34,7 +34,7 @@ from protocols.two_party.split import held_out_records, split_records, training_
 VERSION = "cotally/3"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
-    "version", "party", *TERM_NAMES, "cipher", "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
+    "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
     "memory", "run", "budget", "comparisons", "predictions", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
@@ -74,7 +74,6 @@ _PEER_WANTS = {
     "theta": "the peer's [agree] odds refuse its copy: choose a theta nearer 1/2, or let its owner leave groups out",
     "omega": "the peer's [agree] omega allows fewer attributes with exact counts: choose a smaller omega",
     "counting": "the peer's [agree] counting does not list this way of counting: choose the other",
-    "cipher": "the peer's [agree] ciphers does not list this cipher: choose the other",
     "class": "the class column has another name at the peer, or no side holds it: compare class in job.toml and [data]",
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
     "rank": "the peer's [agree] ranks does not list this rank: choose the other",
@@ -302,15 +301,15 @@ def _answered(changed: str | None) -> Objection | None:
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
-    weak = _key_objection(local, Cipher.PAILLIER, terms.key_bits) if terms.encrypts else None
+    weak = _key_objection(local, terms.key_bits) if terms.encrypts else None
     return weak or _object_to_sizes(local, terms)
 
 
-def _key_objection(local: PartyInputs, cipher: Cipher, key_bits: int) -> Objection | None:
-    bits = local.secrets.keys[cipher].bits
+def _key_objection(local: PartyInputs, key_bits: int) -> Objection | None:
+    bits = local.secrets.key.bits
     if bits >= key_bits:
         return None
-    return Objection("key_bits", f"our {cipher} key has {bits} bits, the job asks for {key_bits}")
+    return Objection("key_bits", f"our paillier key has {bits} bits, the job asks for {key_bits}")
 
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:

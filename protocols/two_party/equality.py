@@ -24,7 +24,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from protocols.ciphers.curve import (
+from protocols.errors import PeerError
+from protocols.facts import ComparedFact
+from protocols.messages import HiddenContents, JointDigests
+from protocols.oblivious.curve import (
     ORDER,
     POINT_BYTES,
     NotAPointError,
@@ -33,9 +36,6 @@ from protocols.ciphers.curve import (
     read_points,
     write_points,
 )
-from protocols.errors import PeerError
-from protocols.facts import ComparedFact
-from protocols.messages import HiddenContents, JointDigests
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Role, exchange
 from protocols.two_party.inputs import PartyInputs

@@ -1,6 +1,6 @@
 """What a party brings to a run: its records, its secrets and its view of who shares a coin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -17,17 +17,17 @@ from protocols.randomness import Randomness, canonical, keyed_digest
 from protocols.tables.arrays import Index
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
-from protocols.terms import EVERYONE, Cipher, Terms
+from protocols.terms import EVERYONE, Terms
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.work import Compute, InlineWorkers
 
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """What never leaves: the key of the coins, a key of each cipher, and the source of secret chance."""
+    """What never leaves: the key of the coins, the key of counts, and the source of secret chance."""
 
     coins: bytes
-    keys: Mapping[Cipher, AnyKeyHolder]
+    key: AnyKeyHolder
     randomness: Randomness
 
 

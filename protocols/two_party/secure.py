@@ -16,7 +16,6 @@ from protocols.randomness import canonical
 from protocols.role import Role, Send, receive
 from protocols.tables.arrays import Index
 from protocols.tables.table import Codes
-from protocols.terms import Cipher
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.bayes_test import BayesTest
 from protocols.two_party.copies import Copies
@@ -71,7 +70,7 @@ class SecureCounting:
 
     @property
     def _key(self) -> AnyKeyHolder:
-        return self.local.secrets.keys[Cipher.PAILLIER]
+        return self.local.secrets.key
 
     def engine(self) -> Role[tuple[SecureEngine, SharedKey | None]]:
         """Make our side's engine, and exchange the key if it needs one.

@@ -14,6 +14,8 @@ import numpy as np
 from _lab import make_parser, publish
 
 from party.wire.codec import encode
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.role import Transcript, run_pair
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
@@ -22,6 +24,7 @@ from protocols.two_party.alignment import Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets
 
 SIZES = (10_000, 100_000, 1_000_000)
+NO_KEY = PaillierKeyHolder(PrivateKey(5, 7))  # nothing is encrypted
 
 
 class Anybody:
@@ -49,7 +52,7 @@ class Anybody:
 def party(name: str, first: int, size: int) -> PartyInputs:
     table = Table((Attribute(name, "x", ("v",)),), np.zeros((size, 1), dtype=np.uint8))
     ids = tuple(f"customer-{number:09}" for number in range(first, first + size))
-    return PartyInputs(name, table, False, ids, ((0,),), "d", Secrets(secrets.token_bytes(32), {}, secrets))
+    return PartyInputs(name, table, False, ids, ((0,),), "d", Secrets(secrets.token_bytes(32), NO_KEY, secrets))
 
 
 def measure(size: int, what: str) -> dict[str, object]:

@@ -12,6 +12,8 @@ import numpy as np
 from _lab import make_parser, publish, say
 
 from party.wire.codec import encode
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
@@ -26,6 +28,7 @@ from protocols.two_party.prediction import PredictionRun, SharedRows, predict_to
 COLUMNS, BAYES_COLUMNS, VALUES = 16, 14, 3
 SIZES = [(100, 300), (1000, 100), (1000, 300), (1000, 1000), (100_000, 300)]
 BAYES_SIZES = [(1000, 2), (1000, 5), (100_000, 2)]
+NO_KEY = PaillierKeyHolder(PrivateKey(5, 7))  # nothing is encrypted
 
 
 def random_tree(leaves: int, rng: np.random.Generator) -> Tree:
@@ -61,7 +64,7 @@ def random_bayes(classes: int, rng: np.random.Generator) -> NaiveBayes:
 
 def party(name: str) -> PartyInputs:
     table = Table((Attribute(name, "c", ("x",)),), np.zeros((1, 1), dtype=np.uint8))
-    return PartyInputs(name, table, False, ("r",), (), "rows", Secrets(bytes(32), {}, secrets))
+    return PartyInputs(name, table, False, ("r",), (), "rows", Secrets(bytes(32), NO_KEY, secrets))
 
 
 def measure(model: Model, rows: int) -> dict[str, object]:

@@ -22,7 +22,7 @@ from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.known import NOTHING_KNOWN
-from tests.support.parties import NO_LIMITS, TEST_BITS, agree_to_all, both_keys, labels, training_terms
+from tests.support.parties import NO_LIMITS, TEST_BITS, agree_to_all, key_holder, labels, training_terms
 
 PARTIES = ("alice", "bob")
 
@@ -62,7 +62,7 @@ class RuleCase:
             records=tuple(f"r{i}" for i in range(len(self.codes))),
             groups=default_groups([a.size for a in attributes], self.groups),
             dataset="case",
-            secrets=Secrets(bytes([number]) * 32, both_keys(number), secrets),
+            secrets=Secrets(bytes([number]) * 32, key_holder(number), secrets),
             limits=NO_LIMITS,
         )
 

@@ -15,7 +15,7 @@ from protocols.tables.table import Table
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets
-from tests.support.parties import NO_LIMITS, both_keys
+from tests.support.parties import NO_LIMITS, key_holder
 
 NONCES = b"nonces of both"
 
@@ -25,7 +25,7 @@ def listing(party: str, ids: Iterable[str], form: IdForm = USUAL_FORM, dataset: 
     records = tuple(ids)
     table = Table((Attribute(party, "x", ("v",)),), np.zeros((len(records), 1), dtype=np.uint8))
     number = 0 if party == "alice" else 1
-    keys = Secrets(bytes([number]) * 32, both_keys(number), secrets)
+    keys = Secrets(bytes([number]) * 32, key_holder(number), secrets)
     return PartyInputs(party, table, False, records, ((0,),), dataset, keys, limits=NO_LIMITS, form=form)
 
 

@@ -21,7 +21,7 @@ from party.data.reader import read_frame
 from party.files import locked_folder, write_new
 from party.keys.coin_secret import CoinSecret, read_coin_secret, write_coin_secret
 from party.keys.identity import create_identity, load_identity, load_peers
-from party.keys.keystore import CURVE_FILE, PAILLIER_FILE, create_keys, load_keys
+from party.keys.keystore import PAILLIER_FILE, create_keys, load_key
 from party.keys.sealing import SEALED_FILE, read_sealed, sealed_bytes
 from party.keys.secret_file import write_secret
 from party.models.any_file import model_json, read_model
@@ -136,8 +136,7 @@ def file_readers(folder: Path) -> Iterator[Reader]:
     pem = (folder / "peers" / "bob.pem").read_bytes()
     yield _file(folder / "peers" / "bob.pem", pem, lambda _: load_peers(folder))
     yield _certificate(folder / "peers" / "bob.pem")
-    for name in (PAILLIER_FILE, CURVE_FILE):
-        yield _file(folder / name, (folder / name).read_bytes(), lambda _: load_keys(folder, 64))
+    yield _file(folder / PAILLIER_FILE, (folder / PAILLIER_FILE).read_bytes(), lambda _: load_key(folder, 64))
     sealed = folder / "sealed" / SEALED_FILE
     sealed.parent.mkdir(mode=0o700)
     write_secret(sealed, sealed_bytes({"key.pem": b"x"}, "a passphrase", "passphrase", bytes(16)))

@@ -17,15 +17,13 @@ from party.transport.pages import SMALLEST_PAGE, Page, Reason
 from party.wire.codec import decode, encode
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
-from protocols.ciphers.curve import NotAPointError, read_points, write_points
-from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape
 from protocols.errors import PeerError
 from protocols.messages import SentNode, SentTree
+from protocols.oblivious.curve import NotAPointError, read_points, write_points
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Message
 from protocols.terms import TO_THE_END
@@ -44,7 +42,6 @@ THEIRS = PrivateKey(
 )
 PAIRS: dict[str, tuple[AnyKeyHolder, AnyKeyHolder]] = {
     "paillier": (PaillierKeyHolder(OWN), PaillierKeyHolder(THEIRS)),
-    "curve": (CurveKeyHolder(CurvePrivateKey(1001)), CurveKeyHolder(CurvePrivateKey(1002))),
 }
 LARGEST = 40
 DESIGN = RelatedDesign.of_odds((2, 2, 2), ((0,), (1,), (2,)), Fraction(9, 10))

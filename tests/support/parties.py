@@ -9,12 +9,9 @@ from functools import cache
 import numpy as np
 from phe import paillier
 
-from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
-from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
 from protocols.learning.bounds import bounds_of
@@ -23,7 +20,7 @@ from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, Cipher, Counting, Method, Rank, TermError, Terms
+from protocols.terms import ALL, Counting, Method, Rank, TermError, Terms
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge, accept_copy
 from protocols.two_party.inputs import PartyInputs, Secrets
@@ -51,11 +48,6 @@ def _made(number: int, bits: int) -> PaillierKeyHolder:
     del number  # of the key, in the cache
     _, key = paillier.generate_paillier_keypair(n_length=bits)
     return PaillierKeyHolder(PrivateKey(Integer(key.p), Integer(key.q)))
-
-
-def both_keys(number: int) -> dict[Cipher, AnyKeyHolder]:
-    """Return a small key of Paillier, and one of the curve, which knows no small ones."""
-    return {Cipher.PAILLIER: key_holder(number), Cipher.CURVE: CurveKeyHolder(CurvePrivateKey(1000 + number))}
 
 
 @dataclass(frozen=True)
@@ -137,14 +129,14 @@ def make_local(case: Case, party: str) -> PartyInputs:
         records=tuple(f"r{i}" for i in range(len(table))),
         groups=default_groups([a.size for a in attributes], case.groups[party]),
         dataset="case",
-        secrets=Secrets(bytes([number]) * 32, both_keys(number), secrets),
+        secrets=Secrets(bytes([number]) * 32, key_holder(number), secrets),
         limits=NO_LIMITS,
     )
 
 
 def private_key_of(local: PartyInputs) -> PrivateKey:
     """Return a party's key with its two primes."""
-    holder = local.secrets.keys[Cipher.PAILLIER]
+    holder = local.secrets.key
     assert isinstance(holder, PaillierKeyHolder)
     return holder.private_key
 

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,9 @@ from protocols.role import Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
-from protocols.terms import Cipher
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
-from tests.support.parties import both_keys, key_holder
+from tests.support.parties import key_holder
 from tests.support.plain import schema_of
 
 SIZES = (2, 3, 2, 3)
@@ -37,7 +35,6 @@ CODES = correlated((*SIZES, 2), 40, seed=6, flips=0.6)
 TRAIN, TEST = CODES[:30], CODES[30:]
 HOLDER = key_holder(1)
 KEY = HOLDER.private_key
-CURVE = both_keys(1)[Cipher.CURVE]
 TREE = Tree(SCHEMA, Split((1, 1), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))))
 Engine = Any
 
@@ -89,11 +86,7 @@ def columns_of(codes: Codes, columns: Iterable[int]) -> Codes:
     return kept
 
 
-ENCRYPTED: dict[str, Callable[..., tuple[Engine, Engine]]] = {
-    "dot products": by_dots,
-    "dot products on the curve": partial(by_dots, key=CURVE),
-}
-ENGINES = ENCRYPTED | {"oblivious transfer": by_transfers}
+ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {"dot products": by_dots, "oblivious transfer": by_transfers}
 
 
 def count(engine: Engine, *batches: Sequence[Query], tree: Tree | None = None) -> Role[list[list[Answer]]]:

@@ -56,24 +56,6 @@ def invert(value: Integer, modulus: Integer) -> Integer:
         raise InputError("a number without an inverse cannot be inverted") from None
 
 
-def invert_all(values: Sequence[Integer], modulus: Integer) -> list[Integer]:
-    """Return the inverses of many units by one inversion in all and three products each (Montgomery's trick).
-
-    Raises:
-        InputError: One of the values is not a unit.
-    """
-    prefixes = [Integer(1)]
-    for value in values:
-        prefixes.append(prefixes[-1] * value % modulus)
-    tail = invert(prefixes.pop(), modulus)
-    inverses = []
-    for value, prefix in zip(reversed(values), reversed(prefixes), strict=True):
-        inverses.append(tail * prefix % modulus)
-        tail = tail * value % modulus
-    inverses.reverse()
-    return inverses
-
-
 def multiply_into(
     products: list[Integer | None], values: Sequence[Integer | None], groups: NDArray[np.integer], modulus: Integer
 ) -> None:

@@ -1,6 +1,6 @@
 """Paillier behind the port (`protocols.ciphers.port`): the names of that port for the arithmetic of this package.
 
-Adding plaintexts is multiplying ciphertexts modulo `N**2`, negating is inverting, and a public number `k` is added by
+Adding plaintexts is multiplying ciphertexts modulo `N**2`, and a public number `k` is added by
 multiplying by `1 + N*k`. Nothing, a sum of no ciphertexts, is None.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.ciphers.draws import watched
-from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, invert_all, multiply_into, to_bytes
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, multiply_into, to_bytes
 from protocols.ciphers.paillier.ciphertext import read_page, write_page
 from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
@@ -31,7 +31,6 @@ from protocols.tables.arrays import Index
 
 _KEYS_KEPT = 4
 _LENGTH_BYTES = 2
-_BYTES_PER_INTEGER = 60  # on top of its digits
 _TABLE_BYTES_PER_BIT = 16 * 1024
 
 
@@ -82,24 +81,9 @@ class PaillierCiphertexts:
         return f"PaillierCiphertexts({self.public_key.bits} bits)"
 
     @property
-    def name(self) -> str:
-        """As in the terms."""
-        return "paillier"
-
-    @property
-    def key_bytes(self) -> bytes:
-        """The modulus, big-endian."""
-        return self.public_key.modulus_bytes
-
-    @property
     def ciphertext_bytes(self) -> int:
         """Length of one ciphertext on the wire."""
         return self.public_key.ciphertext_bytes
-
-    @property
-    def held_bytes(self) -> int:
-        """Memory of one integer."""
-        return self.ciphertext_bytes + _BYTES_PER_INTEGER
 
     def fingerprint(self) -> str:
         """Return the digest of the modulus."""
@@ -120,15 +104,6 @@ class PaillierCiphertexts:
     def sums(self, groups: int) -> PaillierSums:
         """Begin products."""
         return PaillierSums(groups, self.public_key)
-
-    def negate(self, values: PaillierValues) -> PaillierValues:
-        """Invert all at once."""
-        inverses = iter(invert_all([n for n in values.numbers if n is not None], self.public_key.n_square))
-        return self._values([None if number is None else next(inverses) for number in values.numbers])
-
-    def add_numbers(self, values: PaillierValues, numbers: NDArray[np.integer]) -> PaillierValues:
-        """Multiply by `1 + N*k`."""
-        return self._plus(values, numbers.tolist())
 
     def add_to_slots(self, values: PaillierValues, numbers: Sequence[Sequence[int]], largest: int) -> PaillierValues:
         """Lay the numbers side by side, and add them at once."""

@@ -11,14 +11,13 @@ import pytest
 from party.cli import main as cli
 from party.cli import show
 from party.keys.identity import load_identity, load_peers
-from party.keys.keystore import load_keys, load_secret
+from party.keys.keystore import load_key, load_secret
 from party.models.tree_file import tree_from_json, tree_json
 from party.settings.party import read_party_config
 from party.show.incident import DEBUG
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError
-from protocols.terms import Cipher
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
 
@@ -47,12 +46,12 @@ def snapshot(folder: Path) -> dict[Path, bytes]:
 def test_a_new_party_has_keys_and_settings_that_load(parties: Path) -> None:
     folder = parties / "alice"
     assert {path.name for path in folder.iterdir()} >= {
-        "cert.pem", "curve.key", "key.pem", "paillier.key", "party.toml", "secret.key",
+        "cert.pem", "key.pem", "paillier.key", "party.toml", "secret.key",
     }  # fmt: skip
     assert folder.stat().st_mode & 0o777 == 0o700
     identity = load_identity(folder)
     assert (identity.name, identity.hosts) == ("alice", ("alice.example.org",))
-    assert load_keys(folder, 2048)[Cipher.PAILLIER].bits == 2048
+    assert load_key(folder, 2048).bits == 2048
     assert len(load_secret(folder)) == 32
     config = read_party_config(folder / "party.toml")
     assert (config.name, config.agree.smallest_key_bits) == ("alice", 2048)
@@ -99,7 +98,7 @@ def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
 
 
 def test_init_keeps_what_is_there_and_adds_nothing(tmp_path: Path) -> None:
-    for name in ("cert.pem", "curve.key", "key.pem", "paillier.key", "party.toml", "secret.key"):
+    for name in ("cert.pem", "key.pem", "paillier.key", "party.toml", "secret.key"):
         folder = tmp_path / name.replace(".", "-")
         folder.mkdir()
         (folder / name).write_text("mine")

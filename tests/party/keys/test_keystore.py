@@ -7,9 +7,8 @@ import pytest
 
 from party.errors import IdentityError
 from party.keys import keystore
-from party.keys.keystore import KEY_FILES, create_keys, load_keys, load_secret
+from party.keys.keystore import KEY_FILES, create_keys, load_key, load_secret
 from party.keys.secret_file import read_secret, write_secret
-from protocols.terms import Cipher
 
 BITS = 512
 
@@ -32,10 +31,7 @@ def key_texts(folder: Path) -> list[str]:
 
 
 def test_created_keys_load_and_have_the_asked_length(folder: Path) -> None:
-    assert {cipher: key.bits for cipher, key in load_keys(folder, BITS).items()} == {
-        Cipher.PAILLIER: BITS,
-        Cipher.CURVE: 3072,
-    }
+    assert load_key(folder, BITS).bits == BITS
     assert len(load_secret(folder)) == 32
 
 
@@ -45,8 +41,7 @@ def test_two_parties_have_different_secrets(tmp_path: Path) -> None:
         folder.mkdir()
         create_keys(folder, BITS, floor_bits=BITS)
     assert load_secret(folders[0]) != load_secret(folders[1])
-    keys = [load_keys(folder, BITS) for folder in folders]
-    assert all(keys[0][cipher] != keys[1][cipher] for cipher in Cipher)
+    assert load_key(folders[0], BITS) != load_key(folders[1], BITS)
 
 
 def test_only_the_owner_can_read_the_secrets(folder: Path) -> None:
@@ -101,14 +96,14 @@ def test_a_folder_that_is_absent_is_an_error_with_its_file(tmp_path: Path) -> No
 def test_a_secret_open_to_others_is_refused(folder: Path, name: str, mode: int) -> None:
     (folder / name).chmod(mode)
     with pytest.raises(IdentityError, match=f"{name} is open to other users: run `chmod 600"):
-        load_secret(folder) if name == "secret.key" else load_keys(folder, BITS)
+        load_secret(folder) if name == "secret.key" else load_key(folder, BITS)
 
 
 @pytest.mark.parametrize("name", KEY_FILES)
 def test_a_missing_secret_names_file_and_cure(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(IdentityError, match=f"{name} does not exist: restore it"):
-        load_secret(folder) if name == "secret.key" else load_keys(folder, BITS)
+        load_secret(folder) if name == "secret.key" else load_key(folder, BITS)
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
@@ -125,7 +120,7 @@ def test_a_paillier_key_cut_anywhere_is_refused_and_none_of_it_shown(folder: Pat
     for end in [*range(0, len(whole), 41), len(whole) - 1]:
         path.write_bytes(whole[:end])
         with pytest.raises(IdentityError, match=r"paillier\.key (is empty, cut short|is damaged)"):
-            load_keys(folder, BITS)
+            load_key(folder, BITS)
 
 
 @pytest.mark.parametrize(
@@ -135,56 +130,14 @@ def test_a_paillier_key_cut_anywhere_is_refused_and_none_of_it_shown(folder: Pat
 def test_a_file_that_is_no_paillier_key_is_refused(folder: Path, old: bytes, new: bytes) -> None:
     spoil(folder, "paillier.key", old, new)
     with pytest.raises(IdentityError, match="not a Paillier key"):
-        load_keys(folder, BITS)
+        load_key(folder, BITS)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [(b"key/1", b"key/2"), (b"\nx ", b"\ny "), (b"\nx ", b"\nx g"), (b"\npoint ", b"\npoint \xff"), (b"\nx ", b"x ")],
-)
-def test_a_file_that_is_no_key_of_the_curve_is_refused(folder: Path, old: bytes, new: bytes) -> None:
-    spoil(folder, "curve.key", old, new)
-    with pytest.raises(IdentityError, match="not a key of the curve"):
-        load_keys(folder, BITS)
-
-
-@pytest.mark.parametrize("name", ["paillier.key", "curve.key"])
-def test_a_key_with_more_behind_it_is_refused(folder: Path, name: str) -> None:
-    with (folder / name).open("ab") as file:
+def test_a_key_with_more_behind_it_is_refused(folder: Path) -> None:
+    with (folder / "paillier.key").open("ab") as file:
         file.write(b"more")
-    with pytest.raises(IdentityError, match=f"{name} is empty, cut short or not a "):
-        load_keys(folder, BITS)
-
-
-@pytest.mark.parametrize("end", range(0, 150, 23))
-def test_a_key_of_the_curve_cut_anywhere_is_refused_and_none_of_it_shown(folder: Path, end: int) -> None:
-    path = folder / "curve.key"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:end])
-    with pytest.raises(IdentityError, match=r"curve\.key is empty, cut short or not a key of the curve") as caught:
-        load_keys(folder, BITS)
-    assert whole[-20:-1].decode() not in str(caught.value)
-
-
-def test_a_number_that_does_not_give_its_point_is_refused_without_showing_it(folder: Path) -> None:
-    data = (folder / "curve.key").read_bytes()
-    (folder / "curve.key").write_bytes(data[:-2] + (b"1" if data[-2:-1] != b"1" else b"2") + b"\n")
-    with pytest.raises(IdentityError, match="its number does not give its point"):
-        load_keys(folder, BITS)
-    (folder / "curve.key").write_bytes(data[: data.index(b"\nx ")] + b"\nx 0\n")
-    with pytest.raises(IdentityError, match="cannot be used, a private key of the curve must be above 0"):
-        load_keys(folder, BITS)
-
-
-def test_a_key_in_the_place_of_the_other_ciphers_is_refused(folder: Path) -> None:
-    data = (folder / "paillier.key").read_bytes()
-    (folder / "paillier.key").write_bytes((folder / "curve.key").read_bytes())
-    with pytest.raises(IdentityError, match=r"paillier\.key is empty, cut short or not a Paillier key"):
-        load_keys(folder, BITS)
-    (folder / "curve.key").write_bytes(data)
-    (folder / "paillier.key").write_bytes(data)
-    with pytest.raises(IdentityError, match=r"curve\.key is empty, cut short or not a key of the curve"):
-        load_keys(folder, BITS)
+    with pytest.raises(IdentityError, match=r"paillier\.key is empty, cut short or not a "):
+        load_key(folder, BITS)
 
 
 def test_factors_that_do_not_give_the_modulus_are_refused_without_showing_them(folder: Path) -> None:
@@ -192,7 +145,7 @@ def test_factors_that_do_not_give_the_modulus_are_refused_without_showing_them(f
     last = b"1" if texts[0].endswith("3") else b"3"
     spoil(folder, "paillier.key", texts[0].encode() + b"\n", texts[0][:-1].encode() + last + b"\n")
     with pytest.raises(IdentityError, match="factors do not give its modulus") as caught:
-        load_keys(folder, BITS)
+        load_key(folder, BITS)
     assert not any(text[:8] in str(caught.value) for text in texts)
 
 
@@ -202,13 +155,13 @@ def test_a_composite_factor_is_refused_without_showing_it(folder: Path) -> None:
     lines = ["cotally-paillier-key/1", f"n {n * composite // p:x}", f"p {composite:x}", f"q {q:x}", ""]
     (folder / "paillier.key").write_text("\n".join(lines))
     with pytest.raises(IdentityError, match="not prime") as caught:
-        load_keys(folder, BITS)
+        load_key(folder, BITS)
     assert f"{q:x}"[:8] not in str(caught.value)
 
 
 def test_a_key_shorter_than_the_run_needs_is_refused(folder: Path) -> None:
     with pytest.raises(IdentityError, match="has 512 bits, this run needs 2048"):
-        load_keys(folder, 2048)
+        load_key(folder, 2048)
 
 
 def test_a_folder_in_place_of_a_key_is_refused(folder: Path) -> None:

@@ -14,7 +14,7 @@ from keyring.errors import KeyringLocked
 from party.errors import IdentityError
 from party.keys import sealing
 from party.keys.identity import create_identity, load_identity
-from party.keys.keystore import create_keys, load_keys, load_secret
+from party.keys.keystore import create_keys, load_key, load_secret
 from party.keys.passphrase import SHORTEST, SOURCES, ask_nobody, asking
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, UNSEALED_FILE, seal_keys, unseal_keys
 
@@ -46,11 +46,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_sealed_folder_gives_the_same_keys_and_holds_none_in_the_clear(folder: Path) -> None:
     before = contents(folder)
-    known = load_identity(folder).key_pem, load_secret(folder), repr(load_keys(folder, BITS))
+    known = load_identity(folder).key_pem, load_secret(folder), repr(load_key(folder, BITS))
     seal_keys(folder, TYPED)
     assert contents(folder) == {}
     assert (folder / SEALED_FILE).stat().st_mode & 0o777 == 0o600
-    assert (load_identity(folder).key_pem, load_secret(folder), repr(load_keys(folder, BITS))) == known
+    assert (load_identity(folder).key_pem, load_secret(folder), repr(load_key(folder, BITS))) == known
     unseal_keys(folder)
     assert contents(folder) == before
     assert not (folder / SEALED_FILE).exists()
@@ -287,7 +287,7 @@ def test_no_secret_is_deleted_before_the_sealed_file_has_given_all_of_them_again
 
 
 def test_a_folder_without_all_secrets_is_not_sealed(folder: Path) -> None:
-    (folder / "curve.key").unlink()
+    (folder / "paillier.key").unlink()
     with pytest.raises(IdentityError, match="lacks some of"):
         seal_keys(folder, TYPED)
     assert not (folder / SEALED_FILE).exists()

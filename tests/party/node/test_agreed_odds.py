@@ -16,7 +16,7 @@ from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.role import run_pair
-from protocols.terms import Cipher, Counting, Method, Terms
+from protocols.terms import Counting, Method, Terms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
@@ -107,7 +107,7 @@ def test_columns_that_share_a_coin_are_refused_where_a_receiver_reads_them_more_
         objection = objection_of(alice, bounded, terms)
         assert objection is not None
         assert (objection.field, objection.reason) == ("theta", f'{words}"any"')
-        own = replace(terms, key_bits=alice.secrets.keys[Cipher.PAILLIER].bits)
+        own = replace(terms, key_bits=alice.secrets.key.bits)
         with pytest.raises(InputError, match="share a coin: a receiver would read them"):
             check_job(alice, replace(bounded, agree=replace(bounded.agree, smallest_key_bits=own.key_bits)), Train(own))
         assert objection_of(alice, allowed, terms) is None
@@ -128,7 +128,7 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(
     config = settings(tmp_path, odds)
     terms = replace(CASE.terms, key_bits=3072)
     objection = objection_of(alice, config, terms)
-    own = replace(terms, key_bits=alice.secrets.keys[Cipher.PAILLIER].bits)
+    own = replace(terms, key_bits=alice.secrets.key.bits)
     config = replace(config, agree=replace(config.agree, smallest_key_bits=own.key_bits))
     if agreed:
         check_job(alice, config, Train(own))
@@ -144,7 +144,7 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(
 def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_out(
     tmp_path: Path, alice: PartyInputs
 ) -> None:
-    bits = alice.secrets.keys[Cipher.PAILLIER].bits
+    bits = alice.secrets.key.bits
     words = rf"the key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make a new folder"
     with pytest.raises(InputError, match=words):
         check_job(alice, settings(tmp_path, "2"), Train(replace(CASE.terms, counting=Counting.PAILLIER, key_bits=3072)))

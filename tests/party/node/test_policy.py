@@ -9,7 +9,7 @@ from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
-from protocols.terms import ALL, Cipher, Counting, Method, Terms
+from protocols.terms import ALL, Counting, Method, Terms
 from protocols.two_party.limits import Limits
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms
@@ -31,7 +31,6 @@ AGREE = Acceptance(
     Fraction(5, 2),
     3,
     (Counting.PAILLIER,),
-    tuple(Cipher),
     3072,
     None,
     5,

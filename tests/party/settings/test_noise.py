@@ -10,11 +10,11 @@ from party.errors import ConfigError
 from party.node.policy import first_objection
 from party.settings.job import read_job
 from party.settings.party import Acceptance, read_party_config
-from protocols.terms import ALL, Cipher, Counting, Method
+from protocols.terms import ALL, Counting, Method
 from tests.support.parties import make_terms
 
 TERMS = make_terms(method="smc", max_depth=3)
-AGREE = Acceptance(tuple(Method), None, ALL, tuple(Counting), tuple(Cipher), 1, None, 1)
+AGREE = Acceptance(tuple(Method), None, ALL, tuple(Counting), 1, None, 1)
 JOB = 'method = "smc"\nclass = "c"\nmax_depth = 3\n'
 PARTY = 'name = "alice"\n[data]\nfile = "table.csv"\nid = "id"\n[agree]\n'
 

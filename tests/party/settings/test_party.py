@@ -17,7 +17,7 @@ from party.settings.party import (
 from party.settings.toml import exact_number, read_toml
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import ALL, Cipher, Counting, Method
+from protocols.terms import ALL, Counting, Method
 from protocols.two_party.limits import Limits
 
 PARTY = """\
@@ -42,7 +42,6 @@ max_classes = 5
 smallest_class = 25
 smallest_test = 50
 counting = ["oblivious_transfer"]
-ciphers = ["curve"]
 max_depth = 6
 min_leaf = 8
 [node]
@@ -57,7 +56,6 @@ AGREE = Acceptance(
     Fraction(5, 2),
     3,
     (Counting.OBLIVIOUS_TRANSFER,),
-    (Cipher.CURVE,),
     3072,
     6,
     8,
@@ -100,7 +98,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(None, ())
     assert config.agree == Acceptance(
-        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Counting), tuple(Cipher), 3072, None, 5
+        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Counting), 3072, None, 5
     )
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
@@ -179,7 +177,6 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('["hybrid", "smc"]', '["hybird"]', '[agree] methods: must be one of "hybrid", "smc"'),
         ('["hybrid", "smc"]', '["hybird"]', "did you mean 'hybrid'?"),
         ('["hybrid", "smc"]', "[]", "[agree] methods: must name a method"),
-        ('["curve"]', "[]", "[agree] ciphers: must name a cipher"),
         ("omega = 3", "omega = 3\nranks = []", "[agree] ranks: must name a way to rank"),
         ('"5/2"', "1", '[agree] odds: must be a number above 1, as in 2 for "2 to 1", or "any"'),
         ('"5/2"', '"9/20"', "[agree] odds: must be a number above 1"),

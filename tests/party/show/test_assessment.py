@@ -25,7 +25,7 @@ from party.show.assessment import (
 from protocols.errors import InputError
 from protocols.noise.accounting import Spending
 from protocols.role import run_pair
-from protocols.terms import ALL, Cipher, Counting, Method
+from protocols.terms import ALL, Counting, Method
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.parties import Case, make_local, make_roles, make_terms
 
@@ -45,7 +45,7 @@ CASE = Case(
 @pytest.fixture
 def agree() -> Acceptance:
     return Acceptance(
-        methods=tuple(Method), odds=None, omega=ALL, counting=tuple(Counting), ciphers=tuple(Cipher),
+        methods=tuple(Method), odds=None, omega=ALL, counting=tuple(Counting),
         smallest_key_bits=2048, max_depth=None, min_leaf=1,
     )  # fmt: skip
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from protocols.randomness import canonical
-from tests.protocols.ciphers.elgamal.plain import G, P, Plain, as_bytes, plus, times
-from tests.protocols.ciphers.test_hash_to_points import swift
+from tests.protocols.oblivious.plain_curve import G, P, Plain, as_bytes, plus, times
+from tests.protocols.oblivious.test_hash_to_points import swift
 
 Row = list[int]
 

@@ -13,10 +13,10 @@ from protocols.oblivious.extension import DEPTHS
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import Transfers, set_up
 from protocols.role import Message, Role, Send, T, run_pair
-from tests.protocols.ciphers.elgamal.plain import P, as_bytes
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, meet, random_bits
+from tests.protocols.oblivious.plain_curve import P, as_bytes
 
 Change = Callable[[Message], Message]
 

@@ -13,11 +13,11 @@ from protocols.oblivious.extension import Chooser
 from protocols.oblivious.products import bits_as_numbers
 from protocols.oblivious.seeds import grow
 from protocols.role import Message, Transcript
-from tests.protocols.ciphers.elgamal.plain import as_bytes, plus, times
 from tests.protocols.ciphers.paillier.chance import Chance
-from tests.protocols.ciphers.test_hash_to_points import swift
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, meet, multiply
+from tests.protocols.oblivious.plain_curve import as_bytes, plus, times
+from tests.protocols.oblivious.test_hash_to_points import swift
 from tests.support.duel import replay
 
 KNOWN = json.loads((Path(__file__).parents[2] / "vectors/oblivious_transfer.json").read_text("utf-8"))

@@ -211,7 +211,6 @@ def test_every_field_has_a_case() -> None:
     told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
     others = {"class counts", "memory", "run", "budget", "ids", "id list", "overlap", "comparisons"}
     others |= {
-        "cipher",
         "model",
         "receiver",
         "probabilities",

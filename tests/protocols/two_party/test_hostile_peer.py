@@ -86,7 +86,7 @@ FRACTIONS = st.one_of(
 LABELS = st.text(max_size=4)
 
 
-TEXTS = st.one_of(LABELS, st.sampled_from(["smc", "hybrid", "randomized", "dot_product", "curve", "alice", "bob"]))
+TEXTS = st.one_of(LABELS, st.sampled_from(["smc", "hybrid", "randomized", "dot_product", "alice", "bob"]))
 
 
 @st.composite

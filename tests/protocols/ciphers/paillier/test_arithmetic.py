@@ -6,25 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.ciphers.paillier import arithmetic
-from protocols.ciphers.paillier.arithmetic import Integer, invert_all, multiply_into
+from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
 from protocols.errors import InputError
 
 MODULUS = Integer(1009 * 1013) ** 2
 units = st.integers(1, int(MODULUS) - 1).filter(lambda value: value % 1009 != 0 and value % 1013 != 0).map(Integer)
-
-
-@given(st.lists(units, max_size=20))
-def test_inverting_all_agrees_with_inverting_each(values: list[Integer]) -> None:
-    inverses = invert_all(values, MODULUS)
-    assert inverses == [pow(int(value), -1, int(MODULUS)) for value in values]
-
-
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_one_value_without_inverse_refuses_them_all(place: int) -> None:
-    values = [Integer(2), Integer(3), Integer(4)]
-    values[place] = Integer(1009)
-    with pytest.raises(InputError, match="inverse"):
-        invert_all(values, MODULUS)
 
 
 @given(st.lists(st.tuples(st.none() | units, st.integers(0, 4)), max_size=30), st.integers(0, 30))

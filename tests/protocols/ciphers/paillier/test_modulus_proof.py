@@ -144,7 +144,7 @@ class TestAnnounced:
 
     def test_a_key_is_let_in_with_its_proof(self) -> None:
         read = key_holder(1).read_peer(key_holder(0).announce(RUN), 256, RUN)
-        assert read.key_bytes == key_holder(0).public.key_bytes
+        assert read == key_holder(0).public
 
     def test_a_key_is_proved_for_one_run(self) -> None:
         with pytest.raises(PeerError, match="not proved"):
@@ -162,12 +162,12 @@ class TestAnnounced:
 
     def test_a_key_without_its_proof_is_refused(self) -> None:
         with pytest.raises(PeerError):
-            self.read(key_holder(0).public.key_bytes)
+            self.read(key_holder(0).public.public_key.modulus_bytes)
 
     def test_anothers_proof_is_refused(self) -> None:
         holder: PaillierKeyHolder = key_holder(0)
         own, other = holder.announce(RUN), key_holder(2).announce(RUN)
-        length = 2 + len(holder.public.key_bytes)
+        length = 2 + len(holder.public.public_key.modulus_bytes)
         with pytest.raises(PeerError, match="not proved"):
             self.read(own[:length] + other[length:])
 

@@ -6,29 +6,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.ciphers.curve import (
+from protocols.oblivious.curve import (
     FORM_BYTES,
     ORDER,
     NotAPointError,
     Points,
     add_points,
-    addresses,
     are_finite,
     multiply_secretly,
     negate_points,
     read_points,
-    sum_runs,
     write_points,
 )
-from protocols.ciphers.elgamal.point_table import GENERATOR, OFFSET, PointTable, table_of
-from tests.protocols.ciphers.elgamal.plain import P, as_bytes, times
+from tests.protocols.oblivious.plain_curve import P, as_bytes, times
 
 KNOWN = json.loads((Path(__file__).parents[2] / "vectors/secp256k1_multiples.json").read_text())["x"]
-scalars = st.integers(0, ORDER - 1) | st.integers(0, 300) | st.integers(ORDER - 300, ORDER - 1)
+GENERATOR = as_bytes(times(1))
+scalars = st.integers(1, ORDER - 1) | st.integers(1, 300) | st.integers(ORDER - 300, ORDER - 1)
 
 
 def multiples(*numbers: int) -> Points:
-    return table_of(GENERATOR).multiply(numbers)
+    """Return these multiples of the generator; that by 0 is at infinity."""
+    points = np.zeros((len(numbers), FORM_BYTES), dtype=np.uint8)
+    for point, number in zip(points, numbers, strict=True):
+        if number % ORDER:
+            point[:] = read_points(as_bytes(times(number % ORDER)))
+    return points
 
 
 def test_multiples_of_the_generator_are_the_published_ones() -> None:
@@ -41,28 +44,16 @@ def test_multiples_of_the_generator_are_the_published_ones() -> None:
 @settings(max_examples=20)
 @given(st.lists(scalars, min_size=1, max_size=3))
 def test_multiples_are_those_of_plain_integers(numbers: list[int]) -> None:
-    points = multiples(*numbers)
-    assert are_finite(points).tolist() == [number != 0 for number in numbers]
-    for number, point in zip(numbers, points, strict=True):
-        if number:
-            assert write_points(point) == as_bytes(times(number))
-
-
-def test_every_digit_of_a_table_is_in_its_place() -> None:
-    numbers = [256**row * digit % ORDER for row in (0, 1, 17, 31) for digit in (1, 2, 128, 255)]
-    assert write_points(multiples(*numbers)) == b"".join(as_bytes(times(number)) for number in numbers)
-    table = PointTable(as_bytes(times(7)))
-    assert write_points(table.multiply([OFFSET, 5])) == write_points(multiples(7 * OFFSET, 35))
+    products = multiply_secretly(multiples(*[1] * len(numbers)), numbers)
+    assert write_points(products) == b"".join(as_bytes(times(number)) for number in numbers)
 
 
 @settings(max_examples=20)
-@given(st.lists(st.lists(st.integers(-3, 3), max_size=5), max_size=5))
-def test_sums_of_runs_are_those_of_the_numbers_and_may_meet_at_infinity(runs: list[list[int]]) -> None:
-    table = multiples(*range(-3, 4))  # the one in the middle is at infinity, and takes no part
-    places = addresses(table)[[number + 3 for run in runs for number in run if number]]
-    sums = sum_runs(places, np.array([sum(map(bool, run)) for run in runs], dtype=np.intp))
-    assert (sums == multiples(*map(sum, runs))).all()
-    assert are_finite(sums).tolist() == [sum(run) != 0 for run in runs]
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_sums_are_those_of_the_numbers_and_may_meet_at_infinity(rows: list[list[int]]) -> None:
+    sums = add_points(*(multiples(*column) for column in zip(*rows, strict=True)))
+    assert (sums == multiples(*map(sum, rows))).all()
+    assert are_finite(sums).tolist() == [sum(row) != 0 for row in rows]
 
 
 def test_points_are_added_place_by_place_infinity_among_them() -> None:
@@ -134,6 +125,6 @@ def test_infinity_is_never_written() -> None:
         write_points(multiples(3, 0))
 
 
-def test_points_that_do_not_stand_one_after_the_other_have_no_addresses() -> None:
-    with pytest.raises(ValueError, match="one after the other"):
-        addresses(multiples(1, 2, 3, 4)[::2])
+def test_points_of_every_second_row_are_added_as_they_are() -> None:
+    points = multiples(1, 2, 3, 4)[::2]
+    assert (add_points(points, points) == multiples(2, 6)).all()

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protocols.ciphers.curve import hash_to_points, write_points
-from tests.protocols.ciphers.elgamal.plain import P
+from protocols.oblivious.curve import hash_to_points, write_points
+from tests.protocols.oblivious.plain_curve import P
 
 ROOT = pow(-3 % P, (P + 1) // 4, P)  # c, a square root of -3; its sign does not matter to who tries both
 

@@ -1,8 +1,7 @@
 """Points of secp256k1, many at a time: the only file that knows the library (libsecp256k1, by btclib-secp256k1).
 
 Points stand in arrays, 64 bytes each, in the form that the library works on; only the library reads or makes these
-bytes. Zeros, which the library makes of no point, stand for the point at infinity. A sum is one call over an array of
-addresses: no Python object per point, and one division per sum (`secp256k1_ec_pubkey_combine`).
+bytes. Zeros, which the library makes of no point, stand for the point at infinity.
 
 The library forms sums and shared secrets in time that does not depend on the points or the secret (FAULTS A11).
 """
@@ -15,11 +14,8 @@ from btclib_secp256k1 import CData, ffi, lib
 from btclib_secp256k1.context import ctx
 from numpy.typing import NDArray
 
-from protocols.tables.arrays import Index
-
 Points = NDArray[np.uint8]
 """Points in the library's form; the last axis has `FORM_BYTES`."""
-Addresses = NDArray[np.uint64]
 
 ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """The number of points, a prime (SEC 2, section 2.4.1)."""
@@ -84,44 +80,16 @@ def negate_points(points: Points) -> Points:
     return result
 
 
-def addresses(points: Points) -> Addresses:
-    """Return where each point stands: valid for as long as the array is kept unchanged.
-
-    Raises:
-        ValueError: The points do not stand one after the other.
-    """
-    if not points.flags.c_contiguous:
-        raise ValueError("points must stand one after the other")
-    places = np.arange(points.size // FORM_BYTES, dtype=np.uint64) * np.uint64(FORM_BYTES)
-    result: Addresses = (np.uint64(points.ctypes.data) + places).reshape(points.shape[:-1])
-    return result
-
-
-def sum_runs(places: Addresses, lengths: Index) -> Points:
-    """Add up consecutive runs of points, each of which is finite.
-
-    Args:
-        places: Addresses of all points, run by run.
-        lengths: How many points each run has.
-    """
-    sums = _none(len(lengths))
-    places = np.ascontiguousarray(places)
-    source, target = ffi.cast("secp256k1_pubkey * *", ffi.from_buffer(places)), _pointer(sums)
-    starts, runs = np.cumsum(lengths) - lengths, np.flatnonzero(lengths)
-    combine = lib.secp256k1_ec_pubkey_combine  # writes zeros where the sum is at infinity
-    for run, start, length in zip(runs.tolist(), starts[runs].tolist(), lengths[runs].tolist(), strict=True):
-        if length == 1:
-            target[run] = source[start][0]
-        else:
-            combine(ctx, target + run, source + start, length)
-    return sums
-
-
 def add_points(*summands: Points) -> Points:
-    """Add arrays of points of one length, place by place."""
-    places = np.stack([addresses(points) for points in summands], axis=1)
-    present = np.stack([are_finite(points) for points in summands], axis=1)
-    return sum_runs(places[present], present.sum(axis=1, dtype=np.intp))
+    """Add arrays of points of one length, place by place; the point at infinity adds nothing."""
+    summands = tuple(map(np.ascontiguousarray, summands))
+    sources, present = [_pointer(points) for points in summands], [are_finite(points).tolist() for points in summands]
+    sums = _none(len(summands[0]))
+    target, combine = _pointer(sums), lib.secp256k1_ec_pubkey_combine  # writes zeros where the sum is at infinity
+    for i, finite in enumerate(zip(*present, strict=True)):
+        if there := [source + i for source, is_there in zip(sources, finite, strict=True) if is_there]:
+            combine(ctx, target + i, ffi.new("secp256k1_pubkey *[]", there), len(there))
+    return sums
 
 
 def hash_to_points(seeds: Sequence[bytes]) -> Points:
