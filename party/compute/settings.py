@@ -8,21 +8,17 @@ from protocols.errors import InputError
 
 ALL_CPUS = 0
 MOST_WORKERS = 1024
-FULL, SHORT = "full", "short-256"
-EXPONENTS = (FULL, SHORT)
-"""How long the exponents of random factors are."""
 
 _CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 
 
 @dataclass(frozen=True)
 class ComputeSettings:
-    """Where to compute, and with which exponents.
+    """Where to compute.
 
     Args:
         workers: Processes on this machine; `ALL_CPUS` for as many as there are processors, 1 for this one alone.
         cluster: Address of a Dask scheduler, `dask://host:port`, or `dask+tls://host:port`; None for this machine.
-        exponents: One of `EXPONENTS`; the short ones are faster, and assume more.
 
     Raises:
         InputError: A value is out of its range.
@@ -30,15 +26,12 @@ class ComputeSettings:
 
     workers: int = ALL_CPUS
     cluster: str | None = None
-    exponents: str = FULL
 
     def __post_init__(self) -> None:
         if not 0 <= self.workers <= MOST_WORKERS:
             raise InputError(f"workers must be 0 (one per processor) to {MOST_WORKERS}")
         if self.cluster is not None and not _is_cluster(self.cluster):
             raise InputError('a cluster is named as "dask://host:8786", or "dask+tls://host:8786"')
-        if self.exponents not in EXPONENTS:
-            raise InputError(f"exponents must be {FULL} or {SHORT}")
 
 
 def _is_cluster(address: str) -> bool:

@@ -10,12 +10,10 @@ from pathlib import Path
 
 from phe.paillier import generate_paillier_keypair
 
-from party.compute.settings import FULL, SHORT
 from party.errors import IdentityError
 from party.keys.sealing import read_party_secret
 from party.keys.secret_file import CURE, write_secret
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
-from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
@@ -27,7 +25,6 @@ SECRET_BYTES = 32
 
 _HEADER = "cotally-paillier-key/1"
 _NAMES = ["n", "p", "q"]
-_SHORT = ShortExponents()
 
 
 def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
@@ -88,18 +85,17 @@ def load_secret(folder: Path) -> bytes:
     return data
 
 
-def load_key(folder: Path, floor_bits: int, exponents: str = FULL) -> AnyKeyHolder:
+def load_key(folder: Path, floor_bits: int) -> AnyKeyHolder:
     """Return the holder of the party's key; only here is it known of which cipher it is.
 
     Args:
         folder: The party's.
         floor_bits: The least strength that a key may have, as `KeyHolder.bits` measures it.
-        exponents: One of `party.compute.settings.EXPONENTS`.
 
     Raises:
         IdentityError: The key is missing, damaged, open to others, too short, or its numbers do not fit together.
     """
-    return PaillierKeyHolder(_load_paillier(folder, floor_bits), _SHORT if exponents == SHORT else None)
+    return PaillierKeyHolder(_load_paillier(folder, floor_bits))
 
 
 def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:

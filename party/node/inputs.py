@@ -55,7 +55,7 @@ def load_inputs(
     folder, file = config.folder, config.data.file
     if file != STANDARD_INPUT and not is_there(file):
         raise ConfigError(f"{config.path}: [data] file: {file} does not exist")
-    key = load_key(folder, key_floor, config.compute.exponents)
+    key = load_key(folder, key_floor)
     share = _share(config, only)
     tell(share.notices)
     local = PartyInputs(

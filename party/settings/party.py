@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from party.compute.settings import ALL_CPUS, EXPONENTS, FULL, MOST_WORKERS, ComputeSettings
+from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
@@ -362,20 +362,19 @@ def _odds(section: Section) -> Fraction | None:
 def _compute(top: Section) -> ComputeSettings:
     """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
     if isinstance(top.raw("compute", None), str):
-        return _cluster(top, "compute", top.text("compute"), FULL)
-    section = top.section("compute", ("workers", "on", "exponents"))
-    exponents = section.choice("exponents", EXPONENTS, FULL)
+        return _cluster(top, "compute", top.text("compute"))
+    section = top.section("compute", ("workers", "on"))
     on = section.text("on", HERE)
     workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
     if on == HERE:
-        return ComputeSettings(workers, None, exponents)
+        return ComputeSettings(workers)
     if workers != ALL_CPUS:
         raise section.error("workers", "counts processes of this machine: leave it out, or 0, with a cluster")
-    return _cluster(section, "on", on, exponents)
+    return _cluster(section, "on", on)
 
 
-def _cluster(section: Section, key: str, address: str, exponents: str) -> ComputeSettings:
+def _cluster(section: Section, key: str, address: str) -> ComputeSettings:
     try:
-        return ComputeSettings(cluster=address, exponents=exponents)
+        return ComputeSettings(cluster=address)
     except InputError:
         raise section.error(key, f'must be "{HERE}" or a cluster such as "dask://host:8786"') from None

@@ -88,13 +88,9 @@ silence = 3600             # seconds without a message after which a peer that l
 #   on         "local", or a Dask cluster (pip install '.[cluster]'). When this party
 #              encrypts, the cluster gets the key of Paillier and the plaintexts, unencrypted over
 #              the network unless you write dask+tls:// for dask://
-#   exponents  of Paillier: "full", or "short-256": encrypts five times faster, but assumes more
-#              than Paillier does, namely that powers of a random base with 256-bit exponents cannot
-#              be told from powers with full-length exponents
 [compute]
 workers = 0                # processes on this machine: 0 for one per processor, 1 for ours alone
 # on = "dask://host:8786"
-# exponents = "short-256"
 """
 
 

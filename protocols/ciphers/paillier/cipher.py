@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, multiply_into, to_bytes
 from protocols.ciphers.paillier.ciphertext import read_page, write_page
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
+from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 from protocols.ciphers.paillier.modulus_proof import ROUNDS, prove, verify
 from protocols.ciphers.paillier.packing import (
@@ -154,13 +154,9 @@ class PaillierEncryptor:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PaillierKeyHolder:
-    """A private key, and how it encrypts.
-
-    Two are equal if they have the same key and exponents; a pickle holds the factors, which are not tested again.
-    """
+    """A private key. Two are equal if they have the same; a pickle holds the factors, which are not tested again."""
 
     private_key: PrivateKey
-    short_exponents: ShortExponents | None = None
 
     def __repr__(self) -> str:
         return f"PaillierKeyHolder({self.bits} bits)"
@@ -171,12 +167,12 @@ class PaillierKeyHolder:
     def __hash__(self) -> int:
         return hash(self._identity)
 
-    def __reduce__(self) -> tuple[Callable[..., "PaillierKeyHolder"], tuple[Integer, Integer, ShortExponents | None]]:
+    def __reduce__(self) -> tuple[Callable[..., "PaillierKeyHolder"], tuple[Integer, Integer]]:
         return _holder, self._identity
 
     @property
-    def _identity(self) -> tuple[Integer, Integer, ShortExponents | None]:
-        return self.private_key.p, self.private_key.q, self.short_exponents
+    def _identity(self) -> tuple[Integer, Integer]:
+        return self.private_key.p, self.private_key.q
 
     @cached_property
     def public(self) -> PaillierCiphertexts:
@@ -206,9 +202,7 @@ class PaillierKeyHolder:
 
     def encryption(self, randomness: Randomness) -> PaillierEncryptor:
         """Return an encryptor with tables of its own, made at its first use."""
-        return PaillierEncryptor(
-            Encryptor(self.private_key, randomness, self.short_exponents), self.private_key.public_key
-        )
+        return PaillierEncryptor(Encryptor(self.private_key, randomness), self.private_key.public_key)
 
     def table_bytes(self, largest: int) -> int:
         """Of the powers of two bases; counts are read without."""
@@ -235,6 +229,6 @@ class PaillierKeyHolder:
 
 
 @lru_cache(maxsize=_KEYS_KEPT)
-def _holder(p: Integer, q: Integer, short_exponents: ShortExponents | None) -> PaillierKeyHolder:
+def _holder(p: Integer, q: Integer) -> PaillierKeyHolder:
     """Make a key holder from a pickle, once per key: its primes are not tested for every page."""
-    return PaillierKeyHolder(PrivateKey(p, q), short_exponents)
+    return PaillierKeyHolder(PrivateKey(p, q))

@@ -11,7 +11,6 @@ multiply it by a random member. The base never crosses (FAULTS A5).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from protocols.ciphers.draws import WatchedRandomness, watched
@@ -24,18 +23,7 @@ from protocols.randomness import Randomness
 
 _INDEX_PRIME_LIMIT = 2**16
 _MOST_TRIES = 10_000  # a random member passes more often than one time in twenty
-_SHORT_EXPONENT_BITS = 256
 _BATCH = 1000  # results that stay in the processor's cache with two rows of a table
-
-
-@dataclass(frozen=True)
-class ShortExponents:
-    """Ask for exponents of 256 bits, five times faster, at the price of one more assumption (FAULTS A10).
-
-    The assumption: modulo `p` and modulo `q`, powers of a random base with uniform 256-bit exponents cannot be told
-    from powers with uniform full-length exponents (the *discrete logarithm with short exponents* assumption, at 128-bit
-    strength). Without this object an encryptor uses full-length exponents and assumes nothing beyond Paillier.
-    """
 
 
 class Encryptor:
@@ -44,20 +32,16 @@ class Encryptor:
     The tables are built at the first use: about half a second and 50 MB at 3072 bits.
     """
 
-    def __init__(
-        self, private_key: PrivateKey, randomness: Randomness, short_exponents: ShortExponents | None = None
-    ) -> None:
+    def __init__(self, private_key: PrivateKey, randomness: Randomness) -> None:
         self._key = private_key
         self._randomness = watched(randomness)
-        self._exponents = "short" if isinstance(short_exponents, ShortExponents) else "full-length"
-        self._p_bound = _exponent_bound(private_key.p, short_exponents)
-        self._q_bound = _exponent_bound(private_key.q, short_exponents)
+        self._p_order, self._q_order = int(private_key.p) - 1, int(private_key.q) - 1
         self._p_square = private_key.p**2
         self._q_square = private_key.q**2
         self._join = invert(self._p_square, self._q_square)
 
     def __repr__(self) -> str:
-        return f"Encryptor({self._key.public_key.bits} bits, {self._exponents} exponents)"
+        return f"Encryptor({self._key.public_key.bits} bits)"
 
     def encrypt(self, messages: Sequence[int]) -> list[FreshCiphertext]:
         """Encrypt integers.
@@ -79,8 +63,8 @@ class Encryptor:
         p_table, q_table = self._tables
         p_exponents, q_exponents = [], []
         for _ in messages:
-            p_exponents.append(self._randomness.randbelow(self._p_bound))
-            q_exponents.append(self._randomness.randbelow(self._q_bound))
+            p_exponents.append(self._randomness.randbelow(self._p_order))
+            q_exponents.append(self._randomness.randbelow(self._q_order))
         p_values = p_table.powers(p_exponents, [message * self._key.q for message in messages])
         q_values = q_table.powers(q_exponents, [message * self._key.p for message in messages])
         p_square, q_square, join = self._p_square, self._q_square, self._join
@@ -88,17 +72,11 @@ class Encryptor:
 
     @cached_property
     def _tables(self) -> tuple[FixedBase, FixedBase]:
-        return self._table(self._key.p, self._p_bound), self._table(self._key.q, self._q_bound)
+        return self._table(self._key.p, self._p_order), self._table(self._key.q, self._q_order)
 
-    def _table(self, prime: Integer, bound: int) -> FixedBase:
+    def _table(self, prime: Integer, order: int) -> FixedBase:
         base = random_member(prime, self._key.public_key.n, self._randomness)
-        return FixedBase(base, prime, (bound - 1).bit_length())
-
-
-def _exponent_bound(prime: Integer, short_exponents: ShortExponents | None) -> int:
-    order = int(prime) - 1
-    short = isinstance(short_exponents, ShortExponents)  # nothing else, not even True, asks for them (FAULTS case 29)
-    return min(order, 2**_SHORT_EXPONENT_BITS) if short else order
+        return FixedBase(base, prime, (order - 1).bit_length())
 
 
 def random_member(prime: Integer, n: Integer, randomness: WatchedRandomness) -> Integer:

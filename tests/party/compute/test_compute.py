@@ -17,7 +17,6 @@ from typing import TypeVar
 import pytest
 
 from party.compute import (
-    ComputeSettings,
     LocalPool,
     ParallelEncryptor,
     WorkerError,
@@ -26,8 +25,6 @@ from party.compute import (
 from party.compute.encryption import EncryptionTask, _encryptor, encrypt_page
 from party.compute.ordered import ordered_map
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
-from protocols.ciphers.paillier.cipher import PaillierKeyHolder
-from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
 from protocols.role import run_pair
@@ -306,21 +303,6 @@ def test_a_process_makes_the_tables_of_a_key_once() -> None:
     assert _encryptor.cache_info().misses == 2
 
 
-def test_short_exponents_are_used_when_they_are_asked_for_and_not_otherwise() -> None:
-    for asked, word in ((None, "full-length"), (ShortExponents(), "short")):
-        spy, holder = Spy(), PaillierKeyHolder(KEY, asked)
-        (page,) = ParallelEncryptor(holder, spy).encrypt_pages([[1, 0]])
-        assert decrypted(page) == [1, 0]
-        assert [vars(pickle.loads(pickle.dumps(task)))["key"] for _, task in spy.seen] == [holder]
-        assert word in repr(_encryptor(holder))
-
-
-@pytest.mark.parametrize("value", [True, 1, 256, "short", None, ShortExponents])
-def test_nothing_but_their_name_asks_for_short_exponents(value: object) -> None:
-    with pytest.raises(InputError, match="exponents must be full or short-256"):
-        ComputeSettings(exponents=value)  # type: ignore[arg-type]
-
-
 # What a worker is given
 
 
@@ -377,7 +359,7 @@ def test_who_encrypts_gets_our_own_key_and_a_page_and_nothing_else() -> None:
         if function is encrypt_page:
             assert isinstance(task, EncryptionTask)
             assert set(vars(task)) == {"key", "messages"}
-            assert task.key.__reduce__()[1] == (own.p, own.q, None)
+            assert task.key.__reduce__()[1] == (own.p, own.q)
             assert all(isinstance(message, int) for message in map(int, task.messages))
         assert b"canary" not in data
         assert "secret" not in repr(task)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier.arithmetic import Integer
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, random_member
+from protocols.ciphers.paillier.encryption import Encryptor, random_member
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
 from tests.protocols.ciphers.paillier.chance import Chance, Script
@@ -32,11 +32,10 @@ def test_products_of_ciphertexts_decrypt_to_sums(first: int, second: int, factor
     assert SMALL.decrypt(Integer(pow(int(a), factor, int(n_square)))) == first * factor % SMALL_N
 
 
-@pytest.mark.parametrize("short", [None, ShortExponents()])
-def test_bits_and_integers_agree_with_phe_both_ways(short: ShortExponents | None, key: PrivateKey) -> None:
+def test_bits_and_integers_agree_with_phe_both_ways(key: PrivateKey) -> None:
     public = phe.PaillierPublicKey(int(key.public_key.n))
     private = phe.PaillierPrivateKey(public, int(key.p), int(key.q))
-    encryptor = Encryptor(key, Chance(2), short)
+    encryptor = Encryptor(key, Chance(2))
     plaintexts = [0, 1, 2, 2**100, public.n - 1]
     assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt(plaintexts)] == plaintexts
     assert [key.decrypt(Integer(public.raw_encrypt(message))) for message in plaintexts] == plaintexts
@@ -60,26 +59,11 @@ def test_the_factors_are_all_nth_residues_each_once(tiny_key: PrivateKey) -> Non
     assert factors == dict.fromkeys(residues, 1)
 
 
-def test_full_exponents_are_drawn_below_the_order_unless_short_ones_are_asked_for_by_name(key: PrivateKey) -> None:
-    orders = [int(key.p) - 1, int(key.q) - 1]
+def test_exponents_are_drawn_below_the_whole_order(key: PrivateKey) -> None:
+    """FAULTS A10: not from fewer bits."""
     chance = Chance(4)
     Encryptor(key, chance).encrypt([0, 1])
-    assert chance.bounds[-4:] == orders * 2
-    for other in (True, 256, {"bits": 256}):
-        Encryptor(key, chance, other).encrypt([0])  # type: ignore[arg-type]
-        assert chance.bounds[-2:] == orders
-
-
-def test_short_exponents_have_256_bits() -> None:
-    p, q = _next_prime(3 << 299), _next_prime(7 << 298)
-    chance = Chance(5)
-    encryptor = Encryptor(PrivateKey(p, q), chance, ShortExponents())
-    assert encryptor._key.decrypt(encryptor.encrypt([77])[0].value) == 77
-    assert chance.bounds[-2:] == [2**256] * 2
-
-
-def _next_prime(start: int) -> int:
-    return next(candidate for candidate in range(start + 1, start + 10**5, 2) if pow(3, candidate - 1, candidate) == 1)
+    assert chance.bounds[-4:] == [int(key.p) - 1, int(key.q) - 1] * 2
 
 
 @pytest.mark.parametrize("prime", [5, 7, 31, 211, 2311])

@@ -68,7 +68,7 @@ def test_representations_show_kind_and_size_only(key: PrivateKey, small_key: Pri
     shown = {
         repr(key): "PrivateKey(512 bits)",
         repr(key.public_key): "PublicKey(512 bits)",
-        repr(encryptor): "Encryptor(512 bits, full-length exponents)",
+        repr(encryptor): "Encryptor(512 bits)",
         repr(watched(Chance(1))): "WatchedRandomness()",
         repr(FreshCiphertext(key.public_key.n)): "FreshCiphertext(512 bits)",
         repr(FixedBase(small_key.p + 2, small_key.p, 20)): "FixedBase(64-bit prime, 4 rows)",
