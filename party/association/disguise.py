@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from party.association.files import Baskets, BasketSource, read_baskets
-from party.data import USUAL, Form, name_flaw
+from party.data import name_flaw
 from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
@@ -26,7 +26,6 @@ def disguise_baskets(
     design: BasketDesign,
     secret: Path | str,
     dataset: str | None = None,
-    form: Form = USUAL,
     watch: Callable[[int, int], None] = lambda *_: None,
 ) -> Randomized:
     """Return the disguised copy of baskets; the same whenever asked.
@@ -36,7 +35,6 @@ def disguise_baskets(
         design: How they are disguised.
         secret: The owner's secret file, made on first use.
         dataset: Name of the data set, to be noted on first use; the file's name unless given.
-        form: What is declared of how the file is written.
         watch: Told, as it goes, how many baskets are done, and of how many.
 
     Raises:
@@ -45,7 +43,7 @@ def disguise_baskets(
         DataError: The baskets cannot be read or do not fit the design, or there are none.
         IdentityError: The secret cannot be read or made.
     """
-    baskets = source if isinstance(source, Baskets) else read_baskets(source, design, form)
+    baskets = source if isinstance(source, Baskets) else read_baskets(source, design)
     if not len(baskets.ids):
         raise DataError("there are no baskets", path=baskets.path)
     path = Path(secret)

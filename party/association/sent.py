@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from party.data.form import MAX_LINE, opened
+from party.data.writer import bare_name
 from party.errors import ConfigError, DataError
 from party.files import write_atomically
 from party.settings.transactions import BasketDesign
@@ -33,8 +34,7 @@ def check_sent_name(path: Path) -> None:
     Raises:
         DataError: It does not.
     """
-    bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    if bare.suffix.lower() not in _SUFFIXES:
+    if bare_name(path).suffix.lower() not in _SUFFIXES:
         names = ", ".join(_SUFFIXES)
         raise DataError(f"disguised baskets are written to a name that ends in {names}, or in .gz after it", path=path)
 

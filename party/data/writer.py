@@ -26,7 +26,7 @@ def check_table_name(path: Path | None) -> None:
     Raises:
         DataError: The name asks for none that can be written here.
     """
-    if path is None or _bare(path).suffix.lower() in TEXT_SUFFIXES:
+    if path is None or bare_name(path).suffix.lower() in TEXT_SUFFIXES:
         return
     if path.suffix.lower() != PARQUET_SUFFIX:
         names = ", ".join(TEXT_SUFFIXES)
@@ -59,9 +59,9 @@ def table_bytes(path: Path, columns: Sequence[str], cells: Sequence[Sequence[Cel
     check_table_name(path)
     if path.suffix.lower() == PARQUET_SUFFIX:
         return _parquet(path, columns, cells)
-    separator = "\t" if _bare(path).suffix.lower() == ".tsv" else ","
+    separator = "\t" if bare_name(path).suffix.lower() == ".tsv" else ","
     written = table_text(columns, cells, text, separator).encode(errors="surrogateescape")
-    return written if _bare(path) == path else gzip.compress(written, 6, mtime=0)
+    return written if bare_name(path) == path else gzip.compress(written, 6, mtime=0)
 
 
 def table_text(
@@ -73,7 +73,8 @@ def table_text(
     return csv_text(columns, texts, separator)
 
 
-def _bare(path: Path) -> Path:
+def bare_name(path: Path) -> Path:
+    """Return a name without the `.gz` of packing."""
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 

@@ -79,10 +79,6 @@ class ColumnSettings:
     named: Mapping[str, ColumnTreatment]
     others: ColumnTreatment
 
-    def treatment(self, column: str) -> ColumnTreatment:
-        """Return the treatment of this column."""
-        return self.named.get(column, self.others)
-
 
 @dataclass(frozen=True)
 class DisguiseSettings:

@@ -82,33 +82,10 @@ def weights(operator: Operator, k: int) -> tuple[Fraction, ...]:
     return recovery(operator, k)[k] if k <= operator.size else (Fraction(0),) * (k + 1)
 
 
-def largest_recoverable(design: TransactionDesign, sizes: Iterable[int]) -> int:
-    """Return the most items of a set whose support can be recovered from transactions of all these sizes.
-
-    At most the largest size, and at most `MOST_ITEMS`.
-    """
-    known = sorted(set(sizes))
-    most = min(max(known, default=0), MOST_ITEMS)
-    return next((k - 1 for k in range(1, most + 1) if not is_recoverable(design, known, k)), most)
-
-
 def is_recoverable(design: TransactionDesign, sizes: Iterable[int], k: int) -> bool:
     """Tell whether the support of a set of `k` items can be recovered from transactions of all these sizes."""
     operators = (design.operator(size) for size in sizes if size >= k)
     return all(_inverse(transition(operator, k)) is not None for operator in operators)
-
-
-def partial_supports(operator: Operator, counts: Sequence[int]) -> tuple[Fraction, ...]:
-    """Return `s~_l`, `l = 0 .. k`, from how many randomized transactions hold `l'` items of the set.
-
-    Raises:
-        InputError: There are no transactions, or the supports cannot be recovered.
-    """
-    total = sum(counts)
-    if not total:
-        raise InputError("there are no transactions to estimate from")
-    matrix = recovery(operator, len(counts) - 1)
-    return tuple(sum((q * count for q, count in zip(row, counts, strict=True)), Fraction(0)) / total for row in matrix)
 
 
 def variance(operator: Operator, partial: Sequence[Fraction], transactions: int) -> Fraction:
@@ -166,33 +143,6 @@ def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[in
             share += weight * count
             squares += weight**2 * count
     return Support(share / total, (squares - share) / total**2)
-
-
-def estimate_covariance(
-    design: TransactionDesign, counts: Mapping[int, Sequence[Sequence[int]]], union: Support
-) -> Fraction:
-    """Return an unbiased estimate of `Cov(s~_A, s~_U)`, `A` a part of `U`.
-
-    Args:
-        design: The operators.
-        counts: For every original size, in row `a` and column `b`, how many randomized transactions hold `a` items of
-            `A` and `b` of the rest of `U`.
-        union: The estimate for `U`, of the same transactions.
-
-    Raises:
-        InputError: There are no transactions, a size has no parameters, or the supports cannot be recovered.
-    """
-    total = sum(sum(map(sum, table)) for table in counts.values())
-    if not total:
-        raise InputError("there are no transactions to estimate from")
-    products = Fraction(0)
-    for size, table in counts.items():
-        inner = weights(design.operator(size), len(table) - 1)
-        outer = weights(design.operator(size), len(table) + len(table[0]) - 2)
-        products += sum(
-            (inner[a] * outer[a + b] * count for a, row in enumerate(table) for b, count in enumerate(row)), Fraction(0)
-        )
-    return (products / total - union.share) / total
 
 
 def _up_to(operator: Operator, k: int) -> str:

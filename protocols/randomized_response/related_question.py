@@ -258,13 +258,6 @@ class RelatedDesign(OneKind):
             return np.zeros((1, 0), dtype=np.uint8)
         return np.indices(self.orders, dtype=np.uint8).reshape(len(self.orders), -1).T
 
-    def pattern_of(self, coins: Coins) -> NDArray[np.intp]:
-        """Return the pattern index of each record's coins (`records x groups`)."""
-        if not self.groups:
-            return np.zeros(len(coins), dtype=np.intp)
-        indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
-        return indices
-
     def guess_weights(self, group: int) -> tuple[Fraction, ...]:
         """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(t-q)`, `w(s) = -q/(t-q)`.
 

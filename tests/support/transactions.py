@@ -1,12 +1,14 @@
-"""Every randomized form of a transaction with its exact chance, by the definitions of the randomizers."""
+"""Every randomized form of a transaction with its exact chance, and the covariance of two supports, by definition."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import comb, perm, prod
 
+from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
+from protocols.association.support import Support, weights
 
 Sent = frozenset[int]
 
@@ -92,3 +94,25 @@ OPERATORS: list[tuple[Operator, int]] = [
 def label(case: object) -> str:
     """Return a test's identifier."""
     return str(case).replace("Fraction", "") if isinstance(case, Operator) else str(case)
+
+
+def estimate_covariance(
+    design: TransactionDesign, counts: Mapping[int, Sequence[Sequence[int]]], union: Support
+) -> Fraction:
+    """Return an unbiased estimate of `Cov(s~_A, s~_U)`, `A` a part of `U`, by the formula of `support.py`.
+
+    Args:
+        design: The operators.
+        counts: For every original size, in row `a` and column `b`, how many randomized transactions hold `a` items of
+            `A` and `b` of the rest of `U`.
+        union: The estimate for `U`, of the same transactions.
+    """
+    total = sum(sum(map(sum, table)) for table in counts.values())
+    products = Fraction(0)
+    for size, table in counts.items():
+        inner = weights(design.operator(size), len(table) - 1)
+        outer = weights(design.operator(size), len(table) + len(table[0]) - 2)
+        products += sum(
+            (inner[a] * outer[a + b] * count for a, row in enumerate(table) for b, count in enumerate(row)), Fraction(0)
+        )
+    return (products / total - union.share) / total

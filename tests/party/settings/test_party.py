@@ -10,6 +10,7 @@ from party.errors import ConfigError
 from party.settings.address import Address
 from party.settings.party import (
     Acceptance,
+    ColumnSettings,
     DisguiseSettings,
     PartyConfig,
     read_party_config,
@@ -79,9 +80,9 @@ def test_every_setting_of_a_party_is_read(tmp_path: Path) -> None:
     assert (config.name, config.folder) == ("alice", tmp_path)
     assert (config.data.file, config.data.ids.names) == (tmp_path / "data.csv", ("id",))
     assert (config.data.dataset, config.data.class_column) == ("data", "outcome")
-    assert config.columns.treatment("age") == ColumnTreatment(bins="median-of-range")
-    assert config.columns.treatment("city") == ColumnTreatment(max_values=8, missing="majority")
-    assert config.columns.treatment("income").bins == (Decimal(10), Decimal("20.5"), Decimal(30))
+    assert config.columns.named["age"] == ColumnTreatment(bins="median-of-range")
+    assert config.columns.others == ColumnTreatment(max_values=8, missing="majority")
+    assert config.columns.named["income"].bins == (Decimal(10), Decimal("20.5"), Decimal(30))
     assert config.disguise == DisguiseSettings(3, ("city",))
     assert config.agree == AGREE
     assert config.need_listen() == Address("::1", 7071)
@@ -95,7 +96,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert config.data.dataset == "visits"
     assert config.data.class_column is None
     assert (config.data.form, config.data.ignore) == (Form(), ())
-    assert config.columns.treatment("age") == ColumnTreatment()
+    assert config.columns == ColumnSettings({}, ColumnTreatment())
     assert config.disguise == DisguiseSettings(None, ())
     assert config.agree == Acceptance(
         (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Counting), 3072, None, 5
@@ -116,7 +117,7 @@ def test_how_the_file_is_written_can_be_declared(tmp_path: Path) -> None:
     config = party(tmp_path, swap(PARTY, 'class = "outcome"', declared))
     assert config.data.form == Form("\t", "cp1252", (*MISSING_MARKERS, "", "-9"))
     config = party(tmp_path, swap(PARTY, "age = { ", 'age = { not_missing = ["NA"], '))
-    assert config.columns.treatment("age").not_missing == ("NA",)
+    assert config.columns.named["age"].not_missing == ("NA",)
 
 
 def test_groups_can_be_given_by_name(tmp_path: Path) -> None:

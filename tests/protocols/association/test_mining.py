@@ -15,10 +15,10 @@ from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, SelectASize, Uniform
 from protocols.association.rules import mine_rules, rule_metrics
 from protocols.association.sampling import randomize
-from protocols.association.support import Support, estimate_covariance, estimate_support, variance
+from protocols.association.support import Support, estimate_support, variance
 from protocols.association.transactions import Randomized, Transactions
 from protocols.errors import InputError
-from tests.support.transactions import fractions
+from tests.support.transactions import estimate_covariance, fractions
 
 UNIVERSE = 8
 Itemset = tuple[int, ...]
