@@ -1,5 +1,6 @@
 """Oblivious transfer in bulk, and counts as shares by it (DESIGN 15).
 
+    curve       points of secp256k1, for the first transfers and for comparisons
     base        128 transfers each way, from points of a curve
     seeds       from these, trees of seeds of which one side lacks one leaf each
     extension   from these, as many transfers as are wanted; each page is checked before it is used
