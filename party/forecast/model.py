@@ -26,6 +26,7 @@ _VECTORS, _VECTORS_POWER = (
 )  # distinct `E_a` with the values of candidates, fitted to all data sets that are here
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _DIGITS = 20  # of a comparison of classes, at odds of a million to one
+_CHECK_BYTES = 128 * 4 + 129 * 16  # of each page of choices: transfers that nobody uses, and its hashes
 _CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
 _SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
@@ -301,7 +302,7 @@ class ByTransfers:
         vectors, compared = self._vectors(run), 2 * run.compared
         chosen = vectors * run.train + self._tested(run) + compared
         bits = self._cells(run) * self._width(run) * run.train + compared
-        size = _SESSION_BYTES + chosen * _CHOICE_BYTES + bits / 8
+        size = _SESSION_BYTES + (run.levels + 1) * _CHECK_BYTES + chosen * _CHOICE_BYTES + bits / 8
         work = _SESSION_SECONDS + chosen * self.speed.transfer + bits * self.speed.bit
         return Cost(work + run.line.sending(size), size, _KEY_BYTES * run.train * vectors / 2)
 

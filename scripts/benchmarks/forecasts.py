@@ -39,7 +39,7 @@ CASES = [
     Case("generated", 100_000, 3),
     Case("generated", 100_000, 3, line=FAR),
 ]
-QUICK = [Case("generated", 300, 1), Case("generated", 300, 1, line=FAR)]
+QUICK = [Case("generated", 1_000, 3), Case("generated", 1_000, 3, line=FAR)]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _question_of_column(frame: Frame, name: str) -> DraftQuestion:
         order = [value for _, value in sorted(zip(known, values, strict=True))] if by_number else values
         named = [value for value in order if cells.count(value) >= SMALLEST_VALUE and value != OTHER]
         if not named:
-            cure = "name the answers by --question, or bring a larger pilot"
+            cure = "name the answers yourself, or bring a larger pilot"
             raise DataError(f"fewer than {SMALLEST_VALUE} rows hold each value: {cure}", path=frame.path, column=name)
         return DraftQuestion(name, f"{name}?", (*named, *([OTHER] if len(named) < len(order) else [])))
     if len(known) < len(values) or not values:

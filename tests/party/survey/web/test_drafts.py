@@ -90,5 +90,5 @@ def test_a_text_that_few_of_a_pilot_gave_is_named_to_nobody_and_counts_as_other(
 def test_a_pilot_of_too_few_people_names_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,x\n1,yes\n2,no\n3,no\n")
-    with pytest.raises(DataError, match=r"column 'x': fewer than 10 rows hold each value: name the answers by"):
+    with pytest.raises(DataError, match=r"column 'x': fewer than 10 rows hold each value: name the answers yourself"):
         questions_of_table(read_frame(path), ["x"])
