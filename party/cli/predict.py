@@ -14,6 +14,8 @@ from party.show.prediction import prediction_json, prediction_notes, unknown_lin
 from party.show.screen import put_json
 from protocols.errors import InputError
 
+_SOME_ROWS = 10  # of fewer, unknown cells may be so by chance
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Classify and write."""
@@ -42,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"{error}; if {error.owner} alone has it, classify together: {together}") from None
     read = {attribute.name for attribute in map(model.schema.attributes.__getitem__, model.columns)}
     lost = [
-        each for each in predictions.unknown if 2 * each.cells > each.rows and each.column.rpartition(".")[2] in read
+        each
+        for each in predictions.unknown
+        if each.rows >= _SOME_ROWS and 2 * each.cells > each.rows and each.column.rpartition(".")[2] in read
     ]
     if lost:
         raise InputError(f"{unknown_lines(lost)[0]}: most rows would not be read as those that it was learned from")
