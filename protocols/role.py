@@ -131,6 +131,11 @@ def exchange(message: M) -> Role[M]:
 
 def as_part(role: Role[T], outer: Progress) -> Role[T]:
     """Run a role as a part of a longer phase: its own progress becomes the part of `outer`."""
+    return with_progress(role, lambda own: replace(outer, part=own))
+
+
+def with_progress(role: Role[T], change: Callable[[Progress], Progress | None]) -> Role[T]:
+    """Run a role with other progress in the place of its own, or without."""
     answer: Message | None = None
     while True:
         try:
@@ -138,9 +143,8 @@ def as_part(role: Role[T], outer: Progress) -> Role[T]:
         except StopIteration as stop:
             result: T = stop.value
             return result
-        if isinstance(effect, Progress):
-            effect = replace(outer, part=effect)
-        answer = yield effect
+        shown = change(effect) if isinstance(effect, Progress) else effect
+        answer = None if shown is None else (yield shown)
 
 
 def together(first: Role[A], second: Role[B]) -> Role[tuple[A, B]]:

@@ -18,6 +18,7 @@ of the gate or the number that the other one sees (`gates`). Who is told last he
 may end when it knows. Both see whether they ended with the same people.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -38,7 +39,7 @@ from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hint
 from protocols.oblivious.session import Transfers, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Message, Note, Phase, Progress, Role, Send, T, exchange, receive
+from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, SPELLINGS, compare, compare_on_record
@@ -138,8 +139,8 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     transfers = yield from set_up(_DEPTH, local.secrets.randomness)
     side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
     if count_only:
-        return Aligned((yield from _without_transfers(side.count())), lists)
-    rows = yield from _without_transfers(side.find(wanted))
+        return Aligned((yield from with_progress(side.count(), _shown)), lists)
+    rows = yield from with_progress(side.find(wanted), _shown)
     people = as_written(local.records[row] for row in rows)
     if (yield from compare(local, peer, nonces, b"aligned", [people])) != (True,):
         raise DeviationError
@@ -177,7 +178,7 @@ def _form_objection(own: IdForm, theirs: IdForm) -> Objection | None:
     return Objection("ids", f"the peer's ids are {form_text(theirs)}, ours are {form_text(own)}: declare the same")
 
 
-class _Side:
+class _Side(ABC):
     """One side of an alignment, once both have agreed to it; what a step gives the next one takes."""
 
     first: bool
@@ -266,15 +267,15 @@ class _Side:
         yield Note(self._told)
         return objection
 
-    def _share_function(self) -> Role[None]:
-        raise NotImplementedError
+    @abstractmethod
+    def _share_function(self) -> Role[None]: ...
 
+    @abstractmethod
     def _numbers(self) -> Role[Uint64s]:
         """Return our number of each place: the same as the peer's where an id is common."""
-        raise NotImplementedError
 
-    def _rows(self) -> Role[Index]:
-        raise NotImplementedError
+    @abstractmethod
+    def _rows(self) -> Role[Index]: ...
 
 
 class _Asking(_Side):
@@ -363,14 +364,6 @@ def _starts(values: Bytes) -> Uint64s:
     return np.ascontiguousarray(values[:, :8]).view(WORD)[:, 0]
 
 
-def _without_transfers(role: Role[T]) -> Role[T]:
-    """Play a role without the progress of its transfers, which would be shown as that of a run."""
-    answer: Message | None = None
-    while True:
-        try:
-            effect = role.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        shown = not isinstance(effect, Progress) or effect.phase in (Phase.MATCHING, Phase.OVERLAP)
-        answer = (yield effect) if shown else None
+def _shown(progress: Progress) -> Progress | None:
+    """Leave out the progress of transfers, which would be shown as that of a run."""
+    return progress if progress.phase in (Phase.MATCHING, Phase.OVERLAP) else None
