@@ -14,6 +14,7 @@ The last value's counts follow from the node's, and one child's from its parent'
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from protocols.oblivious.numbers import (
     wires_of,
 )
 from protocols.role import Role, together
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.entropy import entropy_parts
 from protocols.secret_tree.shares import SharedCounts
@@ -72,8 +74,11 @@ class SecretTree:
     Discloses: the tree: its splits and labels.
     """
 
-    def __init__(self, schema: Schema, growth: Growth, counts: SharedCounts, gates: Gates) -> None:
+    def __init__(
+        self, schema: Schema, growth: Growth, counts: SharedCounts, gates: Gates, most_bits: Fraction | None = None
+    ) -> None:
         self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
+        self._allowance, self._spent = Allowance(schema, growth.max_depth, most=most_bits), Fraction(0)
         self._width = mixture_bits(counts.records, schema.classes)
         self._nodes: dict[Expression, Node] = {}
         self._above: dict[Expression, Tables] = {}
@@ -93,9 +98,8 @@ class SecretTree:
 
     def _grow(self, level: list[HiddenNode]) -> Role[list[HiddenNode]]:
         """Open what the nodes of one depth are; return those of the next."""
-        if len(level[0].expression.terms) == self._growth.max_depth or not level[0].candidates:
-            label, _ = yield from self._judged(level)
-            yield from self._put_leaves(level, label, range(len(level)))
+        level = yield from self._without_unasked(level)
+        if not level:
             return []
         if self._growth.min_leaf == 1:
             label, ends = yield from self._judged(level)
@@ -224,6 +228,16 @@ class SecretTree:
         two = yield from several(self._gates, wires_of(branches))
         return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
 
+    def _without_unasked(self, level: Sequence[HiddenNode]) -> Role[list[HiddenNode]]:
+        """Open the labels of nodes that nothing may split; return the others."""
+        asked = self._allowance.asked([node.candidates for node in level], self._spent)
+        self._spent += self._allowance.price([level[at].candidates for at in asked])
+        ended = [node for at, node in enumerate(level) if at not in set(asked)]
+        if ended:
+            label, _ = yield from self._judged(ended)
+            yield from self._put_leaves(ended, label, range(len(ended)))
+        return [level[at] for at in asked]
+
     def _without_leaves(self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s) -> Role[list[int]]:
         """Open which nodes are leaves, and their labels; return where the others are."""
         opened = yield from self._opened(ends[None], range(len(level)))
@@ -233,6 +247,7 @@ class SecretTree:
     def _put_leaves(self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int]) -> Role[None]:
         for at, opened in zip(places, (yield from self._opened(label, places)), strict=True):
             self._nodes[level[at].expression] = Leaf((), opened)
+            self._spent += self._allowance.of_label
 
     def _opened(self, wires: Uint64s, places: Sequence[int]) -> Role[list[int]]:
         """Open the numbers of some lanes, of which the wires are the bits, and of no other lane."""
@@ -243,18 +258,17 @@ class SecretTree:
         return [int(number) for number in (bits << np.arange(len(bits))[:, None]).sum(0)]
 
 
-def simulate_openings(tree: Tree) -> Iterator[Uint64s]:
-    """Yield the wires that a run opens, in their order, from its tree alone."""
-    levels: dict[int, list[tuple[Expression, Node]]] = {}
-    for expression, node in tree.walk():
-        levels.setdefault(len(expression.terms), []).append((expression, node))
-    for depth, level in sorted(levels.items()):
-        left = len(tree.schema.attributes) - depth
-        labels = [node.label for _, node in level if isinstance(node, Leaf)]
-        winners = [_place(expression, node) for expression, node in level if isinstance(node, Split)]
-        if depth != tree.growth.max_depth and left:
-            yield _wires([isinstance(node, Leaf) for _, node in level], 2)
-        for numbers, kinds in ((labels, tree.schema.classes), (winners, left)):
+def simulate_openings(tree: Tree, most_bits: Fraction | None = None) -> Iterator[Uint64s]:
+    """Yield the wires that a run opens, in their order, from its tree and the bits that it may reveal."""
+    allowance, classes = Allowance(tree.schema, tree.growth.max_depth, most=most_bits), tree.schema.classes
+    for level, asked in allowance.levels(tree):
+        ended = [node.label for at, (_, node) in enumerate(level) if isinstance(node, Leaf) and at not in asked]
+        nodes = [level[at] for at in asked]
+        labels = [node.label for _, node in nodes if isinstance(node, Leaf)]
+        winners = [_place(expression, node) for expression, node in nodes if isinstance(node, Split)]
+        left = len(tree.schema.attributes) - len(level[0][0].terms)
+        ends = [isinstance(node, Leaf) for _, node in nodes]
+        for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
             if numbers:
                 yield _wires(numbers, kinds)
 

@@ -1,7 +1,9 @@
 """A tree of counts that nobody sees is that of who sees them all, and nothing but the tree is opened."""
 
+import math
 from collections import deque
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -17,6 +19,7 @@ from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
 from protocols.role import Message, Player, Role, Transcript, run_pair
+from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree, simulate_openings
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.expression import ROOT, Expression
@@ -37,6 +40,7 @@ class Game:
     schema: Schema
     codes: Codes
     growth: Growth
+    most_bits: Fraction | None = None
 
     def grown(self, transcript: Transcript | None = None, seed: int = 3) -> Tree:
         sides = sides_of(self.schema, "alice")
@@ -51,7 +55,7 @@ class Game:
         counts = SharedCounts(
             sides_of(self.schema, "alice"), columns_of(self.codes, columns), transfers, is_chooser=first
         )
-        return SecretTree(self.schema, self.growth, counts, gates).build()
+        return SecretTree(self.schema, self.growth, counts, gates, self.most_bits).build()
 
     def plain(self) -> Tree:
         """Grow it as simply as possible, of counts that are there for all to see."""
@@ -138,6 +142,43 @@ def test_what_is_opened_follows_from_the_tree(growth: Growth) -> None:
     tree = Game(SCHEMA, table(1), growth).grown(transcript)
     assert tree.size > 3
     assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree)]
+
+
+@settings(max_examples=15, deadline=None)
+@given(games(), st.fractions(2, 40, max_denominator=8))
+def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, most: Fraction) -> None:
+    """It is the tree without a bound, cut where the next node would pass it; what it has revealed is what it may."""
+    whole, transcript = game.plain(), Transcript()
+    cut = replace(game, most_bits=most).grown(transcript)
+    allowance = Allowance(game.schema, game.growth.max_depth, most=most)
+    assert allowance.spent(cut) <= allowance.at_most <= most
+    unbounded = replace(allowance, most=None)
+    assert allowance.spent(cut) <= unbounded.spent(whole) <= unbounded.at_most
+    nodes = dict(whole.walk())
+    for expression, node in cut.walk():
+        other = nodes[expression]
+        assert isinstance(node, Leaf) or (isinstance(other, Split) and node.attribute == other.attribute)
+    assert cut == whole or allowance.spent(cut) < unbounded.spent(whole)
+    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(cut, most)]
+
+
+def test_bits_count_the_answers_that_a_tree_can_be() -> None:
+    """Two two-valued columns and classes, one level: `log2(3)` for the root, and two labels of a bit."""
+    allowance = Allowance(schema_of((2, 2), 2, 1), max_depth=1)
+    assert allowance.at_most == bits(3) + 2
+    assert replace(allowance, max_depth=None).at_most == bits(3) + 2 * bits(2) + 4
+    assert replace(allowance, window=1).at_most == bits(2) + bits(2) + 2
+    assert replace(allowance, most=Fraction(1)).asked([(0, 1)], Fraction(0)) == []
+
+
+@pytest.mark.parametrize(("sizes", "classes", "depth"), [((2, 2), 2, 1), ((2, 3, 2), 2, 2), ((4, 2, 3), 3, 3)])
+def test_there_are_no_more_trees_than_the_bits_can_tell_apart(sizes: tuple[int, ...], classes: int, depth: int) -> None:
+    def trees(left: tuple[int, ...], levels: int) -> int:
+        places = range(len(left)) if levels else ()
+        return classes + sum(math.prod([trees(left[:at] + left[at + 1 :], levels - 1)] * left[at]) for at in places)
+
+    at_most = Allowance(schema_of(sizes, classes, 1), depth).at_most
+    assert math.log2(trees(sizes, depth)) <= at_most < 2 * math.log2(trees(sizes, depth))
 
 
 def simulated(game: Game, tree: Tree, alice: bool) -> tuple[Tree, list[Message]]:

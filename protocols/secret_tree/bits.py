@@ -1,0 +1,115 @@
+"""How many bits a tree can reveal, and where it must end so that it reveals no more.
+
+A node that is asked has one answer of `candidates + 1` (who splits it, or nobody), a window one of all choices of
+omega, and a leaf's label one of the classes. This follows from schema, terms and the tree so far: both sides compute it
+alike before a level is opened. A node that would reveal too much is not asked: it is a leaf, and its label is opened.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.tables.expression import Expression
+from protocols.tables.schema import Schema
+from protocols.terms import ALL, Window
+
+_STEPS = 64  # of a bit
+
+
+@cache
+def bits(answers: int) -> Fraction:
+    """Return the base-two logarithm, rounded up to a 64th: in whole numbers, so the same on every machine.
+
+    >>> bits(1), bits(2), bits(8), float(bits(3))
+    (Fraction(0, 1), Fraction(1, 1), Fraction(3, 1), 1.59375)
+    """
+    return Fraction((answers**_STEPS - 1).bit_length(), _STEPS)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a tree may reveal.
+
+    Args:
+        schema: The joint schema.
+        max_depth: Of the tree; None for any.
+        window: How many candidates compete at a node.
+        most: The most bits, None for any; a label is opened even where it passes them.
+    """
+
+    schema: Schema
+    max_depth: int | None
+    window: Window = ALL
+    most: Fraction | None = None
+
+    def of_node(self, candidates: int) -> Fraction:
+        """Return the bits of asking a node who of its candidates splits it, and of its window."""
+        if self.window is ALL or self.window >= candidates:
+            return bits(candidates + 1)
+        return bits(self.window + 1) + bits(comb(candidates, self.window))
+
+    @property
+    def of_label(self) -> Fraction:
+        """The bits of a label."""
+        return bits(self.schema.classes)
+
+    @property
+    def at_most(self) -> Fraction:
+        """The bits of the tree that reveals most, whatever the records are, within `most` or without."""
+        sizes = sorted((attribute.size for attribute in self.schema.attributes), reverse=True)
+        total, nodes = Fraction(0), 1
+        for candidates, size in zip(range(len(sizes), 0, -1), sizes[: self.max_depth], strict=False):
+            total += nodes * self.of_node(candidates)
+            nodes *= size
+        total += nodes * self.of_label
+        return total if self.most is None else min(total, max(self.most, self.of_label))
+
+    def asked(self, level: Sequence[Sequence[int]], spent: Fraction) -> list[int]:
+        """Return which nodes of a depth may be asked, given each one's candidates and what is spent above them.
+
+        One after the other, as long as there is enough for the labels of all open nodes and of the widest split.
+        """
+        depth, reserved = len(self.schema.attributes) - len(level[0]), len(level) * self.of_label
+        asked: list[int] = []
+        for at, candidates in enumerate(level):
+            if depth == self.max_depth or not candidates:
+                continue
+            widest = max(self.schema.attributes[candidate].size for candidate in candidates)
+            price, more = self.price([candidates]), (widest - 1) * self.of_label
+            if self.most is None or spent + price + reserved + more <= self.most:
+                spent, reserved = spent + price, reserved + more
+                asked.append(at)
+        return asked
+
+    def price(self, nodes: Sequence[Sequence[int]]) -> Fraction:
+        """Return the bits of asking these nodes, given each one's candidates."""
+        return sum((self.of_node(len(candidates)) for candidates in nodes), Fraction(0))
+
+    def levels(self, tree: Tree) -> Iterator[tuple[list[tuple[Expression, Node]], list[int]]]:
+        """Yield the nodes of each depth as they were grown, with the places of those that were asked."""
+        level, spent = [(expression, node) for expression, node in tree.walk() if not expression.terms], Fraction(0)
+        while level:
+            candidates = [self._candidates(expression) for expression, _ in level]
+            asked = self.asked(candidates, spent)
+            yield level, asked
+            spent += self._revealed(level, asked)
+            level = [
+                (expression.child(node.attribute, value), child)
+                for expression, node in level
+                if isinstance(node, Split)
+                for value, child in enumerate(node.children)
+            ]
+
+    def spent(self, tree: Tree) -> Fraction:
+        """Return the bits that a tree has revealed which grew within this allowance."""
+        return sum((self._revealed(level, asked) for level, asked in self.levels(tree)), Fraction(0))
+
+    def _revealed(self, level: Sequence[tuple[Expression, Node]], asked: Sequence[int]) -> Fraction:
+        labels = sum(isinstance(node, Leaf) for _, node in level)
+        return self.price([self._candidates(level[at][0]) for at in asked]) + labels * self.of_label
+
+    def _candidates(self, expression: Expression) -> tuple[int, ...]:
+        return tuple(at for at in range(len(self.schema.attributes)) if at not in expression.columns)
