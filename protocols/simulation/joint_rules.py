@@ -89,7 +89,7 @@ class JointTable:
         own: dict[TermSet, int] = {}
         for party in SIDES:
             own |= self._own(party, terms, smallest, terms.most_sets if most_own is None else most_own)
-        search = JointSearch(self.schema, len(self.codes), terms, smallest, Evidence(own, copies, self._count))
+        search = JointSearch(self.schema, len(self.codes), terms, Evidence(own, copies, self._count))
         return Found(run_alone(search.find()), len(own), search.counted)
 
     def _own(self, party: str, terms: RuleTerms, smallest: int, most: int) -> dict[TermSet, int]:

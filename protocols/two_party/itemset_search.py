@@ -5,8 +5,8 @@ both parties the same estimate and standard error, in exact fractions:
 
 * clearly below the threshold, by `CERTAINTY`: dropped;
 * clearly at or above it, with an error below the threshold: kept, with its estimate;
-* between: counted under encryption, those nearest to the threshold in standard errors first, while `most_sets` and
-  what both sides' columns may tell (`item_bits`) allow it; then it is settled;
+* between: counted under encryption, those nearest to the threshold in standard errors first, while `most_sets` allows
+  it; then it is settled;
 * left between: kept down to a standard error below the threshold, as in Review section 3.6, unless its error is as
   large as the threshold: then it is undecided.
 
@@ -17,7 +17,6 @@ copies alone (`randomized`) all counts are estimates, those of one party's items
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations, islice
 from math import inf
 from typing import Final
@@ -31,7 +30,6 @@ from protocols.role import Phase, Progress, Role
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
-from protocols.two_party.item_bits import ItemBits
 
 CERTAINTY: Final = 0.99
 """How sure an estimate must be to be left uncounted."""
@@ -63,7 +61,6 @@ class JointSearch:
         schema: The joint schema.
         records: How many there are.
         terms: What is looked for.
-        smallest: The fewest records that what is told may stand for; 1 is no limit.
         evidence: What counts are made from.
 
     Discloses: what `evidence.count` discloses of the sets that it is asked for.
@@ -72,7 +69,6 @@ class JointSearch:
     schema: Schema
     records: int
     terms: RuleTerms
-    smallest: int
     evidence: Evidence
     counted: int = field(default=0, init=False)
     _undecided: int = field(default=0, init=False)
@@ -171,20 +167,8 @@ class JointSearch:
 
     def _allowed(self, wanted: Iterable[TermSet]) -> dict[TermSet, None]:
         """Return the sets that may be counted, of those wanted, the first one first."""
-        allowed: dict[TermSet, None] = {}
-        for terms in wanted if self.evidence.count is not None else ():
-            left = self.counted + len(allowed) < self.terms.most_sets
-            if left and (self._bits is None or self._bits.may_tell(terms)):
-                allowed[terms] = None
-                if self._bits is not None:
-                    self._bits.tell(terms)
-        return allowed
-
-    @cached_property
-    def _bits(self) -> ItemBits | None:
-        """What may be told of each column; None where there is no limit, or nothing exact."""
-        own = self.evidence.own
-        return None if self.smallest <= 1 or own is None else ItemBits(own, self.records)
+        left = 0 if self.evidence.count is None else self.terms.most_sets - self.counted
+        return dict.fromkeys(islice(wanted, left))
 
     def _exact(self, asked: Iterable[TermSet]) -> Role[list[JointSet]]:
         sets, count = list(asked), self.evidence.count

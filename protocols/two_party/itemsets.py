@@ -142,9 +142,7 @@ class _Run:
         )
 
     def _search(self, evidence: Evidence) -> JointSearch:
-        return JointSearch(
-            self.agreed.schema, len(self.local.records), self.terms, self.agreed.terms.min_leaf, evidence
-        )
+        return JointSearch(self.agreed.schema, len(self.local.records), self.terms, evidence)
 
     @property
     def _parts(self) -> RecordParts:

@@ -52,7 +52,7 @@ def find(
     copies: Any = None if estimate is None else object()
     counting = Counting(told, [])
     schema = schema_of((2,) * sum(columns), 1, alice=columns[0])
-    search = Search(schema, 100, RULES, 1, Evidence(own, copies, counting.count))
+    search = Search(schema, 100, RULES, Evidence(own, copies, counting.count))
     return run_alone(search.find()), counting.asked
 
 
