@@ -26,13 +26,16 @@ class SharedCounts:
         codes: Joint codes with our own columns filled in.
         transfers: Of the session.
         is_chooser: Whether we choose: we are the side without the class.
+        room: How much is added to a count before it is opened.
 
     Discloses: nothing; what crosses is masked.
     """
 
-    def __init__(self, sides: ColumnSides, codes: Codes, transfers: Transfers, *, is_chooser: bool) -> None:
+    def __init__(
+        self, sides: ColumnSides, codes: Codes, transfers: Transfers, *, is_chooser: bool, room: int = 0
+    ) -> None:
         self._sides, self._codes, self._transfers, self._is_chooser = sides, codes, transfers, is_chooser
-        self.records, self.width = len(codes), len(codes).bit_length()
+        self.records, self.width = len(codes), (len(codes) + room).bit_length()
         self._chosen: dict[Expression, ChosenKeys] = {}
         self._both: dict[Expression, BothKeys] = {}
 

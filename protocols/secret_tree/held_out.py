@@ -1,0 +1,101 @@
+"""How good a tree is on records that were held out: a table of its labels by the records' classes, with noise.
+
+    shares      of how many held-out records have each label and each class: sums over the leaves of one label
+    noise       each side adds its own to its share: two-sided geometric of scale `2 / epsilon`
+    opened      the sums with both noises; accuracy and all else follow from them
+
+One record more or less in one cell, or moved from one to another, changes the table by 2 at most, so it is
+`epsilon`-differentially private against each side, whose own noise is no secret to itself (Dwork and Roth 2014, 3.3).
+The table is opened once for the same people: two exact ones over them would show one person's class.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import PeerError
+from protocols.learning.tree import Tree
+from protocols.messages import CountShares
+from protocols.noise.geometric import Geometric
+from protocols.oblivious.aes import WORD
+from protocols.oblivious.numbers import modulus_mask
+from protocols.role import Role, exchange
+from protocols.secret_tree.shares import SharedCounts
+from protocols.tables.expression import Term
+
+
+def noise_of_scores(epsilon: Fraction) -> Geometric:
+    """Return what each side adds to each cell, so that it has no more than this epsilon against it."""
+    return Geometric(2 / epsilon)
+
+
+def room_for_scores(law: Geometric) -> int:
+    """Return how far both sides' noise may take a cell beyond the held-out records, up and down together."""
+    return 4 * law.cut
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How many held-out records a tree gives which label, by class (`labels x classes`), with the noise of both sides.
+
+    Args:
+        cells: The numbers, of which noise may make some negative.
+        records: How many were held out.
+        law: The noise of each side.
+    """
+
+    cells: tuple[tuple[int, ...], ...]
+    records: int
+    law: Geometric
+
+    @property
+    def correct(self) -> int:
+        """How many have the class of their label, within what can be."""
+        return min(max(sum(row[at] for at, row in enumerate(self.cells)), 0), self.records)
+
+    @property
+    def correct_error(self) -> float:
+        """The standard error of the noise in that number."""
+        return sqrt(2 * len(self.cells) * self.law.variance)
+
+    @property
+    def commonest(self) -> float:
+        """The share of the commonest class among them, of which the accuracy is to be more."""
+        return min(max(max(map(sum, zip(*self.cells, strict=True))) / self.records, 0.0), 1.0)
+
+
+def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequence[int]) -> Role[Scores]:
+    """Count what a tree makes of the held-out records, and open it with both sides' noise.
+
+    Args:
+        tree: That both have.
+        counts: Of the held-out records, with `room_for_scores`.
+        law: The noise of each side.
+        noise: Our own, one for each cell.
+
+    Discloses: the number of held-out records of each label and class, with our noise in it.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+    """
+    classes, leaves = tree.schema.classes, tree.leaves()
+    labels = [Term(tree.schema.class_index, label) for label in range(classes)]
+    shares = yield from counts.count([path & label for path, _ in leaves for label in labels])
+    cells = np.zeros((classes, classes), WORD)
+    np.add.at(cells, [label for _, label in leaves], shares.reshape(-1, classes))
+    most = modulus_mask(counts.width)
+    own = (cells.reshape(-1) + np.array(noise, np.int64).astype(WORD)) & most
+    theirs = np.array((yield from exchange(CountShares(tuple(map(int, own))))).shares, WORD)
+    if len(theirs) != len(own) or (theirs > most).any():
+        raise PeerError("the shares of the held-out records' table are of other counts")
+    opened = _signed((own + theirs) & most, 2 * law.cut, most).reshape(classes, classes)
+    return Scores(tuple(tuple(map(int, row)) for row in opened), counts.records, law)
+
+
+def _signed(numbers: NDArray[np.uint64], lowest: int, most: np.uint64) -> NDArray[np.int64]:
+    """Return numbers modulo a power of two as those from `-lowest` upward."""
+    return ((numbers + np.uint64(lowest)) & most).astype(np.int64) - lowest
