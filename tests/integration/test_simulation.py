@@ -3,7 +3,7 @@
 After each operation: every run is open, done, cancelled or aborted, and never done at one side and aborted at the
 other; no data set has two copies, no count two values; a ledger holds all that the peer has learned; no error names a
 record or a secret; whose certificate has expired meets nobody, and who has renewed it is the same party. In the end,
-over a good line, both finish with the model that nothing had disturbed.
+over a good line, both finish with the model that nothing had disturbed, and no mask of a transfer has served twice.
 """
 
 import re
@@ -24,6 +24,7 @@ from party.records.ledger import LEDGER_FILE
 from party.records.tally import dealings
 from protocols.messages import ClassCounts, DisguisedPage
 from tests.support.cases import correlated
+from tests.support.mask_recorder import ALONE, ONCE, MaskRecorder
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import NAMES, Sessions
 from tests.support.world import FAULTS, World
@@ -78,7 +79,8 @@ def undisturbed() -> bytes:
 
 
 def play(operations: list[tuple[Any, ...]]) -> None:
-    with TemporaryDirectory() as place:
+    with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as watched:
+        recorder = MaskRecorder(watched)
         world = World(Sessions(Path(place), CASE, 'odds = "any"\n'))
         for operation in operations:
             world.apply(operation)
@@ -89,6 +91,7 @@ def play(operations: list[tuple[Any, ...]]) -> None:
         assert all(isinstance(end, Report) for end in ends), ends
         check(world)
         assert {(Path(place) / name / "model.json").read_bytes() for name in NAMES} == {undisturbed()}
+        assert recorder.times() <= ONCE | ALONE
 
 
 def check(world: World) -> None:

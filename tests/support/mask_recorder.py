@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 
 from protocols.oblivious import masks
 
+ONCE = {(3, 1), (3, 2)}
+"""Three masks of a transfer and use: of the chosen key at both sides, of the other at the sender's alone."""
+ALONE = {(1, 1), (2, 1)}
+"""The chooser's alone, or the sender's: the other side was killed before it came to form its own."""
+_USES = 1 << 24
+
 
 class MaskRecorder:
     """Records masks; an offset is known by the key of its session's permutation."""
@@ -19,7 +25,8 @@ class MaskRecorder:
         def recorded(
             fixed: bytes, keys: NDArray[np.uint64], numbers: NDArray[np.uint64], use: int
         ) -> NDArray[np.uint64]:
-            self._seen[fixed].append(np.column_stack([numbers, np.full_like(numbers, use), keys]))
+            assert use < _USES
+            self._seen[fixed].append(np.stack([keys[:, 0], numbers * np.uint64(_USES) + np.uint64(use)]))
             return formed(fixed, keys, numbers, use)
 
         monkeypatch.setattr(masks, "_hashed", recorded)
@@ -33,9 +40,10 @@ class MaskRecorder:
         """Return how often masks were formed: of one transfer and use, and of one key of them."""
         result = set()
         for parts in self._seen.values():
-            rows = np.concatenate(parts)
-            _, place, of_use = np.unique(rows[:, :2], axis=0, return_inverse=True, return_counts=True)
-            _, of_key = np.unique(rows, axis=0, return_counts=True)
-            keys, counts = np.unique(rows, axis=0, return_inverse=True)[1], of_use[place.ravel()]
-            result |= set(zip(counts.tolist(), of_key[keys.ravel()].tolist(), strict=True))
+            seen = np.concatenate(parts, axis=1)
+            keys, places = seen[:, np.lexsort(seen)]
+            other_place = np.diff(places, prepend=~places[0]) != 0
+            other_key = other_place | (np.diff(keys, prepend=~keys[0]) != 0)
+            of_use, of_key = (np.bincount(np.cumsum(other)) for other in (other_place, other_key))
+            result |= {*zip(of_use[np.cumsum(other_place)[other_key]].tolist(), of_key[1:].tolist(), strict=True)}
         return result

@@ -32,7 +32,7 @@ from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
 from protocols.facts import CopyFact
-from protocols.jobs import Train
+from protocols.jobs import Job, Train
 from protocols.messages import (
     BaseOffer,
     ClassCounts,
@@ -61,6 +61,7 @@ class Meeting:
     at: int = -1
     fresh: bool = False
     terms: Terms | None = None
+    job: Job | None = None
     sent: dict[str, list[Message]] = field(default_factory=lambda: {name: [] for name in NAMES})
 
     def play(self) -> dict[str, Report | BaseException]:
@@ -82,7 +83,7 @@ class Meeting:
             send(message)
 
         channel.send = counted  # type: ignore[method-assign]
-        job = Train(self.terms or case.terms) if name == "bob" else None
+        job = (self.job or Train(self.terms or case.terms)) if name == "bob" else None
         host = Host(kept=KeptModel(lambda _: folder / "model.json"), fresh=self.fresh)
         with locked_folder(folder) as held, channel:
             return run_session(self.sessions.local(name), config, held, channel, job, host)

@@ -18,9 +18,8 @@ from protocols.role import Role, Transcript, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_hostile_peers import changed, sending, with_more, without_its_end
-from tests.protocols.oblivious.test_masks_once import ONCE
 from tests.protocols.oblivious.test_views import bits_of, off
-from tests.support.mask_recorder import MaskRecorder
+from tests.support.mask_recorder import ONCE, MaskRecorder
 
 Words = NDArray[np.uint64]
 WIDTH = 11

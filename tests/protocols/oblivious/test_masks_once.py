@@ -10,10 +10,7 @@ from protocols.oblivious.session import Transfers, set_up
 from protocols.role import run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import extend, meet, multiply, random_bits
-from tests.support.mask_recorder import MaskRecorder
-
-ONCE = {(3, 1), (3, 2)}
-"""Three masks of a transfer and use: of the chosen key at both sides, of the other at the sender's alone."""
+from tests.support.mask_recorder import ONCE, MaskRecorder
 
 
 @pytest.fixture(autouse=True)

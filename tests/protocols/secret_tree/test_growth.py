@@ -28,9 +28,8 @@ from protocols.tables.table import Codes
 from protocols.terms import Growth
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
-from tests.protocols.oblivious.test_masks_once import ONCE
 from tests.protocols.oblivious.test_views import bits_of, off
-from tests.support.mask_recorder import MaskRecorder
+from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import schema_of
 from tests.support.secure_engines import columns_of
 

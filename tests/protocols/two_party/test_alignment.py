@@ -31,10 +31,9 @@ from protocols.role import Message, Phase, Progress, Role, Transcript, run_pair
 from protocols.two_party import alignment
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
-from tests.protocols.oblivious.test_masks_once import ONCE
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Judge, Match, listing, numbered
-from tests.support.mask_recorder import MaskRecorder
+from tests.support.mask_recorder import ONCE, MaskRecorder
 
 IDS = st.lists(st.integers(0, 12).map(lambda number: f"p{number}"), min_size=1, max_size=9, unique=True)
 
