@@ -8,12 +8,24 @@ and intercept are whole numbers:
     f(x) = ((k 2^10 + slope) x 2^8 - intercept 2^k)/2^18        all slopes less 1480/2^10
 
 So `f` is off by less than `ERROR x`, and `U` by less than `(classes + 1) ERROR N` of `N` records.
+
+Gini's index decreases most where `U = sum_v sum_{c < d} N(v,c) N(v,d) / N(v)` is least. With `k` as above, `K` that of
+the most records and `1/m` a line in each of as many pieces, each of which begins where the one before it ends,
+
+    2^(2 K + b)/x  about  intercept 2^(2 K - 8 - k) - slope x 2^(2 (K - k))        slope of b + 1 bits
+
+in whole numbers, never above it. Sums of products with it are exact, below `2^64`, and lose their last bits at the end.
 """
 
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from protocols.errors import InputError
 
 Whole = NDArray[np.int64]
 
@@ -23,6 +35,9 @@ SCALE_BITS: Final = 18
 """`f` is a multiple of `2**-SCALE_BITS`."""
 ERROR: Final = 3.2e-6
 """Of `f`, as a share of its argument."""
+GINI_BITS: Final = 12
+"""`U` of Gini's index is a multiple of `2**-GINI_BITS`."""
+MOST_GINI_RECORDS: Final = 2**22 - 1
 
 
 def _pieces() -> tuple[Whole, Whole]:
@@ -38,6 +53,11 @@ def _pieces() -> tuple[Whole, Whole]:
     return slopes, np.rint(-(above + below) / 2 * (1 << SCALE_BITS)).astype(np.int64)
 
 
+def _leading(values: Whole) -> Whole:
+    """Return the place of the leading one; 0 of 0."""
+    return np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64) - 1
+
+
 _SLOPES, INTERCEPTS = _pieces()
 SLOPES: Final = _SLOPES - _SLOPES.min()
 """Of each piece, less the least of them: 0 to 1020."""
@@ -50,7 +70,7 @@ def entropy_part(counts: ArrayLike) -> Whole:
     [0, 3260416]
     """
     values = np.asarray(counts, np.int64)
-    leading = np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64) - 1
+    leading = _leading(values)
     shifted = np.where(leading >= PIECES_BITS, values >> np.maximum(leading - PIECES_BITS, 0),
                        values << np.maximum(PIECES_BITS - leading, 0))  # fmt: skip
     piece = shifted & (1 << PIECES_BITS) - 1
@@ -69,3 +89,96 @@ def mixture_bits(records: int, classes: int) -> int:
     """Return how many bits a difference of two `U` of so many records and classes has at most, its sign included."""
     most = records * (np.log2(classes) + 2 * (classes + 1) * ERROR)
     return int(most * 2**SCALE_BITS).bit_length() + 1
+
+
+@dataclass(frozen=True)
+class Gini:
+    """`U` of Gini's index, as precise as 64 bits allow with so many records.
+
+    Args:
+        records: The most that a node can have.
+        classes: How many there are.
+
+    Raises:
+        InputError: There are too many records.
+    """
+
+    records: int
+    classes: int = 2
+
+    def __post_init__(self) -> None:
+        if self.records > MOST_GINI_RECORDS:
+            raise InputError(f"Gini's index in whole numbers is for {MOST_GINI_RECORDS:,} records at most")
+
+    @property
+    def top(self) -> int:
+        """The place of the leading one of the most records, `K`; no less than there are bits of a piece."""
+        return max(PIECES_BITS, self.records.bit_length() - 1)
+
+    @property
+    def slope_bits(self) -> int:
+        """The bits of a slope after the point, `b`: so many that no sum, below `N/4` or `N/2`, passes 64 bits."""
+        return min(SLOPE_BITS, 64 - 3 * self.top + (self.classes <= 2))
+
+    @property
+    def dropped(self) -> int:
+        """How many bits a sum loses at the end."""
+        return 2 * self.top + self.slope_bits - GINI_BITS
+
+    @property
+    def lines(self) -> tuple[Whole, Whole]:
+        """Slope and intercept of each piece."""
+        return _lines(self.slope_bits)
+
+    def inverse(self, sizes: ArrayLike) -> Whole:
+        """Return `2**(2 K + b)/x` of sizes; 0 of 0."""
+        values = np.asarray(sizes, np.int64)
+        up = self.top - _leading(values)
+        piece = (values << up >> self.top - PIECES_BITS) & (1 << PIECES_BITS) - 1
+        slopes, intercepts = self.lines
+        line = (intercepts[piece] << self.top - PIECES_BITS + up) - (slopes[piece] * values << 2 * up)
+        return np.where(values > 0, line, 0)
+
+    def mixture(self, tables: ArrayLike) -> Whole:
+        """Return `U` of counts (`... x values x classes`): the less, the better the split.
+
+        >>> (Gini(8).mixture([[2, 2], [4, 0]]) / 2**GINI_BITS).round(3).tolist()
+        1.0
+        """
+        counts = np.asarray(tables, np.int64)
+        sizes = counts.sum(-1)
+        pairs = (sizes * sizes - (counts * counts).sum(-1)) // 2
+        sums = (pairs.astype(np.uint64) * self.inverse(sizes).astype(np.uint64)).sum(-1, dtype=np.uint64)
+        return np.asarray(sums >> np.uint64(self.dropped)).astype(np.int64)
+
+    @property
+    def change(self) -> Fraction:
+        """The range of what one more record changes `U` by, of two classes; proved by looking at every size.
+
+        From `N` records, `x` of them of its own class, to one more the sum changes by a quadratic of `x`, which is
+        extreme at an end or beside its vertex. What is dropped at the end moves either extreme by less than a unit.
+        With the exact `1/x` the range is 1: from 0, where all are of its class, to less than 1, where nobody is.
+        """
+        sizes = np.arange(self.records)
+        before, after = self.inverse(sizes), self.inverse(sizes + 1)
+        slope, bend = (sizes - 1) * after - sizes * before, before - after
+        vertex = -slope // np.where(bend == 0, 1, 2 * bend)
+        least = most = 0
+        for same in (0 * sizes, sizes, vertex, vertex + 1):
+            x = np.clip(same, 0, sizes)
+            changes = (x + 1) * (sizes - x) * after - x * (sizes - x) * before  # modulo 2**64 they are exact
+            least, most = min(least, int(changes.min(initial=0))), max(most, int(changes.max(initial=0)))
+        return Fraction(-(-most >> self.dropped) - (least >> self.dropped), 1 << GINI_BITS)
+
+
+@cache
+def _lines(bits: int) -> tuple[Whole, Whole]:
+    """Return slope and intercept of each piece of `1/m`, whose ends are `2**(8 + bits)/m` rounded, but for `2/m`.
+
+    So both ends of an octave meet, and no line is above `1/m`.
+    """
+    places = (1 << PIECES_BITS) + np.arange((1 << PIECES_BITS) + 1)
+    whole = (1 << PIECES_BITS + bits) - 2
+    ends: Whole = ((whole << PIECES_BITS + 1) + places) // (2 * places)
+    slopes = ends[:-1] - ends[1:]
+    return slopes, ends[:-1] + slopes * places[:-1]
