@@ -1,0 +1,69 @@
+"""What follows for certain from a tree alone, for a side that knows its own columns of everybody (DESIGN 16).
+
+A leaf is of one class if its node was asked and no small branch can be a leaf whatever its classes are: that is so at
+`min_leaf` 1 alone, without noise. So a side without the class knows the class of a record all of whose possible leaves
+are of one class, the same for all; and a side with the class rules out the leaves of another class. Whatever all leaves
+that are left say of the other side's columns then holds of the record.
+
+This is what follows from each record alone. How many people there are rules out more where a node has only a few.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.learning.tree import Leaf, Tree
+from protocols.secret_tree.bits import Allowance
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+
+Records = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Deduced:
+    """Of which records a class, or a value of the other side's columns, follows for certain."""
+
+    classes: Records
+    values: Records
+
+
+def deduce(tree: Tree, own: Collection[int], codes: Codes, most_bits: Fraction | None = None) -> Deduced:
+    """Return what a side can be certain of.
+
+    Args:
+        tree: Of which nothing else is known.
+        own: The columns of that side, the class among them if it holds it.
+        codes: Joint codes with these columns filled in.
+        most_bits: That the tree was allowed to reveal.
+    """
+    leaves = [(expression, node.label) for expression, node in tree.walk() if isinstance(node, Leaf)]
+    of_one_class = _of_one_class(tree, most_bits)
+    certain = np.array([expression in of_one_class for expression, _ in leaves])
+    labels = np.array([label for _, label in leaves])
+    mine = frozenset(own)
+    possible = np.stack([expression.restricted(mine).satisfied_by(codes) for expression, _ in leaves])
+    if tree.schema.class_index in mine:
+        possible &= ~certain[:, None] | (labels[:, None] == codes[:, tree.schema.class_index])
+        classes = np.zeros(len(codes), np.bool_)
+    else:
+        label = np.where(possible, labels[:, None], -1).max(0)
+        agree = (~possible | (labels[:, None] == label)).all(0)
+        classes = agree & (~possible | certain[:, None]).all(0)
+    values = np.zeros(len(codes), np.bool_)
+    for term in {term for expression, _ in leaves for term in expression.terms if term.column not in mine}:
+        holds = np.array([term in expression.terms for expression, _ in leaves])
+        values |= (~possible | holds[:, None]).all(0)
+    return Deduced(classes, values)
+
+
+def _of_one_class(tree: Tree, most_bits: Fraction | None) -> set[Expression]:
+    """Return the leaves of which it follows that they have no record of another class."""
+    if tree.growth.min_leaf > 1 or tree.growth.noise is not None:
+        return set()
+    allowance = Allowance(tree.schema, tree.growth.max_depth, most=most_bits)
+    asked = (level[at] for level, places in allowance.levels(tree) for at in places)
+    return {expression for expression, node in asked if isinstance(node, Leaf)}

@@ -1,0 +1,59 @@
+"""What is said to follow from a tree holds in every table from which that tree could have come."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from protocols.learning.tree import Tree
+from protocols.secret_tree.deduction import deduce
+from protocols.tables.table import Codes
+from protocols.terms import Growth
+from tests.protocols.secret_tree.test_growth import Game
+from tests.support.plain import schema_of
+
+SCHEMA = schema_of((2, 2), 2, 1)
+SIDES = {"alice": (0,), "bob": (1, 2)}
+
+
+def every_table(tree: Tree, own: tuple[int, ...], codes: Codes, growth: Growth) -> Codes:
+    """Return all joint tables (`tables x records x columns`) with these own columns that grow this tree."""
+    others = [column for column in range(3) if column not in own]
+    tables = []
+    for values in product((0, 1), repeat=len(others) * len(codes)):
+        table = codes.copy()
+        table[:, others] = np.array(values).reshape(len(codes), len(others))
+        if Game(SCHEMA, table, growth).plain() == tree:
+            tables.append(table)
+    return np.stack(tables)
+
+
+@pytest.mark.parametrize("party", SIDES)
+@pytest.mark.parametrize("growth", [Growth(), Growth(max_depth=1), Growth(min_leaf=2)], ids=repr)
+def test_it_holds_in_all_tables_that_grow_the_tree(party: str, growth: Growth) -> None:
+    """Each pair of own and other cells, of five records: whatever follows is one thing in all of them."""
+    rng, own, found = np.random.default_rng(3), SIDES[party], 0
+    for _ in range(12):
+        codes = rng.integers(0, 2, (5, 3)).astype(np.uint8)
+        tree = Game(SCHEMA, codes, growth).plain()
+        deduced = deduce(tree, own, codes)
+        tables = every_table(tree, own, codes, growth)
+        same = (tables == tables[0]).all(0)
+        other = 0 if party == "bob" else 1
+        assert (same[deduced.classes, -1]).all()
+        assert (same[deduced.values, other]).all()
+        found += int(deduced.classes.sum() + deduced.values.sum())
+    assert (found > 0) == (growth == Growth())
+
+
+def test_who_holds_the_class_knows_what_the_leaves_of_its_class_say() -> None:
+    """The class is the other side's column: each record's class gives its cell; with larger leaves nothing does."""
+    codes = np.array([[0, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 1]], np.uint8)
+    game = Game(SCHEMA, codes, Growth())
+    assert deduce(game.plain(), (1, 2), codes).values.all()
+    assert not deduce(game.plain(), (0,), codes).values.any()
+    assert deduce(game.plain(), (0,), codes).classes.all()
+    many = Game(SCHEMA, np.tile(codes, (20, 1)), Growth(min_leaf=20))
+    deduced = deduce(many.plain(), (1, 2), many.codes)
+    assert many.plain().size == 3
+    assert not deduced.values.any()
