@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from protocols.errors import DeviationError
 from protocols.messages import ChoicePage, CorrectionPage
@@ -23,7 +24,7 @@ from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import bits_as_numbers
 from protocols.oblivious.session import Transfers
 from protocols.role import Transcript
-from tests.protocols.oblivious.parts import extend, meet, multiply, opened, random_bits
+from tests.protocols.oblivious.parts import Bits, extend, meet, multiply, opened, random_bits
 from tests.support.duel import replay
 
 DEPTH = 4
@@ -31,6 +32,7 @@ TREES = 128 // DEPTH
 RECORDS = 200
 WIDTH = 40
 NOBODY = np.zeros(RECORDS, bool)
+Rows = NDArray[np.intp]
 COLUMN = random_bits(RECORDS, 77)
 """The sender's, one bit for each record."""
 
@@ -156,19 +158,39 @@ def test_a_corrector_that_sends_weights_for_bits_reads_as_many_records_as_a_coun
     assert [told[0][0] >> at & 1 for at in range(width)] == column[:width].tolist()
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_corrections_for_the_rows_of_a_node_alone_would_tell_how_many_it_has(*, alone: bool) -> None:
-    """And which: the chooser must know whose keys to take. For all records they have one length."""
-    lengths = []
+def count_of(column: Bits, rows: Rows, chosen_rows: Rows) -> tuple[int, int]:
+    """Return the opened count and how long corrections are: for some rows, the chooser taking its keys of others.
+
+    It chooses everybody, and the sender means who has the bit in its column.
+    """
+    one, other = meet(DEPTH)
+    (chosen,), (both,) = extend(one.chooser, other.sender, [~NOBODY])
+    ours = replace(chosen.chosen, keys=chosen.chosen.keys[chosen_rows])
+    theirs = replace(both.zero, keys=both.zero.keys[rows])
+    crossed, source = Transcript(), bits_as_numbers([column[rows]], [WIDTH])
+    pair = ChosenKeys(~NOBODY[rows], ours), BothKeys(theirs, both.offset)
+    shares = multiply([pair[0]], [pair[1]], [[WIDTH]], [source], crossed)
+    (page,) = crossed.sent_by_b
+    assert isinstance(page, CorrectionPage)
+    return opened(*shares, [[WIDTH]])[0][0], len(page.corrections)
+
+
+def test_corrections_for_the_rows_of_a_node_alone_would_tell_who_is_in_it() -> None:
+    """A chooser has to be told whose keys to take, or hears no count: with another row in one's place it is noise."""
+    rows = np.flatnonzero(COLUMN)
+    other = np.sort(np.append(rows[1:], np.flatnonzero(~COLUMN)[0]))
+    assert count_of(COLUMN, rows, rows)[0] == len(rows)
+    assert count_of(COLUMN, rows, other)[0] != len(rows)
+    read = np.isin(np.arange(RECORDS), rows)  # of what it is told
+    assert (read == COLUMN).all()
+
+
+def test_corrections_for_all_records_are_of_one_length_and_tell_nobody() -> None:
+    every, lengths = np.arange(RECORDS), set()
     for column in (COLUMN, np.arange(RECORDS) < 30, ~NOBODY):
-        one, other = meet(DEPTH)
-        rows = np.flatnonzero(column) if alone else np.arange(RECORDS)
-        (chosen,), (both,) = extend(one.chooser, other.sender, [NOBODY])
-        few = [replace(keys, keys=keys.keys[rows]) for keys in (chosen.chosen, both.zero)]
-        crossed = Transcript()
-        pair = ChosenKeys(NOBODY[rows], few[0]), BothKeys(few[1], both.offset)
-        multiply([pair[0]], [pair[1]], [[64]], [bits_as_numbers([column[rows]], [64])], crossed)
-        (page,) = crossed.sent_by_b
-        assert isinstance(page, CorrectionPage)
-        lengths.append(len(page.corrections))
-    assert (len(set(lengths)) > 1) == alone
+        count, length = count_of(column, every, every)
+        assert count == column.sum()
+        lengths.add(length)
+        rows = np.flatnonzero(column)
+        assert (count_of(column, rows, rows)[1] == length) == column.all()  # the control
+    assert len(lengths) == 1

@@ -244,22 +244,24 @@ def test_a_vector_is_chosen_once_for_all_nodes_that_share_it() -> None:
     assert kinds == [ChoicePage, ExactCounts, ExactCounts]
 
 
-def test_what_crosses_is_as_long_whatever_records_the_corrector_means() -> None:
-    """Corrections are for all records: columns with the same counts have messages of the same lengths."""
-    table, lengths = game((2, 3, 2), 1, 2, 70, seed=5), []
-    for seed in range(3):
-        codes, chance = table.train.copy(), np.random.default_rng(seed)
-        for label in (0, 1):
-            rows = np.flatnonzero(codes[:, -1] == label)
-            codes[rows, 1] = chance.permutation(codes[rows, 1])
+def test_corrections_are_for_all_records_however_few_are_in_the_node() -> None:
+    """Of a branch with 33 to 60 records of each class, whose counts have six binary digits: two candidates, of which
+    one value follows."""
+    schema, lengths = game((2, 2, 2), 1, 2, 4, seed=5).schema, []
+    for few in (33, 45, 60):
+        codes = np.random.default_rng(few).integers(0, 2, (192, 4)).astype(np.uint8)
+        codes[:, 3] = np.arange(192) % 2
+        codes[:, 1] = np.arange(192) >= 2 * few
+        table = Game(schema, codes, codes[:0])
         node = ROOT & Term(1, 0)
-        levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], [Query(node, (0, 2), counts(table, node))]]
-        chooser, corrector = Game(table.schema, codes, table.test).engines()
-        crossed = Transcript()
+        assert counts(table, node) == (few, few)
+        chooser, corrector = table.engines()
+        crossed, levels = Transcript(), [[Query(node, (0, 2), counts(table, node))]]
         run_pair(asked(chooser, levels), asked(corrector, levels), crossed)
         matrices = [len(message.matrix) for message in crossed.sent_by_a if isinstance(message, ChoicePage)]
         pages = [len(message.corrections) for message in crossed.sent_by_b if isinstance(message, CorrectionPage)]
         lengths.append((matrices, pages, shares(crossed)))
+        assert sum(pages) == 192 * (2 * 2 * 6) // 8
     assert lengths[0] == lengths[1] == lengths[2]
 
 
