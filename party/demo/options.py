@@ -37,7 +37,7 @@ class DemoOptions:
         out: The folder.
         ways: Of counting; all runs are made in each.
         max_depth: Most splits of a path; None, as in the papers, for any.
-        min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
+        min_leaf: Fewest records of a branch with its own label, and of a class counted by itself; the papers' is 1.
         impurity: What all splits are chosen by.
         rank: What `hybrid` ranks candidates by.
         noise: Epsilon of the counts of `hybrid` and `smc`; None for exact ones.

@@ -161,7 +161,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
         classes: The class labels in the order of the design's codes; by default 0, 1, ...
         confidence: Of the test that marks splits that chance may bring, or their lead, in `text`.
         max_depth: Most splits of a path; None for any.
-        min_samples_leaf: Fewest records, as estimated, of a branch that has any.
+        min_samples_leaf: Fewest records, as estimated, of a branch that does not take its parent's class.
         criterion: "information_gain", "gain_ratio" or "gini".
     """
 

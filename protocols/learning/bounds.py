@@ -60,8 +60,8 @@ class ToldBounds:
 
     def may_split(self, node: OpenNode, window: Sequence[int], attribute: int, table: CountTable) -> bool:
         """Tell whether an attribute of these counts may split a node of which this window was counted."""
-        branches = [each for each in node.branches(window, attribute, table.tolist(), self.growth) if each is not None]
-        rows = [row for row in table.tolist() if sum(row) > 0]
+        rows = table.tolist()
+        branches = node.branches(window, attribute, rows, self.growth)
         counted = [grows(branch, self.growth, self) for branch in branches]
         if not any(counted):
             return True

@@ -10,9 +10,9 @@ One algorithm serves all methods; they differ in the window and in where counts 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 
 Deviations from the paper: the root's class counts are known beforehand; where the window takes all candidates left,
-nothing is ranked and no estimated gain crosses; a tree may be limited. An attribute whose branches would be too small
-has no gain, estimated or exact, and a node whose window has no other attribute is a leaf: so a node never tells more
-than a window of counts.
+nothing is ranked and no estimated gain crosses; a tree may be limited. A branch of too few records is a leaf of its
+parent's label, as the paper's empty one. An attribute without two larger ones has no gain, estimated or exact, and a
+node whose window has no other attribute is a leaf: so a node never tells more than a window of counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from protocols.counts import Answer, Counts
 from protocols.errors import InputError
 from protocols.learning.bounds import ToldBounds, grows
 from protocols.learning.impurity import TIE
-from protocols.learning.limits import tally_of
+from protocols.learning.limits import is_small, tally_of
 from protocols.learning.merit import CANNOT, merits
 from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import Ranking
@@ -117,15 +117,15 @@ class HybridId3:
     def _branches(
         self, node: OpenNode, window: tuple[int, ...], attribute: int, rows: Sequence[Sequence[float]]
     ) -> list[OpenNode]:
-        """Steps 5 and 6: split a node; return the branches that have records."""
-        counts = node.tally.counts
+        """Steps 5 and 6: split a node; return the branches that have enough records."""
+        counts, large = node.tally.counts, []
         self._nodes[node.expression] = Split(counts, attribute, ())  # 5
-        branches = node.branches(window, attribute, rows, self._growth)  # 6
-        for value, branch in enumerate(branches):
-            if branch is None:
-                empty = Leaf(tuple(0 for _ in counts), majority(counts))
-                self._nodes[node.expression.child(attribute, value)] = empty  # 6a, 6b
-        return [branch for branch in branches if branch is not None]  # 6c
+        for branch in node.branches(window, attribute, rows, self._growth):  # 6
+            if is_small(branch.tally.records, self._growth):
+                self._nodes[branch.expression] = Leaf(branch.tally.counts, majority(counts))  # 6a, 6b
+            else:
+                large.append(branch)  # 6c
+        return large
 
     def _without_leaves(self, nodes: Sequence[OpenNode]) -> list[OpenNode]:
         """Steps 1 to 3: what is pure, has no candidates or may not be split becomes a leaf; return the others."""

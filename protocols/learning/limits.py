@@ -8,7 +8,7 @@ shared out as the classes stood where they were joined.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.counts import ClassGroup, CountTable
+from protocols.counts import ClassGroup
 from protocols.terms import Growth
 
 SLACK = 1e-9
@@ -76,11 +76,11 @@ def may_be_split(records: float, depth: int, growth: Growth) -> bool:
     return not is_deep and (growth.min_leaf == 1 or records >= growth.smallest_split - SLACK)
 
 
-def may_split(table: CountTable, growth: Growth) -> bool:
-    """Tell whether an attribute of these counts (`values x classes`), none of them negative, may split a node."""
-    return growth.min_leaf == 1 or are_large(map(sum, table.tolist()), growth)
+def may_split(branches: Iterable[float], growth: Growth) -> bool:
+    """Tell whether an attribute that parts off so many records may split a node: two branches are large at least."""
+    return growth.min_leaf == 1 or sum(not is_small(records, growth) for records in branches) > 1
 
 
-def are_large(branches: Iterable[float], growth: Growth) -> bool:
-    """Tell whether each branch that has records has enough of them."""
-    return all(records >= growth.min_leaf - SLACK for records in branches if records > 0)
+def is_small(records: float, growth: Growth) -> bool:
+    """Tell whether a branch of so many records is a leaf of its parent's label: an empty one always is."""
+    return records <= 0 or (growth.min_leaf > 1 and records < growth.min_leaf - SLACK)

@@ -11,7 +11,7 @@ import numpy as np
 
 from protocols.counts import LEAST_MASS, Answer, CountTable, positive_part, stacks
 from protocols.learning.impurity import TIE, merit, noise_merit, split_information
-from protocols.learning.limits import are_large, may_split
+from protocols.learning.limits import may_split
 from protocols.terms import Growth, Impurity
 
 CANNOT = -inf
@@ -30,7 +30,9 @@ def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence
     """
     tables = [table for answer in answers for table in answer.tables]
     unbarred = [each for of_node in allowed for each in of_node]
-    eligible = [fits and may_split(table, growth) for fits, table in zip(unbarred, tables, strict=True)]
+    eligible = [
+        fits and may_split(map(sum, table.tolist()), growth) for fits, table in zip(unbarred, tables, strict=True)
+    ]
     compared = _compared(answers, tables, eligible, growth.impurity)
     noisy = iter(noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity))
     return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]
@@ -64,7 +66,7 @@ def _may_split_about(table: CountTable, total: float, step: float, growth: Growt
     if growth.min_leaf == 1:
         return True
     shares = [sum(row) / max(float(table.sum()), LEAST_MASS) for row in table.tolist()]
-    return are_large((total * (round(share / step) * step if step else share) for share in shares), growth)
+    return may_split((total * (round(share / step) * step if step else share) for share in shares), growth)
 
 
 def coarseness(answers: Sequence[Answer], impurity: Impurity) -> list[float]:

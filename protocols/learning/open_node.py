@@ -38,13 +38,11 @@ class OpenNode:
 
     def branches(
         self, window: Sequence[int], attribute: int, rows: Sequence[Sequence[float]], growth: Growth
-    ) -> list["OpenNode | None"]:
-        """Return what each value of an attribute of the window parts off, by its counts; None where there is nobody."""
+    ) -> list["OpenNode"]:
+        """Return what each value of an attribute of the window parts off, by its counts."""
         left = tuple(a for a in self.candidates if a != attribute)
         counted = (self.counted | set(window)) - {attribute}
         return [
             OpenNode(self.expression.child(attribute, value), self.tally.child(row, growth), left, counted)
-            if sum(row) > 0
-            else None
             for value, row in enumerate(rows)
         ]

@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.learning.tree import Leaf, Node, Tree, label_of_node
+from protocols.learning.tree import Leaf, Node, Tree, label_of_node, shares_of
 from protocols.tables.table import Rows
 
 _START = -1
@@ -167,14 +167,5 @@ class Routes:
         return stops[::-1]
 
     def _outcome(self, node: Node, probabilities: bool) -> int:
-        outcome = RowOutcome(label_of_node(node), _exact_shares(node) if probabilities else None)
+        outcome = RowOutcome(label_of_node(node), shares_of(node) if probabilities else None)
         return self._outcomes.setdefault(outcome, len(self._outcomes))
-
-
-def _exact_shares(node: Node) -> tuple[Fraction, ...]:
-    """Return the class shares of a row that ends at a node, the same on every machine."""
-    counts = [Fraction(max(0.0, count)) for count in node.counts]
-    total = sum(counts)
-    if not total:
-        return tuple(Fraction(label == label_of_node(node)) for label in range(len(counts)))
-    return tuple(count / total for count in counts)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
@@ -63,14 +64,10 @@ class Tree:
         return labels
 
     def shares(self, codes: Rows) -> NDArray[np.float64]:
-        """Return the class shares where each row ends (`rows x classes`); an empty leaf is all its class."""
+        """Return the class shares where each row ends (`rows x classes`)."""
         result = np.zeros((len(codes), self.schema.classes))
         for node, rows in self._sorted_into_nodes(codes):
-            counts = np.maximum(node.counts, 0.0)
-            if counts.sum() > 0:
-                result[rows] = counts / counts.sum()
-            else:
-                result[rows, label_of_node(node)] = 1.0
+            result[rows] = list(map(float, shares_of(node)))
         return result
 
     def _sorted_into_nodes(self, codes: Rows) -> Iterator[tuple[Node, NDArray[np.intp]]]:
@@ -216,6 +213,18 @@ def _folded(
 def label_of_node(node: Node) -> int:
     """Return the class of a row that ends at a node: at a split, since the row's value has no branch."""
     return node.label if isinstance(node, Leaf) else majority(node.counts)
+
+
+def shares_of(node: Node) -> tuple[Fraction, ...]:
+    """Return the class shares of a row that ends at a node, the same on every machine.
+
+    A leaf of its parent's class whose own records, if it has any, are rather of another is all its class.
+    """
+    counts, label = [Fraction(max(0.0, count)) for count in node.counts], label_of_node(node)
+    if not 0 < counts[label] == max(counts):
+        return tuple(Fraction(place == label) for place in range(len(counts)))
+    total = sum(counts)
+    return tuple(count / total for count in counts)
 
 
 def majority(counts: Sequence[float]) -> int:

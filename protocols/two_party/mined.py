@@ -208,8 +208,10 @@ class _Reader:
         return counts
 
     def _add_leaf(self, counts: tuple[float, ...], label: int) -> None:
-        """Its class has the most records, or had before they were rounded."""
-        _require(0 <= label < len(counts) and counts[label] >= max(counts) - self.limits.step)
+        """Its class has the most records, or had before they were rounded; a small branch has any class."""
+        _require(0 <= label < len(counts))
+        is_small = self.path and sum(counts) < self.limits.growth.min_leaf + len(counts) * self.limits.step
+        _require(is_small or counts[label] >= max(counts) - self.limits.step)
         self.nodes.append(Leaf(counts, label))
 
     def _add_split(self, counts: tuple[float, ...], attribute: int, label: int) -> None:

@@ -67,7 +67,8 @@ class ReferenceId3:
             part = [row for row in rows if row[best] == value]
             below = self._known(rows, part, groups, known)
             rest = [a for a in left if a != best]
-            children.append(self._grow(part, rest, groups, below) if part else Leaf((0,) * self.classes, label))
+            is_large = len(part) >= max(self.min_leaf, 1)
+            children.append(self._grow(part, rest, groups, below) if is_large else Leaf(tuple(below), label))
         return Split(tuple(known), best, tuple(children))
 
     def _groups(self, rows: list[list[int]], groups: list[set[int]]) -> list[set[int]]:
@@ -108,7 +109,8 @@ class ReferenceId3:
         return self._tells_little([_sizes(rows, groups)], left)
 
     def _parts(self, rows: list[list[int]], attribute: int, left: list[int], groups: list[set[int]]) -> bool:
-        if min(Counter(row[attribute] for row in rows).values()) < self.min_leaf:
+        sizes = Counter(row[attribute] for row in rows).values()
+        if self.min_leaf > 1 and sum(size >= self.min_leaf for size in sizes) < 2:
             return False
         if self.theirs is None or self.min_leaf == 1:
             return True

@@ -13,7 +13,7 @@ from protocols.counts import Answer, Query
 from protocols.learning.bounds import ToldBounds, bounds_of, tells_little
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import merit
-from protocols.learning.limits import may_be_split, may_split, tally_of
+from protocols.learning.limits import is_small, may_be_split, may_split, tally_of
 from protocols.learning.merit import estimated_merits
 from protocols.learning.ranking import MeanGains
 from protocols.learning.tree import Leaf, Split
@@ -72,13 +72,22 @@ def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
 
 
 @pytest.mark.parametrize(("min_leaf", "parts"), [(5, True), (6, False)])
-def test_an_attribute_splits_only_where_every_branch_with_records_is_large_enough(min_leaf: int, parts: bool) -> None:
-    """Values of 5 and 15 records, a third one of none."""
-    codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15, dtype=np.uint8)
-    root = grow(schema_of((3,), 2), codes, Growth(min_leaf=min_leaf))[0].tree.root
-    assert isinstance(root, Split) == parts
+def test_two_branches_must_be_large_and_a_small_one_has_its_parents_label(min_leaf: int, parts: bool) -> None:
+    """Values of 5, 15 and 4 records, a fourth one of none; no label of a small branch is that of its own records."""
+    codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15 + [[2, 0]] * 4, dtype=np.uint8)
+    tree = grow(schema_of((4,), 2), codes, Growth(min_leaf=min_leaf))[0].tree
     if parts:
-        assert root == Split((5, 15), 0, (Leaf((5, 0), 0), Leaf((0, 15), 1), Leaf((0, 0), 1)))
+        leaves = (Leaf((5, 0), 0), Leaf((0, 15), 1), Leaf((4, 0), 1), Leaf((0, 0), 1))
+        assert tree.root == Split((9, 15), 0, leaves)
+        assert tree.predict(codes[-1:]).tolist() == [1]
+        assert tree.shares(codes[-1:]).tolist() == [[0.0, 1.0]]
+    else:
+        assert tree.root == Leaf((9, 15), 1)
+
+
+def test_a_small_root_is_no_branch_and_has_its_own_label() -> None:
+    codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    assert grow(schema_of((2,), 2), codes, Growth(min_leaf=20))[0].tree.root == Leaf((1, 2), 1)
 
 
 @pytest.mark.parametrize(("records", "asks"), [(9, False), (10, True)])
@@ -135,7 +144,9 @@ def test_a_node_whose_classes_are_all_rare_but_one_is_a_leaf() -> None:
 
 def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None:
     """A branch, a node and a class of half a record; the papers' tree goes on."""
-    assert may_split(np.array([[0.5, 0.0], [3.0, 1.0]]), Growth())
+    assert may_split([0.5, 4.0], Growth())
+    assert not is_small(0.5, Growth())
+    assert is_small(0.0, Growth())
     assert may_be_split(0.5, 3, Growth())
     ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
     assert merit_of_it > 0
@@ -143,8 +154,9 @@ def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None
 
 
 def test_estimates_that_lack_what_was_rounded_away_reach_a_limit() -> None:
-    assert may_split(np.array([[4.9999999999, 0.0], [9.0, 1.0]]), Growth(min_leaf=5))
-    assert not may_split(np.array([[4.99999, 0.0], [9.0, 1.0]]), Growth(min_leaf=5))
+    assert may_split([4.9999999999, 10.0], Growth(min_leaf=5))
+    assert not may_split([4.99999, 10.0], Growth(min_leaf=5))
+    assert not is_small(4.9999999999, Growth(min_leaf=5))
     assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
 
 
@@ -163,21 +175,21 @@ def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -
     return result, recording, transcript
 
 
-MANY = np.array([[0, 0, 0], [1, 0, 0], [2, 1, 1], [3, 1, 1]] * 2 + [[0, 0, 0], [2, 1, 1]] * 3, dtype=np.uint8)
-"""Column 0 tells the class by branches of 5, 2, 5 and 2 records; column 1 by two of 7."""
+MANY = np.array([[0, 0, 0]] * 7 + [[1, 1, 1], [2, 1, 1], [3, 1, 1]] * 2 + [[3, 1, 1]], dtype=np.uint8)
+"""Column 0 tells the class by branches of 7, 2, 2 and 3 records; column 1 by two of 7."""
 
 
 def test_a_node_whose_window_may_not_split_it_is_a_leaf_that_told_one_window() -> None:
     """The estimates rank column 0 first and say nothing of its small branches."""
-    tables = {0: [[6, 0], [6, 0], [0, 6], [0, 6]], 1: [[4, 3], [3, 4]]}
-    result, engine, _ = windows(Growth(min_leaf=3), 1, tables, MANY)
+    tables = {0: [[6, 0], [6, 0], [0, 6], [0, 2]], 1: [[4, 3], [3, 4]]}
+    result, engine, _ = windows(Growth(min_leaf=4), 1, tables, MANY)
     assert [query.candidates for level in engine.levels for query in level] == [(0,)]
     assert result.tree.root == Leaf((7, 7), 0)
 
 
 def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
-    tables = {0: [[5, 0], [2, 0], [0, 5], [0, 2]], 1: [[4, 3], [3, 4]]}
-    result, engine, transcript = windows(Growth(min_leaf=3), 1, tables, MANY)
+    tables = {0: [[7, 0], [0, 2], [0, 2], [0, 3]], 1: [[4, 3], [3, 4]]}
+    result, engine, transcript = windows(Growth(min_leaf=4), 1, tables, MANY)
     (gains,) = (message.values for message in transcript.sent_by_a if isinstance(message, EstimatedGains))
     assert gains[0] == 0 < gains[1]
     assert [query.candidates for level in engine.levels for query in level] == [(1,)]
@@ -200,7 +212,7 @@ def test_a_ratio_of_a_small_divisor_is_told_more_coarsely(impurity: Impurity, co
     assert exact > coarse
 
 
-@pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (3, 1)])
+@pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (4, 1)])
 def test_with_all_in_the_window_the_best_of_those_that_may_split_is_taken(min_leaf: int, first: int) -> None:
     codes: Sequence[Sequence[int]] = MANY.tolist()
     reference = ReferenceId3((4, 2), 2, min_leaf=min_leaf).grow([list(row) for row in codes])
