@@ -120,12 +120,12 @@ def _check_fraction(field: str, value: Fraction) -> None:
 class Growth:
     """How far and by what a tree is grown (DESIGN 5.3, 7.1); as it stands, like the papers' trees, to its end.
 
-    `max_depth` is the number of splits that no path may pass, None for any. A branch of fewer than `min_leaf` records is
-    a leaf of its parent's label, as an empty one is; an attribute may split a node only if two branches have so many,
-    and a node of fewer than twice as many is a leaf. At a node, classes of fewer than `min_class` records are counted
-    together. 1 is no limit, of estimates that are fractions of a record either. `noise` is the epsilon of the noise in
-    the counts against each side, None for counts without: an attribute must then have a gain to split a node.
-    `impurity` is what splits are chosen by, `prune` the share of all records that it was pruned by.
+    `max_depth` is the number of splits that no path may pass, None for any. A branch of fewer than `min_leaf` records
+    is a leaf of its parent's label, as an empty one is; an attribute may split a node only if two branches have so
+    many, and a node of fewer than twice as many is a leaf. Classes of fewer than `min_class` records are counted
+    together at a node. 1 is no limit, of estimates that are fractions of a record either. `noise` is the epsilon of
+    the noise in the counts against each side, None for counts without: an attribute must then have a gain to split a
+    node. `impurity` is what splits are chosen by, `prune` the share of all records that it was pruned by.
 
     Raises:
         TermError: A limit, a measure or a share that no tree can have.

@@ -109,8 +109,8 @@ class ReferenceId3:
         return self._tells_little([_sizes(rows, groups)], left)
 
     def _parts(self, rows: list[list[int]], attribute: int, left: list[int], groups: list[set[int]]) -> bool:
-        sizes = Counter(row[attribute] for row in rows).values()
-        if self.min_leaf > 1 and sum(size >= self.min_leaf for size in sizes) < 2:
+        large = sum(size >= self.min_leaf for size in Counter(row[attribute] for row in rows).values())
+        if self.min_leaf > 1 and large < 2:
             return False
         if self.theirs is None or self.min_leaf == 1:
             return True
