@@ -74,7 +74,7 @@ def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
     """
     try:
         costs = read_train_report(path)
-        if (costs.run, costs.digest) != (told.run.run, told.model.digest().hex()):
+        if costs.run != told.run.run:
             raise ReportError(f"{path} is of another run than {told.run.run}, of which this model is: name its own")
     except InputError as error:
         if named:

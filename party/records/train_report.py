@@ -39,9 +39,10 @@ def _is_seconds(value: object) -> bool:
 class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
-    `run` and `digest` name the run and its model. `smc_computations` is the tally of counts; `remembered` of them were
-    known from earlier runs, and not counted now. `exact_counts_disclosed` were revealed by this run, and are
-    `counts_of` tables, classes, accuracy and sets of items.
+    `run` names the run, and nothing its model: a digest would confirm a guess of all records. `smc_computations` is
+    the tally of counts; `remembered` of them were known from earlier runs, and not counted now.
+    `exact_counts_disclosed` were revealed by this run, and are `counts_of` tables, classes, accuracy and sets of
+    items.
 
     `phases` are the seconds of each part of the run. `noise` is the epsilon against each side as a fraction in lowest
     terms, with its `delta`; both None where counts are exact. `seen` is by how many records a false count must be wrong
@@ -53,7 +54,6 @@ class TrainReport:
     """
 
     run: str
-    digest: str
     method: str
     omega: Window
     accuracy: float | None
@@ -74,7 +74,7 @@ class TrainReport:
 
     def __post_init__(self) -> None:
         check(self.method in Method.names(), "method is unknown")
-        check(isinstance(self.run, str) and isinstance(self.digest, str), "run and digest must be text")
+        check(isinstance(self.run, str), "run must be text")
         counted = isinstance(self.counts_of, dict) and all(type(each) is int for each in self.counts_of.values())
         check(counted, "counts_of must be counts by name")
         for name in ("accuracy", "correct", "seconds"):

@@ -31,7 +31,6 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
     found, terms, traffic, revealed = ended.found, ended.agreed.terms, report.traffic, revealed_by(ended)
     return TrainReport(
         run=ended.run,
-        digest=found.itemsets.digest().hex(),
         method=terms.method,
         omega=None,
         accuracy=None,
@@ -69,7 +68,6 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
     outcome, terms, traffic, revealed = trained.outcome, trained.agreed.terms, report.traffic, revealed_by(trained)
     return TrainReport(
         run=trained.run,
-        digest=outcome.model.digest().hex(),
         method=terms.method,
         omega=terms.omega if terms.ranks else None,
         accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,

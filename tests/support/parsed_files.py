@@ -111,7 +111,7 @@ CSV = b"id,age,city\np1,30,Oslo\np2,41,Bergen\n"
 TRUE_ANSWERS = b"id,smokes,income,sex\np1,yes,low,f\np2,no,high,m\n"
 LINES = b"bread,milk\n\njam\n"
 REPORT = {
-    "run": "00", "digest": "00", "counts_of": {"tables": 1},
+    "run": "00", "counts_of": {"tables": 1},
     "method": "hybrid", "omega": 2, "accuracy": 0.5, "correct": 1.0, "records_test": 2, "smc_computations": 1,
     "seconds": 1.0, "bytes_sent": 1, "bytes_received": 1, "round_trips": 1, "exact_counts_disclosed": 1,
     "phases": {}, "noise": None, "delta": None, "seen": {"one_group": 3, "two_groups": None, "together": None},

@@ -85,7 +85,7 @@ def fake_parties(monkeypatch: pytest.MonkeyPatch, out: Path, twist: Twist) -> No
         correct = reference.correct(reference.tree)
         counted = reference.computations
         told = TrainReport(
-            "5e", "d1", terms.method, terms.omega, None, correct, len(reference.test), counted, 1.5, 10, 20, 7, 99, {}
+            "5e", terms.method, terms.omega, None, correct, len(reference.test), counted, 1.5, 10, 20, 7, 99, {}
         )
         alices, bobs, told = twist(terms.method, reference.tree, told)
         write_model(folder / model, alices)

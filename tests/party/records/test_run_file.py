@@ -38,7 +38,7 @@ OF_PLAIN = replace(ROW, method="plain", omega=None, cost_ratio=None, bytes_sent=
 FAST = replace(ROW, counting=Counting.OBLIVIOUS_TRANSFER, seconds=1.5)
 REPORT = RunReport(DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 3072, 1), (OF_PLAIN, ROW, SMC))
 TRAINED = TrainReport(
-    "5e", "d1", "hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101, {"tables": 98, "classes": 2, "accuracy": 1}
+    "5e", "hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101, {"tables": 98, "classes": 2, "accuracy": 1}
 )
 
 
@@ -177,7 +177,6 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
         {"exact_counts_disclosed": "3"},
         {"remembered": None},
         {"run": None},
-        {"digest": 7},
         {"counts_of": {"tables": "98"}},
         {"records_test": None},
         {"seen": {"one_group": -1}},

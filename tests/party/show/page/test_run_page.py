@@ -288,17 +288,16 @@ def test_costs_of_another_run_are_refused_if_named_and_left_out_if_found(
     output = tmp_path / "r.md"
     assert main(["report", str(folder), "--costs", str(costs), "-o", str(output)]) == 0
     assert "Time" in output.read_text()
-    for change in ({"run": "5e" * 16}, {"digest": "d1" * 32}):
-        costs.write_text(json.dumps(own | change | {"seconds": 4711.0}))
-        capsys.readouterr()
-        assert main(["report", str(folder), "--costs", str(costs), "-o", str(output), "--overwrite"]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        assert "is of another run" in error
-        assert main(["report", str(folder), "-o", str(output), "--overwrite"]) == 0
-        assert "is of another run" in capsys.readouterr().err
-        assert "The costs of this run were not kept" in output.read_text()
-        assert "4711" not in output.read_text()
+    costs.write_text(json.dumps(own | {"run": "5e" * 16, "seconds": 4711.0}))
+    capsys.readouterr()
+    assert main(["report", str(folder), "--costs", str(costs), "-o", str(output), "--overwrite"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "is of another run" in error
+    assert main(["report", str(folder), "-o", str(output), "--overwrite"]) == 0
+    assert "is of another run" in capsys.readouterr().err
+    assert "The costs of this run were not kept" in output.read_text()
+    assert "4711" not in output.read_text()
     costs.write_text(json.dumps({"demo": 1}))
     assert main(["report", str(folder), "-o", str(output), "--overwrite"]) == 0
     assert "note:" in capsys.readouterr().err
