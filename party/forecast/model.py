@@ -19,6 +19,7 @@ from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.two_party.split import training_records
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
+_SPLIT_AGAIN = 0.9  # of the branches of a split, while the depth allows it
 _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
 _VECTORS, _VECTORS_POWER = (
     2.5,
@@ -26,7 +27,7 @@ _VECTORS, _VECTORS_POWER = (
 )  # distinct `E_a` with the values of candidates, fitted to all data sets that are here
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _DIGITS = 20  # of a comparison of classes, at odds of a million to one
-_CHECK_BYTES = 128 * 4 + 129 * 16  # of each page of choices: transfers that nobody uses, and its hashes
+_CHECK_BYTES = 128 * 4 + 129 * 16  # of each batch of choices: transfers that nobody uses, and its hashes
 _CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
 _SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
@@ -34,6 +35,7 @@ _SECONDS_PER_RECORD, _SECONDS_PER_CELL = 1.5e-5, 2.5e-6  # one party's own work:
 _SESSION_TRIPS = 3
 _BASE_MEMORY = 190 << 20
 _BYTES_PER_RECORD = 280  # ids, coins, both tables
+_AGREEMENT_BYTES = 2_500
 _AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of one side; from the model's digest on
 
 
@@ -190,7 +192,7 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
     full, level = 0.0, 1.0
     for _ in range(_most_levels(len(domains), terms)):
         full += level
-        level *= mean
+        level *= mean * _SPLIT_AGAIN
         if full >= grown:
             return grown
     return full
@@ -209,10 +211,10 @@ class _Run:
     def forecast(self, most: int) -> Forecast:
         """Add the parts up; `most` counts are told at most."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
-        copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
+        copies = self.sizes.records * (len(self.sizes.domains) + 2) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
         told = self.counts * 8 if self.terms.counts_exactly else 0.0
-        others = copies + gains + told + 8_000
+        others = copies + gains + told + _AGREEMENT_BYTES
         trips = self.round_trips()
         each = _SECONDS_PER_RECORD + len(self.sizes.domains) * _SECONDS_PER_CELL
         own = 1 + self.sizes.records * each + self.splits * _SECONDS_PER_SPLIT
@@ -258,13 +260,17 @@ class _Run:
         return self.sizes.records - self.train
 
     @property
+    def root_window(self) -> int:
+        """Number of candidates that are counted at the root."""
+        window = self.terms.window
+        return len(self.sizes.domains) if window is ALL else min(window, len(self.sizes.domains))
+
+    @property
     def window(self) -> float:
         """Mean number of candidates that are counted at a node."""
-        window = self.terms.window
         if self.terms.learner is Learner.NAIVE_BAYES:
-            return len(self.sizes.domains) if window is ALL else min(window, len(self.sizes.domains))
-        mean_left = max(1.0, len(self.sizes.domains) - 0.6 * self.levels)
-        return mean_left if window is ALL else min(window, mean_left)
+            return self.root_window
+        return min(self.root_window, max(1.0, len(self.sizes.domains) - 0.6 * self.levels))
 
     @property
     def mean_size(self) -> float:
@@ -300,47 +306,43 @@ class ByTransfers:
     def cost(self, run: _Run) -> Cost:
         """Add up what is chosen, what is corrected, and the test."""
         vectors, compared = self._vectors(run), 2 * run.compared
-        chosen = vectors * run.train + self._tested(run) + compared
-        bits = self._cells(run) * self._width(run) * run.train + compared
-        size = _SESSION_BYTES + (run.levels + 1) * _CHECK_BYTES + chosen * _CHOICE_BYTES + bits / 8
+        tested = self._tested(run)
+        chosen = vectors * run.train + tested + compared
+        bits = self._bits(run) * run.train + tested * log2(run.tested + 1) + compared
+        batches = run.levels + 1 + (_DIGITS if compared else 0)
+        size = _SESSION_BYTES + batches * _CHECK_BYTES + chosen * _CHOICE_BYTES + bits / 8
         work = _SESSION_SECONDS + chosen * self.speed.transfer + bits * self.speed.bit
         return Cost(work + run.line.sending(size), size, _KEY_BYTES * run.train * vectors / 2)
 
     def _vectors(self, run: _Run) -> float:
-        """Distinct conjunctions of the chooser's columns."""
+        """Distinct conjunctions of the chooser's columns: at the root one for each value, and one of no column."""
         sides = dict(zip("01", run.sizes.sides, strict=True))
         columns = sides[choosing_side(sides, str(run.sizes.class_holder))]
         if run.terms.rules is not None:
             return run.counts / 2
-        if run.nodes <= 1:
-            return 1 + run.window * sum(columns) / len(run.sizes.domains)
-        values = run.window * sum(size - 1 for size in columns) / len(run.sizes.domains)
+        root = 1 + run.root_window * sum(columns) / len(run.sizes.domains)
+        following = run.terms.noise is None  # the last value
+        values = run.window * sum(size - following for size in columns) / len(run.sizes.domains)
         possible = float(prod(1 + size for size in columns))
-        guessed: float = _VECTORS * run.nodes**_VECTORS_POWER * max(values, 0.5) ** 0.5
-        return min(possible, guessed)
+        below: float = _VECTORS * max(0.0, run.nodes - 1) ** _VECTORS_POWER * max(values, 0.5) ** 0.5
+        return min(possible, root + below)
 
-    def _cells(self, run: _Run) -> float:
-        """Counts that do not follow from others: the last value does, and a sibling if all else is counted."""
-        if self._are_all_asked(run):
-            return run.counts
-        window = run.terms.window
+    def _bits(self, run: _Run) -> float:
+        """Bits of all shares of a record: at the root, of sets and with noise all counts, as wide as their number.
+
+        Elsewhere the last value follows, and a sibling if all else is counted; widths are of the node's records.
+        """
+        whole = log2(run.train + 1)
+        if run.terms.rules is not None or run.terms.noise is not None:
+            return run.counts * whole
+        root, window = run.root_window * run.mean_size * run.sizes.classes, run.terms.window
         following = 1.0 if window is ALL else (window - 1) / window
-        return run.counts * (1 - 1 / run.mean_size) * (1 - following / run.mean_size)
-
-    def _are_all_asked(self, run: _Run) -> bool:
-        """Tell whether no count follows from others: of sets, with noise, and at the root."""
-        return run.terms.rules is not None or run.terms.noise is not None or run.nodes <= 1
-
-    def _width(self, run: _Run) -> float:
-        """Bits of a share: those of the node's records of a class, or of all records."""
-        whole = log2(run.train + 1) + 1
-        if self._are_all_asked(run):
-            return whole
-        return min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + 1.5))
+        below = max(0.0, run.counts - root) * (1 - 1 / run.mean_size) * (1 - following / run.mean_size)
+        return root * whole + below * min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + 1.5))
 
     def _tested(self, run: _Run) -> float:
         """Transfers by which a tree is tested."""
-        return 0.0 if run.compared else _PATHS_PER_SPLIT * run.nodes * run.tested
+        return 0.0 if run.compared else (1 + _PATHS_PER_SPLIT * run.nodes) * run.tested
 
 
 @dataclass(frozen=True)

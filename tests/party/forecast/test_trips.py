@@ -1,4 +1,4 @@
-"""Round trips, as forecast and as real sessions take them."""
+"""Round trips and bytes, as forecast and as real sessions take them."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -44,3 +44,31 @@ def test_a_session_takes_the_round_trips_that_were_forecast(
     taken = [report.traffic.round_trips for report in Sessions(tmp_path, case, 'odds = "any"\n').run()]
     off = 3 if case.terms.learner is Learner.NAIVE_BAYES and case.terms.omega == 1 else 1
     assert min(taken) - off <= told <= max(taken) + off
+
+
+@pytest.mark.parametrize("records", [100, 900])
+@pytest.mark.parametrize("terms", [
+    {"method": "randomized"},
+    {"method": "smc", "max_depth": 2},
+    {"method": "smc", "max_depth": 3},
+    {"method": "smc", "max_depth": 3, "noise": Fraction(20)},
+    {"method": "smc", "learner": Learner.NAIVE_BAYES},
+    {"method": "hybrid", "omega": 1, "max_depth": 5, "min_leaf": 2},
+    {"method": "hybrid", "omega": 3, "max_depth": 5, "min_leaf": 2},
+])  # fmt: skip
+def test_a_session_sends_half_to_twice_the_bytes_that_were_forecast(
+    terms: dict[str, object], records: int, tmp_path: Path
+) -> None:
+    sides = ((2,) * 14, (2,) * 15)
+    case = Case(
+        sizes=dict(zip(("alice", "bob"), sides, strict=True)),
+        class_owners=("bob",),
+        classes=2,
+        codes=correlated((2,) * 30, records, seed=2, flips=0.6),
+        groups={"alice": 14, "bob": 16},
+        terms=make_terms(theta=Fraction(2, 3), **terms),
+    )
+    told = forecast(Sizes(records, sides, class_holder=1, classes=2), case.terms, MEANS)
+    report = Sessions(tmp_path, case, 'odds = "any"\n').run()[0].traffic
+    assert 1 / 2 <= told.bytes / (report.bytes_sent + report.bytes_received) <= 2
+    assert 1 / 2 <= told.round_trips / report.round_trips <= 2
