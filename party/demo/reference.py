@@ -11,7 +11,6 @@ from party.demo.options import DemoOptions
 from party.models.tree_file import tree_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
-from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
@@ -62,8 +61,7 @@ def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> 
     schema, codes = _join(parties)
     train, test = split_records(options.seed, len(codes), options.test)
     engine = PlaintextEngine(schema, codes[train], codes[test])
-    bounds = bounds_of(schema, ALL, options.growth)
-    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth, bounds=bounds)
+    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth)
     result = run_alone(learner.build())
     return Reference(schema, codes[train], codes[test], result.tree, result.computations)
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 from protocols.counts import Answer, Counts
 from protocols.errors import InputError
-from protocols.learning.bounds import ToldBounds, grows
 from protocols.learning.impurity import TIE
 from protocols.learning.limits import is_small, tally_of
 from protocols.learning.merit import CANNOT, merits
@@ -51,7 +50,6 @@ class HybridId3:
         engine: Where the counts of the window come from.
         ranking: What ranks candidates; needed unless the window is `ALL`.
         growth: How far the tree is grown, and by which measure.
-        bounds: On what exact counts tell together; None for none.
 
     Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
     discloses.
@@ -68,13 +66,12 @@ class HybridId3:
         engine: Counts,
         ranking: Ranking | None = None,
         growth: Growth = TO_THE_END,
-        bounds: ToldBounds | None = None,
     ) -> None:
         if not is_window(window):
             raise InputError(f"must be {WINDOWS}", field="omega")
         if window is not ALL and ranking is None:
             raise InputError("a window needs something to rank by")
-        self._schema, self._window, self._growth, self._bounds = schema, window, growth, bounds
+        self._schema, self._window, self._growth = schema, window, growth
         self._engine, self._ranking = engine, ranking
         self._root = tally_of(class_counts, growth)
         self._nodes: dict[Expression, Node] = {}
@@ -96,31 +93,21 @@ class HybridId3:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
         windows = yield from self._windows(level)  # 4a, 4b
         answers = yield from self._exact_counts(level, windows)  # 4c
-        allowed = [self._allowed(*each) for each in zip(level, windows, answers, strict=True)]
-        values = merits(answers, self._growth, allowed)
+        values = merits(answers, self._growth)
         children = []
         for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
             best = _first_best(worth)
             if worth[best] == CANNOT:
                 self._nodes[node.expression] = node.leaf
             else:
-                children += self._branches(node, window, window[best], answer.tables[best].tolist())  # TA
+                children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
         return self._without_leaves(children)
 
-    def _allowed(self, node: OpenNode, window: tuple[int, ...], answer: Answer) -> list[bool]:
-        """Return which attributes of a window the bounds let split its node."""
-        if self._bounds is None:
-            return [True] * len(window)
-        asked = zip(window, answer.tables, strict=True)
-        return [self._bounds.may_split(node, window, attribute, table) for attribute, table in asked]
-
-    def _branches(
-        self, node: OpenNode, window: tuple[int, ...], attribute: int, rows: Sequence[Sequence[float]]
-    ) -> list[OpenNode]:
+    def _branches(self, node: OpenNode, attribute: int, rows: Sequence[Sequence[float]]) -> list[OpenNode]:
         """Steps 5 and 6: split a node; return the branches that have enough records."""
         counts, large = node.tally.counts, []
         self._nodes[node.expression] = Split(counts, attribute, ())  # 5
-        for branch in node.branches(window, attribute, rows, self._growth):  # 6
+        for branch in node.branches(attribute, rows, self._growth):  # 6
             if is_small(branch.tally.records, self._growth):
                 self._nodes[branch.expression] = Leaf(branch.tally.counts, majority(counts))  # 6a, 6b
             else:
@@ -131,7 +118,7 @@ class HybridId3:
         """Steps 1 to 3: what is pure, has no candidates or may not be split becomes a leaf; return the others."""
         others = []
         for node in nodes:
-            if grows(node, self._growth, self._bounds):
+            if node.grows(self._growth):
                 others.append(node)
             else:
                 self._nodes[node.expression] = node.leaf

@@ -18,7 +18,7 @@ CANNOT = -inf
 """What an attribute is worth that may not split its node."""
 
 
-def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence[bool]]) -> list[list[float]]:
+def merits(answers: Sequence[Answer], growth: Growth) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
     Where there is noise, of the coins or of what is told, an attribute must be worth more than that to split it.
@@ -26,13 +26,9 @@ def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence
     Args:
         answers: Counts of candidates at nodes.
         growth: The measure and the limits.
-        allowed: For each answer, which of its candidates may split the node as far as other bounds go.
     """
     tables = [table for answer in answers for table in answer.tables]
-    unbarred = [each for of_node in allowed for each in of_node]
-    eligible = [
-        fits and may_split(map(sum, table.tolist()), growth) for fits, table in zip(unbarred, tables, strict=True)
-    ]
+    eligible = [may_split(map(sum, table.tolist()), growth) for table in tables]
     compared = _compared(answers, tables, eligible, growth.impurity)
     noisy = iter(noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity))
     return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.counts import Query
-from protocols.learning.limits import Tally
+from protocols.learning.limits import Tally, may_be_split
 from protocols.learning.tree import Leaf, majority
 from protocols.tables.expression import Expression
 from protocols.terms import Growth
@@ -12,15 +12,11 @@ from protocols.terms import Growth
 
 @dataclass(frozen=True)
 class OpenNode:
-    """A node that may be split: step 1 of Hybrid-ID3, `E` and `AL`.
-
-    `counted` are the attributes off its path that have been counted at a node on it.
-    """
+    """A node that may be split: step 1 of Hybrid-ID3, `E` and `AL`."""
 
     expression: Expression
     tally: Tally
     candidates: tuple[int, ...]
-    counted: frozenset[int] = frozenset()
 
     @property
     def depth(self) -> int:
@@ -36,13 +32,15 @@ class OpenNode:
         """Ask for these candidates here."""
         return Query(self.expression, candidates, self.tally.sums, self.tally.together)
 
-    def branches(
-        self, window: Sequence[int], attribute: int, rows: Sequence[Sequence[float]], growth: Growth
-    ) -> list["OpenNode"]:
-        """Return what each value of an attribute of the window parts off, by its counts."""
+    def grows(self, growth: Growth) -> bool:
+        """Tell whether it is counted on (steps 1 to 3): it has candidates and two classes, and no limit forbids it."""
+        parts = bool(self.candidates) and not self.tally.is_pure
+        return parts and may_be_split(self.tally.records, self.depth, growth)
+
+    def branches(self, attribute: int, rows: Sequence[Sequence[float]], growth: Growth) -> list["OpenNode"]:
+        """Return what each value of an attribute parts off, by its counts."""
         left = tuple(a for a in self.candidates if a != attribute)
-        counted = (self.counted | set(window)) - {attribute}
         return [
-            OpenNode(self.expression.child(attribute, value), self.tally.child(row, growth), left, counted)
+            OpenNode(self.expression.child(attribute, value), self.tally.child(row, growth), left)
             for value, row in enumerate(rows)
         ]

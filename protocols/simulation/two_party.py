@@ -15,7 +15,6 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
-from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import MeanGains, Ranking
 from protocols.learning.tree import Tree
@@ -137,8 +136,7 @@ def grow_plain(split: HoldOut, growth: Growth = TO_THE_END) -> GrownTree:
     """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
     exact = _exact(split)
     engine = _Recorded(exact)
-    bounds = bounds_of(split.schema, ALL, growth)
-    learner = HybridId3(split.schema, exact.class_counts, ALL, engine, growth=growth, bounds=bounds)
+    learner = HybridId3(split.schema, exact.class_counts, ALL, engine, growth=growth)
     return GrownTree(run_alone(learner.build()), engine.queries)
 
 
@@ -157,11 +155,10 @@ def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window, growth: Gr
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)
-    bounds = bounds_of(split.schema, omega, growth)
 
     def learner(view: View, counts: Counts) -> HybridId3:
         ranking = _mean_gains(Estimator(view), views, growth)
-        return HybridId3(split.schema, exact.class_counts, omega, counts, ranking, growth, bounds)
+        return HybridId3(split.schema, exact.class_counts, omega, counts, ranking, growth)
 
     alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
     return GrownTree(run_pair(alice.build(), bob.build())[0], engine.queries)

@@ -1,9 +1,7 @@
 """Counts that the class holder estimates from its own columns and the other side's copy, and tells (DESIGN 14).
 
 What naive Bayes takes where nothing is counted exactly: as in a mined tree (`mined`), the class holder tells, of two
-holders the first by name, and no finer than the other side knows them from the teller's copy. Beside rounding, the
-bound on what counts may tell together (`learning.bounds`) holds for them as if they were exact: as multiples of a step
-they have fewer bits.
+holders the first by name, and no finer than the other side knows them from the teller's copy.
 
 The other side takes what it is told on trust, as far as so many records can have such counts.
 """

@@ -22,22 +22,17 @@ from protocols.counting.remembered import RememberedCounts
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, KnownCounts
-from protocols.errors import DisagreementError, InputError
-from protocols.learning.bounds import bounds_of
+from protocols.errors import InputError
 from protocols.learning.hybrid_bayes import Estimated, HybridBayes
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.limits import tally_of
 from protocols.learning.models import Model, beats_when_tested
-from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Role
-from protocols.tables.expression import ROOT
-from protocols.tables.schema import Schema
-from protocols.terms import ALL, Growth, Learner, Rank
+from protocols.terms import Growth, Learner, Rank
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_record, share_class_counts
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
@@ -129,8 +124,7 @@ def run(
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
-        DisagreementError: A class has too few records, one side objects to the other's copy, or counts that are told
-            together would tell too much.
+        DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
     resumed = yield from resume(kept, agreed.nonces)
@@ -171,8 +165,6 @@ class _Run:
         told = yield from share_class_counts(
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
-        if self._is_bayes:
-            refuse_to_tell_too_much(self._agreed.schema, told, self._terms.growth)
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
         mine = self._estimate if self._is_bayes else self._mine
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else mine
@@ -271,9 +263,8 @@ class _Run:
     def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[Result]:
         terms = self._terms
         counts = tuple(max(0, count) for count in told)
-        schema, growth, window = self._agreed.schema, terms.growth, terms.window
-        bounds = bounds_of(schema, window, growth)
-        return (yield from HybridId3(schema, counts, window, engine, ranking, growth, bounds).build())
+        learner = HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth)
+        return (yield from learner.build())
 
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
         correct = grown.correct
@@ -289,20 +280,4 @@ class _Run:
             exact_counts_disclosed=told + (grown.computations + tested if secure else 0),
             key=grown.key,
             remembered=grown.remembered,
-        )
-
-
-def refuse_to_tell_too_much(schema: Schema, told: ClassTally, growth: Growth) -> None:
-    """Refuse to tell the counts of all attributes at the root: both sides decide alike, before anything follows them.
-
-    Raises:
-        DisagreementError: Together they would tell more than half of what is unknown of the classes.
-    """
-    bounds, every = bounds_of(schema, ALL, growth), tuple(range(len(schema.attributes)))
-    root = OpenNode(ROOT, tally_of([max(0, count) for count in told], growth), every)
-    if bounds is not None and not bounds.is_counted_on(root):
-        raise DisagreementError(
-            "columns",
-            f"the counts of {len(every)} columns would tell more than half of what is unknown of the class of "
-            f"{sum(told):,} records: leave columns out (ignore), merge values (max_values), or build a tree",
         )

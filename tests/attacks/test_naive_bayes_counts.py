@@ -6,10 +6,8 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-from protocols.errors import DisagreementError
 from protocols.messages import EstimatedCounts, ExactCounts
 from protocols.randomized_response.related_question import disguise
 from protocols.role import Transcript, run_pair
@@ -53,21 +51,10 @@ def solved(case: Case, columns: int) -> NDArray[np.bool_]:
     return right
 
 
-def test_as_many_columns_as_records_would_read_every_class_and_are_refused_with_limits() -> None:
-    codes = chosen(60, 60)
-    assert solved(case_of(codes, 60, method="smc"), 60).mean() > 0.95
-    for method in ("smc", "randomized"):
-        with pytest.raises(DisagreementError, match="more than half of what is unknown"):
-            played(case_of(codes, 60, method=method, min_leaf=2))
-
-
-def test_as_many_columns_as_the_bound_allows_read_a_little_of_each_class() -> None:
-    """600 records: 63 columns have half the bits of the classes; guesses by them are right for two in three."""
-    codes = chosen(600, 63)
-    with pytest.raises(DisagreementError, match="more than half"):
-        played(case_of(chosen(600, 68), 68, method="smc", min_leaf=5))
-    right = solved(case_of(codes, 63, method="smc", min_leaf=5), 63)
-    assert 0.55 < right.mean() < 0.72
+def test_as_many_columns_as_records_read_every_class_and_a_tenth_as_many_a_little_of_each() -> None:
+    """Of 600 records, guesses by 63 columns are right for two in three."""
+    assert solved(case_of(chosen(60, 60), 60, method="smc", min_leaf=5), 60).mean() > 0.95
+    assert 0.55 < solved(case_of(chosen(600, 63), 63, method="smc", min_leaf=5), 63).mean() < 0.72
 
 
 def errors_of(seed: int) -> list[float]:

@@ -14,7 +14,6 @@ from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
-from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
@@ -68,13 +67,6 @@ class Case:
         first = len(self.sizes["alice"])
         own = {"alice": list(range(first)), "bob": list(range(first, self.codes.shape[1] - 1))}
         return {name: [*c, self.codes.shape[1] - 1] if name in self.class_owners else c for name, c in own.items()}
-
-    @property
-    def without_class(self) -> list[int]:
-        """Columns of the side that does not hold the class; none if both do."""
-        first, every = len(self.sizes["alice"]), self.codes.shape[1] - 1
-        held = {"alice": range(first), "bob": range(first, every)}
-        return [column for name, own in held.items() if name not in self.class_owners for column in own]
 
 
 def make_terms(**changes: object) -> Terms:
@@ -199,7 +191,6 @@ def plain_id3(case: Case) -> tuple[Result, float]:
     )
     train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
-    growth = case.terms.growth
-    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=growth, bounds=bounds_of(schema, ALL, growth))
+    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=case.terms.growth)
     result = run_alone(learner.build())
     return result, run_alone(engine.count_correct(result.tree)).count

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import combinations
-from math import e, factorial, log2, pi
+from math import log2
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,8 +29,7 @@ def schema_of(sizes: Sequence[int], classes: int, alice: int = 0) -> Schema:
 class ReferenceId3:
     """Quinlan's algorithm on rows that end with the class; ties as DESIGN 5.3 settles them, limits as DESIGN 7.1.
 
-    `asked` has the number of counts that every node needs, level by level. `theirs` are the columns of the side that
-    does not hold the class, where exact counts are told to two parties, with the bounds of DESIGN 14; else None.
+    `asked` has the number of counts that every node needs, level by level.
     """
 
     sizes: Sequence[int]
@@ -40,7 +37,6 @@ class ReferenceId3:
     max_depth: int | None = None
     min_leaf: int = 1
     impurity: str = "information_gain"
-    theirs: Sequence[int] | None = None
     asked: dict[int, list[int]] = field(default_factory=dict)
 
     def grow(self, rows: list[list[int]]) -> Node:
@@ -58,7 +54,7 @@ class ReferenceId3:
             return leaf
         self.asked.setdefault(depth, []).append(sum(self.sizes[a] for a in left) * len(groups))
         as_groups = [[*row[:-1], next(i for i, group in enumerate(groups) if row[-1] in group)] for row in rows]
-        worth = self._worth(as_groups, [a for a in left if self._parts(rows, a, left, groups)])
+        worth = self._worth(as_groups, [a for a in left if self._parts(rows, a)])
         if not worth:
             return leaf
         best = next(a for a in worth if worth[a] >= max(worth.values()) - TIE)
@@ -104,60 +100,12 @@ class ReferenceId3:
         """Steps 1 to 3 and the limits, at a node whose rare classes are in groups."""
         if sum(any(row[-1] in group for row in rows) for group in groups) == 1 or not left:
             return False
-        if len(self.sizes) - len(left) == self.max_depth or (self.min_leaf > 1 and len(rows) < 2 * self.min_leaf):
-            return False
-        return self._tells_little([_sizes(rows, groups)], left)
+        is_deep = len(self.sizes) - len(left) == self.max_depth
+        return not is_deep and (self.min_leaf == 1 or len(rows) >= 2 * self.min_leaf)
 
-    def _parts(self, rows: list[list[int]], attribute: int, left: list[int], groups: list[set[int]]) -> bool:
+    def _parts(self, rows: list[list[int]], attribute: int) -> bool:
         large = sum(size >= self.min_leaf for size in Counter(row[attribute] for row in rows).values())
-        if self.min_leaf > 1 and large < 2:
-            return False
-        if self.theirs is None or self.min_leaf == 1:
-            return True
-        rest = [a for a in left if a != attribute]
-        together, apart, asked = [], [], 0
-        for value in {row[attribute] for row in rows}:
-            part = [row for row in rows if row[attribute] == value]
-            below = self._groups(part, groups)
-            sizes = _sizes(part, groups)
-            if not self._is_asked(part, rest, below):
-                apart.append(sizes)
-                continue
-            asked += 1
-            for group in below:
-                inside = [n if labels <= group else 0 for n, labels in zip(sizes, groups, strict=True)]
-                if sum(n > 0 for n in inside) > 1:
-                    together.append(inside)
-        if not asked:
-            return True
-        return self._differences_are_large(apart, together) and self._tells_little([*apart, *together], rest)
-
-    def _differences_are_large(self, apart: list[list[int]], together: list[list[int]]) -> bool:
-        """Try every set of the node's groups: what its counts leave over when those of the branches are taken off."""
-        every = range(len([*apart, *together, [0]][0]))
-        for chosen in (set(some) for size in every for some in combinations(every, size + 1)):
-            left = sum(sizes[g] for sizes in apart for g in chosen)
-            for sizes in together:
-                left += min(sum(sizes[g] for g in chosen), sum(sizes[g] for g in every if g not in chosen))
-            if 0 < left < self.min_leaf:
-                return False
-        return True
-
-    def _tells_little(self, strata: list[list[int]], left: list[int]) -> bool:
-        """Compare the bits of the others' counts with those of all ways in which the strata may be labelled."""
-        if self.theirs is None or self.min_leaf == 1:
-            return True
-        free = sum(self.sizes[a] - 1 for a in left if a in self.theirs)
-        ways, bits = 1, []
-        for sizes in strata:
-            ways *= factorial(sum(sizes))
-            for n in sizes:
-                ways //= factorial(n)
-        for columns in zip(*strata, strict=True):
-            pairs = list(zip(columns, map(sum, strata), strict=True))
-            variance = sum(Fraction(n * (all_ - n), 4 * (all_ - 1)) for n, all_ in pairs if all_ > 1)
-            bits.append(0.5 * log2(2 * pi * e * (variance + Fraction(1, 12))) if variance else 0.0)
-        return not bits or free * (sum(bits) - max(bits)) <= log2(ways) / 2 + 1e-9
+        return self.min_leaf == 1 or large >= 2
 
     def _known(
         self, rows: list[list[int]], part: list[list[int]], groups: list[set[int]], known: Sequence[float]
@@ -175,10 +123,6 @@ class ReferenceId3:
 def reference_id3(rows: list[list[int]], sizes: Sequence[int], classes: int) -> Node:
     """Plain ID3 without limits."""
     return ReferenceId3(sizes, classes).grow(rows)
-
-
-def _sizes(rows: list[list[int]], groups: list[set[int]]) -> list[int]:
-    return [sum(row[-1] in group for row in rows) for group in groups]
 
 
 def _information(rows: list[list[int]]) -> float:

@@ -16,7 +16,6 @@ from protocols.counting.replies import Hearing, Telling
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Answer, Correct, ModelParts, Query
 from protocols.errors import InputError
-from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import ChoicePage, CorrectionPage, CountShares, ExactCounts
@@ -63,8 +62,7 @@ class Game:
         return PlaintextEngine(self.schema, self.train, self.test)
 
     def learner(self, engine: Any, growth: Growth) -> HybridId3:
-        bounds = bounds_of(self.schema, ALL, growth)
-        return HybridId3(self.schema, self.plain.class_counts, ALL, engine, growth=growth, bounds=bounds)
+        return HybridId3(self.schema, self.plain.class_counts, ALL, engine, growth=growth)
 
 
 def game(sizes: Sequence[int], chooser: int, classes: int, rows: int, seed: int, tests: int = 12) -> Game:

@@ -125,7 +125,7 @@ def test_by_the_gain_ratio_only_attributes_of_average_gain_compete() -> None:
     tables = tuple(np.array(table) for table in ([[2, 0], [6, 56]], [[7, 25], [1, 31]], [[6, 20], [2, 36]]))
     ratios = [float(merit(table, Impurity.GAIN_RATIO)) for table in tables]
     growth = Growth(impurity=Impurity.GAIN_RATIO)
-    (values,) = merits([Answer(tables)], growth, [[True] * len(tables)])
+    (values,) = merits([Answer(tables)], growth)
     gains = [float(gain(table)) for table in tables]
     mean = sum(gains) / 3
     assert values == [ratio if value >= mean else 0.0 for ratio, value in zip(ratios, gains, strict=True)]
@@ -135,9 +135,7 @@ def test_by_the_gain_ratio_only_attributes_of_average_gain_compete() -> None:
 def test_what_may_not_split_is_no_part_of_the_average() -> None:
     strong, weak = np.array([[4, 0], [0, 28]]), np.array([[16, 2], [14, 0]])
     growth = Growth(min_leaf=5, impurity=Impurity.GAIN_RATIO)
-    assert merits([Answer((strong, weak))], growth, [[True, True]]) == [
-        [CANNOT, float(merit(weak, Impurity.GAIN_RATIO))]
-    ]
+    assert merits([Answer((strong, weak))], growth) == [[CANNOT, float(merit(weak, Impurity.GAIN_RATIO))]]
 
 
 def test_an_error_tells_more_in_the_ratio_of_a_small_divisor() -> None:

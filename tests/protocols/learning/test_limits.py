@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer, Query
-from protocols.learning.bounds import ToldBounds, bounds_of, tells_little
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import merit
 from protocols.learning.limits import is_small, may_be_split, may_split, tally_of
@@ -27,12 +26,10 @@ from tests.support.cases import correlated
 from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, schema_of
 
 
-def grow(
-    schema: Schema, codes: Codes, growth: Growth, bounds: ToldBounds | None = None
-) -> tuple[Result, RecordingEngine]:
+def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, RecordingEngine]:
     engine = PlaintextEngine(schema, codes, codes[:0])
     recording = RecordingEngine(engine)
-    learner = HybridId3(schema, engine.class_counts, ALL, recording, growth=growth, bounds=bounds)
+    learner = HybridId3(schema, engine.class_counts, ALL, recording, growth=growth)
     return run_alone(learner.build()), recording
 
 
@@ -47,7 +44,6 @@ def limited(min_leaf: int) -> Growth:
     records=st.integers(1, 150),
     seed=st.integers(0, 2**32 - 1),
     limits=st.tuples(st.none() | st.integers(1, 4), st.integers(1, 9), st.sampled_from(Impurity)),
-    alice=st.none() | st.integers(0, 3),
 )
 def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     sizes: list[int],
@@ -55,16 +51,13 @@ def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     records: int,
     seed: int,
     limits: tuple[int | None, int, Impurity],
-    alice: int | None,
 ) -> None:
-    """With the bounds of two parties, of whom Alice holds so many columns and Bob the class, or of one alone."""
     codes = correlated([*sizes, classes], records, seed, flips=0.5)
     max_depth, min_leaf, impurity = limits
-    reference = ReferenceId3(sizes, classes, *limits, None if alice is None else range(alice))
+    reference = ReferenceId3(sizes, classes, *limits)
     expected = reference.grow(codes.tolist())
     growth = Growth(max_depth, min_leaf, min_class=min_leaf, impurity=impurity)
-    schema = schema_of(sizes, classes, alice or 0)
-    result, engine = grow(schema, codes, growth, None if alice is None else bounds_of(schema, ALL, growth))
+    result, engine = grow(schema_of(sizes, classes), codes, growth)
     assert result.tree.root == expected
     assert result.computations == sum(sum(level) for level in reference.asked.values())
     asked = [sorted(sum(query.cells(result.tree.schema)) for query in level) for level in engine.levels]
@@ -96,19 +89,6 @@ def test_nothing_is_asked_for_a_node_of_fewer_than_two_leaves(records: int, asks
     result, engine = grow(schema_of((2,), 2), codes, Growth(min_leaf=5))
     assert bool(engine.levels) == asks
     assert asks or isinstance(result.tree.root, Leaf)
-
-
-def test_below_what_is_counted_no_bound_forbids_leaves() -> None:
-    """Of 40 records four free counts tell less than half; of two branches of 20, nearly pure, three would tell more.
-
-    But nothing is counted on in either, which are too small, so that nothing of them is left to be told.
-    """
-    codes = np.array([[v, 0, 0, 0, c] for v, c, n in ((0, 0, 19), (0, 1, 1), (1, 0, 1), (1, 1, 19)) for _ in range(n)])
-    schema, growth = schema_of((2, 2, 2, 2), 2, alice=4), limited(11)
-    assert not tells_little([(19.0, 1.0), (1.0, 19.0)], 3)
-    result, engine = grow(schema, codes.astype(np.uint8), growth, bounds_of(schema, ALL, growth))
-    assert result.tree.root == Split((20, 20), 0, (Leaf((19, 1), 0), Leaf((1, 19), 1)))
-    assert len(engine.levels) == 1
 
 
 def test_below_the_depth_nothing_is_asked() -> None:

@@ -96,7 +96,7 @@ def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_cou
     crossed = Transcript()
     outcome, _ = play(replace(case, terms=terms), crossed)
     sizes = [*case.sizes["alice"], *case.sizes["bob"]]
-    reference = ReferenceId3(sizes, case.classes, **limited, theirs=case.without_class)
+    reference = ReferenceId3(sizes, case.classes, **limited)
     assert outcome.tree.root == reference.grow(case.codes[train].tolist())
     told = [len(m.values) for m in (*crossed.sent_by_a, *crossed.sent_by_b) if isinstance(m, ExactCounts)]
     levels = [sum(level) for level in reference.asked.values()]
