@@ -121,7 +121,7 @@ def measure_run(
             config.write_text(config.read_text().replace(f":{port}", f":{entry}"))
             job = write_job(root / "alice", "run", options.terms(method, omega, halves.class_name))
             outputs = ("--model", "model.json", "--report", "report.json")
-            before = _children_seconds()
+            before = children_seconds()
             server = Server.started("bob", root / "bob", "serve", "party.toml", "--model", "model.json")
             with server, PartyProcess.started("alice", root / "alice", "train", "party.toml", job, *outputs) as alice:
                 peaks = _watch(alice, server)
@@ -130,12 +130,12 @@ def measure_run(
         return Run(
             read_train_report(root / "alice" / "report.json"),
             max(peaks.values()),
-            _children_seconds() - before,
+            children_seconds() - before,
             read_tree(root / "alice" / "model.json").digest().hex(),
         )
 
 
-def _children_seconds() -> float:
+def children_seconds() -> float:
     """Return the processor time of all processes that we started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
