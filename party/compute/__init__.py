@@ -1,15 +1,18 @@
-"""Where a party's heavy arithmetic is done: in this process, in worker processes, or on a Dask cluster.
+"""Where a party's heavy arithmetic is done: in threads of this process, in worker processes, or on a Dask cluster.
 
 Each place is a map whose results come in order and which takes only a few tasks ahead; the core
 (`protocols.work`) does not see which one it is, and the results are equal.
 
 What a worker is given:
 
-* to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public key. No private key.
-* to *encrypt*: our own private key of Paillier and the plaintexts of one page. It draws its own chance.
+* to *count by transfers*, in a thread or on a cluster: the keys of blocks of records, and of these records our codes
+  and the counts that are asked, or our choices and the peer's page. No seed and no randomness.
+* to *encrypt*, in a process or on a cluster: our own private key of Paillier and the plaintexts of one page. It draws
+  its own chance.
 
-No worker is given the secret of the coins, the key of the certificate or the table. A cluster's scheduler passes tasks
-on, so it sees what its workers see: whoever runs the cluster holds the key of Paillier once it encrypts there.
+No worker is given the secret of the coins, the key of the certificate or ids of records. A cluster's scheduler passes
+tasks on, so it sees what its workers see: whoever runs the cluster holds the key of Paillier once it encrypts there,
+and our columns, if not our ids, once it counts there.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,13 +24,15 @@ from party.compute.encryption import ParallelEncryptor
 from party.compute.ordered import Heedful, WorkerError
 from party.compute.pool import LocalPool
 from party.compute.settings import ComputeSettings, available_cpus
-from protocols.work import Compute, InlineWorkers, Workers
+from party.compute.threads import Threads
+from protocols.work import INLINE, Compute, Places, Workers
 
 __all__ = [
     "Cluster",
     "ComputeSettings",
     "LocalPool",
     "ParallelEncryptor",
+    "Threads",
     "WorkerError",
     "available_cpus",
     "heeding",
@@ -39,14 +44,12 @@ __all__ = [
 def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
     """Hold workers for as long as the context lasts; each makes its tables of a key once.
 
-    NB: enter before a channel or a server of gRPC is made.
-
     Raises:
         WorkerError: The cluster cannot be used.
     """
-    with _workers(settings) as workers:
-        home = workers if settings.cluster is None else InlineWorkers()
-        yield Compute(partial(ParallelEncryptor, workers=workers), workers, home)
+    with _workers(settings) as workers, _threads(settings) as threads:
+        places = Places(threads, threads if settings.cluster is None else workers)
+        yield Compute(partial(ParallelEncryptor, workers=workers), workers, places)
 
 
 @contextmanager
@@ -72,4 +75,9 @@ def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:
     if settings.cluster is not None:
         return Cluster.joined(settings.cluster)
     count = settings.workers or available_cpus()
-    return LocalPool.started(count) if count > 1 else nullcontext(InlineWorkers())
+    return LocalPool(count) if count > 1 else nullcontext(INLINE)
+
+
+def _threads(settings: ComputeSettings) -> AbstractContextManager[Workers]:
+    count = settings.workers or available_cpus()
+    return Threads(count) if count > 1 else nullcontext(INLINE)

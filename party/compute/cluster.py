@@ -13,7 +13,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 from functools import partial
@@ -21,7 +21,7 @@ from importlib.metadata import version
 from typing import Any, Self, TypeVar
 
 from party.closing import Closing
-from party.compute.ordered import AHEAD, Heedful, WorkerError, ordered_map
+from party.compute.ordered import AHEAD, Heedful, WorkerError
 from protocols.errors import CotallyError
 
 A = TypeVar("A")
@@ -65,25 +65,27 @@ class Cluster(Heedful, Closing):
             raise
         return cluster
 
-    def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Apply a function of a module to tasks, two per thread of the cluster ahead; results come in order.
+    @property
+    def ahead(self) -> int:
+        """Two tasks per thread of the cluster."""
+        return AHEAD * max(1, self._threads())
 
-        Raises:
-            WorkerError: The cluster was lost, or it lost a task again and again.
-        """
-        ahead = AHEAD * max(1, self._threads())
-        return ordered_map(partial(self._submit, function), self._wait, tasks, ahead)
-
-    def _submit(self, function: Callable[[A], B], task: A) -> Future[B]:
+    def _start_task(self, function: Callable[[A], B], task: A) -> Future[B]:
         try:
             return self._executor.submit(function, task)
         except _PROBLEMS:
             raise self._lost() from None
 
-    def _wait(self, future: Future[B]) -> B:
+    def wait(self, future: Future[B]) -> B:
+        """Wait for a result.
+
+        Raises:
+            WorkerError: The cluster was lost, or it lost a task again and again.
+            Exception: What the task, or `look`, has raised.
+        """
         self._seen = time.monotonic()
         try:
-            return self.wait(future)
+            return super().wait(future)
         except CancelledError:
             raise self._lost() from None
         except (CotallyError, MemoryError):

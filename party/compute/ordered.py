@@ -1,11 +1,13 @@
-"""A map over futures: in order, and only a few tasks ahead, so that memory stays flat and a slow peer slows us.
+"""Tasks as futures: results in order, only a few tasks ahead, so that memory stays flat and a slow peer slows us.
 
 No wait for a result is without end: twice a second we look whether anybody still waits for it.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import TypeVar
 
 from protocols.errors import InputError
@@ -52,11 +54,37 @@ def ordered_map(
             future.cancel()
 
 
-class Heedful:
+class Heedful(ABC):
     """Workers whose results are waited for as long as `heed` raises nothing."""
 
     def __init__(self) -> None:
         self.heed: Callable[[], None] = lambda: None
+
+    @property
+    @abstractmethod
+    def ahead(self) -> int:
+        """How many tasks are started before the first result is waited for: two a worker."""
+
+    @abstractmethod
+    def _start_task(self, function: Callable[[A], B], task: A) -> Future[B]:
+        """Start a task."""
+
+    def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+        """Apply a function of a module to tasks; results come in order.
+
+        Raises:
+            WorkerError: Workers were lost, or ran out of memory.
+        """
+        return ordered_map(partial(self._start_task, function), self.wait, tasks, self.ahead)
+
+    def submit(self, function: Callable[[A], B], task: A) -> Callable[[], B]:
+        """Start one task; return what waits for its result.
+
+        Raises:
+            WorkerError: Workers were lost, or ran out of memory.
+        """
+        started = self._start_task(function, task)
+        return lambda: _result(started, self.wait)
 
     def look(self) -> None:
         """See, twice a second while a result is waited for, whether it can still come.
@@ -83,9 +111,13 @@ class Heedful:
 
 def _take(started: deque[Future[B]], result: Callable[[Future[B]], B]) -> B:
     """Wait for the oldest task. It stays in the queue until it is done, so that an interruption cancels it too."""
-    try:
-        value = result(started[0])
-    except MemoryError:
-        raise WorkerError(OUT_OF_MEMORY) from None
+    value = _result(started[0], result)
     started.popleft()
     return value
+
+
+def _result(future: Future[B], result: Callable[[Future[B]], B]) -> B:
+    try:
+        return result(future)
+    except MemoryError:
+        raise WorkerError(OUT_OF_MEMORY) from None

@@ -1,7 +1,7 @@
 """Worker processes of this machine.
 
-They are spawned, never forked: a fork with a live channel of gRPC deadlocks, and would inherit state. A started worker
-is a process of its own at once, so a pool that is made before the channel is safe; it loads its code meanwhile.
+They are spawned, never forked: a fork with a live channel of gRPC deadlocks, and would inherit state. They start with
+the first task, as few runs need them: a started one is a process of its own at once, and loads its code meanwhile.
 
 Each worker has a pipe whose other end only the party holds. So a worker that dies is noticed at once, as the end of its
 pipe, and a party that dies is noticed by its workers, whatever killed it. A worker that is at a task shows that it
@@ -10,10 +10,9 @@ fresh one; a task that kills that one too ends the run.
 """
 
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -22,7 +21,7 @@ from threading import Lock
 from typing import Any, Self, TypeVar
 
 from party.closing import Closing
-from party.compute.ordered import AHEAD, Heedful, WorkerError, ordered_map
+from party.compute.ordered import AHEAD, Heedful, WorkerError
 from party.compute.worker import serve
 
 A = TypeVar("A")
@@ -34,27 +33,31 @@ _SILENT_LOOKS = 120  # of half a second; no time that this process has slept, to
 
 
 class LocalPool(Heedful, Closing):
-    """Worker processes, made by `started`; a context, at whose end they end."""
+    """Worker processes, which start with the first task; a context, at whose end they end.
 
-    def __init__(self, threads: ThreadPoolExecutor) -> None:
+    Args:
+        count: How many.
+    """
+
+    def __init__(self, count: int) -> None:
         super().__init__()
+        self._count = count
         self._lock = Lock()
         self._closed = False
         self._workers: list[_Worker] = []
-        self._threads = threads  # as many as workers
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="worker")
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
 
     @classmethod
     def started(cls, workers: int) -> Self:
-        """Start this many worker processes.
+        """Start this many worker processes at once.
 
         Raises:
             WorkerError: One cannot be started.
         """
-        pool = cls(ThreadPoolExecutor(workers, thread_name_prefix="worker"))
+        pool = cls(workers)
         try:
-            for _ in range(workers):
-                pool._idle.put(pool._start())
+            pool._fill()
         except BaseException:
             pool.close()
             raise
@@ -65,14 +68,10 @@ class LocalPool(Heedful, Closing):
         """The ids of the processes."""
         return tuple(worker.pid for worker in self._workers)
 
-    def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Apply a function of a module to tasks, two per worker ahead; results come in order.
-
-        Raises:
-            WorkerError: A worker ran out of memory, or two died over the same task.
-        """
-        ahead = AHEAD * len(self._workers)
-        return ordered_map(partial(self._submit, function), self.wait, tasks, ahead)
+    @property
+    def ahead(self) -> int:
+        """Two tasks a worker."""
+        return AHEAD * self._count
 
     def look(self) -> None:
         """See whether anybody waits for us, and end workers that have shown no sign of life for a minute."""
@@ -93,8 +92,13 @@ class LocalPool(Heedful, Closing):
         for worker in workers:
             worker.hang_up()
 
-    def _submit(self, function: Callable[[A], B], task: A) -> Future[B]:
+    def _start_task(self, function: Callable[[A], B], task: A) -> Future[B]:
+        self._fill()
         return self._threads.submit(self._call, function, task)
+
+    def _fill(self) -> None:
+        while len(self._workers) < self._count:
+            self._idle.put(self._start())
 
     def _call(self, function: Callable[[A], B], task: A) -> B:
         worker = self._idle.get()  # there are as many threads as workers

@@ -22,14 +22,16 @@ from protocols.counting.replies import Hearing, Telling
 from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CountShares
+from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
+from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
 from protocols.oblivious.session import Transfers, set_up
 from protocols.randomness import Randomness
 from protocols.role import Role, receive
 from protocols.tables.expression import AnyOf, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
+from protocols.work import AT_HOME, Places
 
 MOST_TRANSFERS = 1 << 24
 """Whose keys are kept together where they serve once: 256 MiB."""
@@ -204,13 +206,18 @@ def _what(expression: Expression, labels: ClassGroup, schema: Schema) -> AnyOf:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SatisfiedRows:
-    """Which records satisfy what the corrector's part of a count says, looked at when it is needed."""
+    """Which records satisfy what the corrector's parts of counts say, looked at when it is needed."""
 
-    what: AnyOf
+    what: Sequence[AnyOf]
     codes: Codes
 
-    def __getitem__(self, records: slice) -> NDArray[np.bool_]:
-        return self.what.satisfied_by(self.codes[records])
+    def part(self, records: slice, columns: slice) -> "SatisfiedRows":
+        """Return some of it for consecutive records."""
+        return SatisfiedRows(self.what[columns], self.codes[records])
+
+    def columns(self) -> Iterator[NDArray[np.bool_]]:
+        """Return for each count which records satisfy the part."""
+        return (each.satisfied_by(self.codes) for each in self.what)
 
 
 class ObliviousChooser:
@@ -222,6 +229,7 @@ class ObliviousChooser:
         telling: Adds our noise, checks and tells.
         randomness: Secret chance.
         share_correct: Tests models without leaves.
+        places: Where we work.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise.
     """
@@ -234,15 +242,16 @@ class ObliviousChooser:
         telling: Telling,
         randomness: Randomness,
         share_correct: ShareCorrect = refuse_other_models,
+        places: Places = AT_HOME,
     ) -> None:
         self._train, self._test, self._telling, self._randomness = train, test, telling, randomness
-        self._share_correct = share_correct
+        self._share_correct, self._places = share_correct, places
         self._planner = Planner(sides, telling.largest, telling.is_exact)
         self._keys: dict[Expression, ChosenKeys] = {}
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
-        self._transfers = yield from set_up(TREE_DEPTH, self._randomness)
+        self._transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Choose in the vectors that are new, open our shares of every count with the peer's, and tell the counts."""
@@ -290,7 +299,7 @@ class ObliviousChooser:
         """Return our shares."""
         receiving = [(keys[own], [cell.width for cell in cells]) for own, cells in vectors.items()]
         shares = SummedShares([(len(chosen), widths) for chosen, widths in receiving])
-        yield from receive_products(receiving, shares)
+        yield from receive_products(receiving, shares, self._transfers.places.blocks)
         return _totals(vectors, shares)
 
     def _open(self, ours: Totals) -> Role[dict[int, int]]:
@@ -310,6 +319,7 @@ class ObliviousCorrector:
         hearing: Adds our noise, sends and checks.
         randomness: Secret chance.
         share_correct: Tests models without leaves.
+        places: Where we work.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise; other sums, if it chooses no part of a
         node.
@@ -323,15 +333,17 @@ class ObliviousCorrector:
         hearing: Hearing,
         randomness: Randomness,
         share_correct: ShareCorrect = refuse_other_models,
+        places: Places = AT_HOME,
     ) -> None:
         self._train, self._test = np.asfortranarray(train), np.asfortranarray(test)
-        self._hearing, self._randomness, self._share_correct = hearing, randomness, share_correct
+        self._hearing, self._randomness = hearing, randomness
+        self._share_correct, self._places = share_correct, places
         self._planner = Planner(sides, hearing.largest, hearing.is_exact)
         self._keys: dict[Expression, BothKeys] = {}
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
-        self._transfers = yield from set_up(TREE_DEPTH, self._randomness)
+        self._transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Take the choices that are new, send corrections and our share of every count, and hear the counts."""
@@ -377,10 +389,10 @@ class ObliviousCorrector:
         """Send corrections for all records, and return our shares."""
         sending = []
         for own, cells in vectors.items():
-            widths, rows = [cell.width for cell in cells], [SatisfiedRows(cell.rows, codes) for cell in cells]
-            sending.append((keys[own], widths, bits_as_numbers(rows, widths)))
+            widths, rows = [cell.width for cell in cells], SatisfiedRows([cell.rows for cell in cells], codes)
+            sending.append((keys[own], widths, BitsAsNumbers(rows, list(lanes_of(widths)))))
         shares = SummedShares([(len(both), widths) for both, widths, _ in sending])
-        yield from send_products(sending, shares)
+        yield from send_products(sending, shares, self._transfers.places.blocks)
         return _totals(vectors, shares)
 
 

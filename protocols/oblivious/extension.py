@@ -22,7 +22,7 @@ every mask's tweak (`masks`). A failed check ends the session for good.
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -38,6 +38,7 @@ from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
 from protocols.oblivious.seeds import Trees
 from protocols.randomness import Randomness, canonical
 from protocols.role import Phase, Progress, Role, Send, receive
+from protocols.work import INLINE, Underway, Workers
 
 DEPTHS: Final = (1, 2, 4, 8)
 """Of trees (`k`): more are fewer bytes and more work."""
@@ -49,8 +50,8 @@ Choices = NDArray[np.bool_]
 class Direction:
     """What one side has of a direction of a session: seeds, and how many transfers there were."""
 
-    def __init__(self, session: bytes, depth: int, trees: Trees) -> None:
-        self.session, self.depth, self._trees = session, depth, trees
+    def __init__(self, session: bytes, depth: int, trees: Trees, workers: Workers) -> None:
+        self.session, self.depth, self._trees, self._workers = session, depth, trees, workers
         self._fixed = hashlib.sha256(canonical(b"masks", session)).digest()[:BLOCK_BYTES]
         self._next, self._over = 0, False
 
@@ -121,25 +122,36 @@ class Chooser(Direction):
         depth: Of a tree.
         trees: All seeds.
         randomness: Secret chance.
+        workers: Who works at pages, with access to the seeds: of this process alone.
 
     Discloses: nothing; who follows the protocol sends what is uniform to the sender.
     """
 
-    def __init__(self, session: bytes, depth: int, trees: Trees, randomness: Randomness) -> None:
-        super().__init__(session, depth, trees)
+    def __init__(
+        self, session: bytes, depth: int, trees: Trees, randomness: Randomness, workers: Workers = INLINE
+    ) -> None:
+        super().__init__(session, depth, trees, workers)
         self._randomness = randomness
 
     def extend(self, vectors: Sequence[Choices]) -> Role[list[ChosenKeys]]:
         """Choose in as many transfers as the vectors have choices, of which there is one at least."""
         choices, start, keys = np.concatenate(vectors), 0, self._empty(list(map(len, vectors)))
-        for first, used, length in self._pages(len(choices)):
-            own = np.packbits(choices[start : start + used], bitorder="little")
-            page, rows = self._choose(first, length, self._filled(own, used, length))
+        pages = self._pages(len(choices))
+        made = self._workers.map(self._choose, self._chosen(choices, pages))
+        for (_, used, _), (page, rows) in zip(pages, made, strict=True):
             yield Send(page)
             _fill(keys, start, rows[:used])
             start += used
             yield Progress(Phase.COLUMNS, start, len(choices))
         return [ChosenKeys(vector, each) for vector, each in zip(vectors, keys, strict=True)]
+
+    def _chosen(self, choices: Choices, pages: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, Bytes]]:
+        """Yield for each page the number of its first transfer, its length, and its choices."""
+        start = 0
+        for first, used, length in pages:
+            own = np.packbits(choices[start : start + used], bitorder="little")
+            yield first, length, self._filled(own, used, length)
+            start += used
 
     def _filled(self, choices: Bytes, used: int, length: int) -> Bytes:
         """Fill the choices of a page up by random ones."""
@@ -149,7 +161,8 @@ class Chooser(Direction):
         filled[used // 8 :] |= np.frombuffer(chance.to_bytes(length // 8 - used // 8, "little"), np.uint8)
         return filled
 
-    def _choose(self, first: int, length: int, choices: Bytes) -> tuple[ChoicePage, Blocks]:
+    def _choose(self, task: tuple[int, int, Bytes]) -> tuple[ChoicePage, Blocks]:
+        first, length, choices = task
         sums, columns = self._columns(first, length)
         matrix = (sums ^ choices).tobytes()
         check = self._hashes(first, matrix, np.concatenate([choices[None], columns]))
@@ -164,12 +177,15 @@ class Sender(Direction):
         depth: Of a tree.
         trees: All seeds that it knows.
         offset: The bits of the missing places, tree by tree, the lowest first.
+        workers: Who works at pages, with access to the seeds: of this process alone.
 
     Discloses: nothing; it only receives. Who deviates learns whether a guess of the offset was right: it goes on if so.
     """
 
-    def __init__(self, session: bytes, depth: int, trees: Trees, offset: Sequence[int]) -> None:
-        super().__init__(session, depth, trees)
+    def __init__(
+        self, session: bytes, depth: int, trees: Trees, offset: Sequence[int], workers: Workers = INLINE
+    ) -> None:
+        super().__init__(session, depth, trees, workers)
         bits = np.array(offset, np.uint8).reshape(-1, depth)
         self._missing = [sum(bit << at for at, bit in enumerate(place)) for place in bits.tolist()]
         self._turned = np.flatnonzero(bits)
@@ -183,14 +199,21 @@ class Sender(Direction):
             DeviationError: A page failed its check, now or before.
         """
         start, vectors = 0, self._empty(sizes)
+
+        def put(place: tuple[int, int], rows: Blocks) -> None:
+            begin, used = place
+            _fill(vectors, begin, rows[:used])
+
+        underway = Underway(self._workers, self._take, put)
         for first, used, length in self._pages(sum(sizes)):
-            page = yield from receive(ChoicePage)
-            _fill(vectors, start, self._take(first, length, page)[:used])
+            underway.add((start, used), (first, length, (yield from receive(ChoicePage))))
             start += used
             yield Progress(Phase.COLUMNS, start, sum(sizes))
+        underway.finish()
         return [BothKeys(keys, self._offset) for keys in vectors]
 
-    def _take(self, first: int, length: int, page: ChoicePage) -> Blocks:
+    def _take(self, task: tuple[int, int, ChoicePage]) -> Blocks:
+        first, length, page = task
         trees = TRANSFERS // self.depth
         if len(page.matrix) != trees * length // 8 or len(page.check) != BLOCK_BYTES * (TRANSFERS + 1):
             raise PeerError("the peer sent a page of choices of another length")

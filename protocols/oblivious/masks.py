@@ -2,7 +2,7 @@
 
 The tweakable hash of Guo, Katz, Wang and Yu (Efficient and secure multiparty computation from fixed-key block ciphers,
 S&P 2020, section 7.4): `H(x, i) = p(p(x) + i) + p(x)`, `+` bit by bit, `p` the permutation of AES under a key of the
-session. `p(x)` is formed again for each use, which is cheaper than to keep it.
+session. `p(x)` is formed once for uses that are asked for together, and not kept.
 
 *Functionality*: for who lacks a key, which differs from a known one by a secret offset, its masks are uniform.
 *Assumed*: AES as an ideal permutation, so that the hash is correlation robust for all tweaks at once.
@@ -12,14 +12,13 @@ a session; uses only grow, in `Uses`, and are dealt before any worker starts. Of
 difference is read.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.oblivious.aes import WORD, Blocks, Uint64s, permute
-
-EVERY = slice(None)
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,14 @@ class Keys:
         first = range(len(self.keys))[transfers].start
         return Keys(self.fixed, replace(self.numbering, start=self.numbering.start + first), self.keys[transfers])
 
-    def masks(self, use: int, transfers: slice = EVERY, offset: Blocks | None = None) -> Blocks:
-        """Return the masks of some of the keys, or of keys that differ from them by an offset, for this use."""
-        keys = self.keys[transfers] if offset is None else self.keys[transfers] ^ offset
-        return _hashed(self.fixed, keys, self.numbering.numbers(range(len(self.keys))[transfers]), use)
+    def masks(self, uses: Iterable[int], offset: Blocks | None = None) -> Iterator[Blocks]:
+        """Yield the masks of the keys, or of keys that differ from them by an offset, for each of these uses."""
+        permuted = permute(self.fixed, self.keys if offset is None else self.keys ^ offset)
+        numbers = self.numbering.numbers(range(len(self.keys)))
+        return (_hashed(self.fixed, permuted, numbers, use) for use in uses)
 
 
-def _hashed(fixed: bytes, keys: Blocks, numbers: Uint64s, use: int) -> Blocks:
-    permuted = permute(fixed, keys)
+def _hashed(fixed: bytes, permuted: Blocks, numbers: Uint64s, use: int) -> Blocks:
     tweaked = permuted.copy()
     tweaked[:, 0] ^= numbers
     tweaked[:, 1] ^= np.uint64(use)
@@ -101,16 +100,17 @@ class BothKeys:
         return len(self.zero.keys)
 
     def part(self, transfers: slice) -> "BothKeys":
-        """Return those of some consecutive transfers, of which no key may have been used."""
+        """Return those of some consecutive transfers; it deals uses of its own, so no key may have been used."""
         return BothKeys(self.zero.part(transfers), self.offset)
 
-    def masks(self, use: int, transfers: slice = EVERY) -> tuple[Blocks, Blocks]:
-        """Return the masks of both keys of some transfers for this use."""
-        return self.zero.masks(use, transfers), self.zero.masks(use, transfers, self.offset)
+    def masks(self, uses: Iterable[int]) -> Iterator[tuple[Blocks, Blocks]]:
+        """Yield the masks of both keys for each of these uses."""
+        uses = tuple(uses)
+        return zip(self.zero.masks(uses), self.zero.masks(uses, self.offset), strict=True)
 
     def strings(self, blocks: int) -> tuple[Uint64s, Uint64s]:
         """Return two random strings of so many blocks for each transfer: random transfers, without a message."""
-        zeros, ones = zip(*map(self.masks, self.uses.deal(blocks)), strict=True)
+        zeros, ones = zip(*self.masks(self.uses.deal(blocks)), strict=True)
         return np.concatenate(zeros, axis=1), np.concatenate(ones, axis=1)
 
 
@@ -126,13 +126,13 @@ class ChosenKeys:
         return len(self.choices)
 
     def part(self, transfers: slice) -> "ChosenKeys":
-        """Return those of some consecutive transfers, of which no key may have been used."""
+        """Return those of some consecutive transfers; it deals uses of its own, so no key may have been used."""
         return ChosenKeys(self.choices[transfers], self.chosen.part(transfers))
 
-    def masks(self, use: int, transfers: slice = EVERY) -> Blocks:
-        """Return the masks of the chosen key of some transfers for this use."""
-        return self.chosen.masks(use, transfers)
+    def masks(self, uses: Iterable[int]) -> Iterator[Blocks]:
+        """Yield the masks of the chosen key for each of these uses."""
+        return self.chosen.masks(uses)
 
     def strings(self, blocks: int) -> Uint64s:
         """Return the chosen one of the sender's two strings for each transfer."""
-        return np.concatenate(list(map(self.masks, self.uses.deal(blocks))), axis=1)
+        return np.concatenate(list(self.masks(self.uses.deal(blocks))), axis=1)

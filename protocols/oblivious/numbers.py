@@ -18,7 +18,7 @@ from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.bits import bit_planes
 from protocols.oblivious.gates import LANES, Gates, flips
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import NumberSource, ProductShares, receive_products, send_products
+from protocols.oblivious.products import GivenNumbers, ProductShares, receive_products, send_products
 from protocols.role import Role
 
 
@@ -84,14 +84,10 @@ def _both_ways(
     sent, received = ProductShares([(len(own), [width])]), ProductShares([(len(own), [width])])
     ours = chosen.choices ^ own
     theirs = yield from flips(ours)
-    yield from send_products([(pairs, [width], _source(factors))], sent)
+    yield from send_products([(pairs, [width], GivenNumbers([factors]))], sent)
     yield from receive_products([(chosen, [width])], received)
     to_send, to_receive = sent.shares[0][:, 0], received.shares[0][:, 0]
     return np.where(theirs, factors - to_send, to_send) + np.where(ours, np.uint64(0) - to_receive, to_receive)
-
-
-def _source(factors: Uint64s) -> NumberSource:
-    return lambda _, transfers: factors[transfers]
 
 
 def as_numbers(gates: Gates, bits: Uint64s, weights: Sequence[int], width: int) -> Role[Uint64s]:

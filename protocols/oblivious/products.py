@@ -17,45 +17,131 @@ numbers for bits, and so a weighted sum for a count.
 the chooser the sender's columns, record by record. Each number has a use of its own of its transfer's keys.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate, groupby
-from typing import Final, Protocol
+from operator import or_
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import PeerError
 from protocols.messages import CorrectionPage
-from protocols.oblivious.aes import WORD, Blocks, Uint64s
+from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.bits import pack, packed_bytes, unpack
 from protocols.oblivious.lanes import Lanes, lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Uses
 from protocols.randomness import Randomness
 from protocols.role import Phase, Progress, Role, Send, receive
-
-NumberSource = Callable[[int, slice], Uint64s]
-"""The sender's numbers: those of one word, for some transfers."""
+from protocols.work import INLINE, Underway, Workers
 
 _PAGE_BYTES: Final = 1 << 20
 _AT_ONCE: Final = 1 << 14
-"""Transfers whose masks are formed together: a multiple of 64."""
+"""Transfers whose masks are formed together, a block of records: a multiple of 64."""
+_USES_AT_ONCE: Final = 4
+
+
+class Numbers(Protocol):
+    """The sender's numbers, one for each transfer and width, side by side in words."""
+
+    def part(self, transfers: slice, words: slice) -> "Numbers":
+        """Return what a worker needs of some words of consecutive transfers."""
+        ...
+
+    def words(self) -> Iterable[Uint64s]:
+        """Return the words one by one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenNumbers:
+    """Numbers that are at hand, word by word."""
+
+    values: Sequence[Uint64s]
+
+    def part(self, transfers: slice, words: slice) -> "GivenNumbers":
+        """Return some words of consecutive transfers."""
+        return GivenNumbers([each[transfers] for each in self.values[words]])
+
+    def words(self) -> Iterable[Uint64s]:
+        """Return the words one by one."""
+        return self.values
+
+
+class BitColumns(Protocol):
+    """Columns of bits, one for each width."""
+
+    def part(self, records: slice, columns: slice) -> "BitColumns":
+        """Return what a worker needs of some columns of consecutive records."""
+        ...
+
+    def columns(self) -> Iterable[NDArray[np.bool_]]:
+        """Return the columns one by one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenBits:
+    """Columns of bits that are at hand."""
+
+    given: Sequence[NDArray[np.bool_]]
+
+    def part(self, records: slice, columns: slice) -> "GivenBits":
+        """Return some columns of consecutive records."""
+        return GivenBits([each[records] for each in self.given[columns]])
+
+    def columns(self) -> Iterable[NDArray[np.bool_]]:
+        """Return the columns one by one."""
+        return self.given
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BitsAsNumbers:
+    """Numbers that are bits: a column of them for each lane."""
+
+    bits: BitColumns
+    lanes: Sequence[Lanes]
+
+    def part(self, transfers: slice, words: slice) -> "BitsAsNumbers":
+        """Return some words of consecutive transfers."""
+        own = self.lanes[words]
+        first = sum(len(each.widths) for each in self.lanes[: words.start])
+        columns = slice(first, first + sum(len(each.widths) for each in own))
+        return BitsAsNumbers(self.bits.part(transfers, columns), own)
+
+    def words(self) -> Iterator[Uint64s]:
+        """Return the words one by one."""
+        columns = iter(self.bits.columns())
+        for lanes in self.lanes:
+            yield reduce(or_, (next(columns).astype(WORD) << np.uint64(start) for start in lanes.starts))
+
+
+def bits_as_numbers(columns: Sequence[NDArray[np.bool_]], widths: Sequence[int]) -> BitsAsNumbers:
+    """Return numbers that are bits, from one column of bits for each width."""
+    return BitsAsNumbers(GivenBits(columns), list(lanes_of(widths)))
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What is masked by one use of the keys of some transfers of a vector: up to two words of numbers each."""
+    """What is masked by some uses of the keys of a block of transfers of a vector: up to two words of numbers each."""
 
     vector: int
-    use: int
+    uses: range
     first: int
-    words: tuple[Lanes, ...]
+    lanes: tuple[Lanes, ...]
     transfers: slice
+
+    @property
+    def words(self) -> slice:
+        """Which words of the vector."""
+        return slice(self.first, self.first + len(self.lanes))
 
     @property
     def sizes(self) -> list[int]:
         """How many bytes each word's corrections have."""
-        return [packed_bytes(self.transfers.stop - self.transfers.start, lanes.bits) for lanes in self.words]
+        return [packed_bytes(self.transfers.stop - self.transfers.start, lanes.bits) for lanes in self.lanes]
 
     @property
     def size(self) -> int:
@@ -67,26 +153,24 @@ def _pages(vectors: Sequence[tuple[int, Uses, Sequence[int]]]) -> list[list[Piec
     """Deal uses to vectors, given by length, uses and the widths of their numbers, and group the pieces into pages."""
     pieces = []
     for vector, (length, uses, widths) in enumerate(vectors):
-        words = list(lanes_of(widths))
-        for at, use in zip(range(0, len(words), 2), uses.deal(-(-len(words) // 2)), strict=True):
-            for start in range(0, length, _AT_ONCE):
-                transfers = slice(start, min(start + _AT_ONCE, length))
-                pieces.append(Piece(vector, use, at, tuple(words[at : at + 2]), transfers))
+        lanes = tuple(lanes_of(widths))
+        dealt = uses.deal(-(-len(lanes) // 2))
+        for start in range(0, length, _AT_ONCE):
+            transfers = slice(start, min(start + _AT_ONCE, length))
+            for at in range(0, len(dealt), _USES_AT_ONCE):
+                own, first = dealt[at : at + _USES_AT_ONCE], 2 * at
+                pieces.append(Piece(vector, own, first, lanes[first : first + 2 * _USES_AT_ONCE], transfers))
     ends = accumulate(piece.size for piece in pieces)
     pages = groupby(zip(pieces, ends, strict=True), lambda placed: placed[1] // _PAGE_BYTES)
     return [[piece for piece, _ in page] for _, page in pages]
 
 
-def _words(piece: Piece, masks: Blocks) -> list[Uint64s]:
-    return [words & lanes.used for lanes, words in zip(piece.words, masks.T, strict=False)]
-
-
-def correct(piece: Piece, keys: BothKeys, numbers: NumberSource) -> tuple[bytes, list[Uint64s]]:
+def correct(piece: Piece, keys: BothKeys, numbers: Numbers) -> tuple[bytes, list[Uint64s]]:
     """Return the corrections of a piece, and the sender's shares, word by word."""
     corrections, shares = [], []
-    zeros, ones = (_words(piece, masks) for masks in keys.masks(piece.use, piece.transfers))
-    for at, (lanes, zero, one) in enumerate(zip(piece.words, zeros, ones, strict=True), piece.first):
-        values = numbers(at, piece.transfers)
+    masks = (pair for zeros, ones in keys.masks(piece.uses) for pair in zip(zeros.T, ones.T, strict=True))
+    for lanes, values, pair in zip(piece.lanes, numbers.words(), masks, strict=False):
+        zero, one = (mask & lanes.used for mask in pair)
         corrections.append(pack(lanes.add(lanes.subtract(zero, one), values), lanes.bits))
         shares.append(lanes.subtract(np.zeros_like(zero), zero))
     return b"".join(corrections), shares
@@ -94,14 +178,29 @@ def correct(piece: Piece, keys: BothKeys, numbers: NumberSource) -> tuple[bytes,
 
 def complete(piece: Piece, keys: ChosenKeys, data: bytes) -> list[Uint64s]:
     """Return the chooser's shares of a piece, word by word, from its corrections."""
-    choices = keys.choices[piece.transfers]
-    wanted, start, shares = np.where(choices, ~np.uint64(0), np.uint64(0)), 0, []
-    masks = _words(piece, keys.masks(piece.use, piece.transfers))
-    for lanes, size, mask in zip(piece.words, piece.sizes, masks, strict=True):
-        told = unpack(data[start : start + size], len(choices), lanes.bits)
-        shares.append(lanes.add(mask, told & wanted))
+    wanted, start, shares = np.where(keys.choices, ~np.uint64(0), np.uint64(0)), 0, []
+    masks = (mask for blocks in keys.masks(piece.uses) for mask in blocks.T)
+    for lanes, size, mask in zip(piece.lanes, piece.sizes, masks, strict=False):
+        told = unpack(data[start : start + size], len(keys), lanes.bits)
+        shares.append(lanes.add(mask & lanes.used, told & wanted))
         start += size
     return shares
+
+
+Condense = Callable[[Piece, Sequence[Uint64s]], Sequence[Any]]
+
+
+class SharesTaken(Protocol):
+    """Where shares go."""
+
+    @staticmethod
+    def condensed(piece: Piece, shares: Sequence[Uint64s]) -> Sequence[Any]:
+        """Return for each word of a piece what is wanted of its shares."""
+        ...
+
+    def put(self, piece: Piece, condensed: Sequence[Any]) -> None:
+        """Take it."""
+        ...
 
 
 class ProductShares:
@@ -114,9 +213,14 @@ class ProductShares:
     def __init__(self, shapes: Sequence[tuple[int, Sequence[int]]]) -> None:
         self.shares = [np.zeros((length, len(list(lanes_of(widths)))), WORD) for length, widths in shapes]
 
-    def put(self, piece: Piece, shares: Sequence[Uint64s]) -> None:
+    @staticmethod
+    def condensed(_piece: Piece, shares: Sequence[Uint64s]) -> Sequence[Uint64s]:
+        """Return all of them."""
+        return shares
+
+    def put(self, piece: Piece, condensed: Sequence[Uint64s]) -> None:
         """Take the shares of a piece."""
-        for at, words in enumerate(shares, piece.first):
+        for at, words in enumerate(condensed, piece.first):
             self.shares[piece.vector][piece.transfers, at] = words
 
 
@@ -131,38 +235,83 @@ class SummedShares:
         self.shares = [[0] * len(widths) for _, widths in shapes]
         self._firsts = [[0, *accumulate(len(lanes.widths) for lanes in lanes_of(widths))] for _, widths in shapes]
 
-    def put(self, piece: Piece, shares: Sequence[Uint64s]) -> None:
-        """Add the shares of a piece."""
+    @staticmethod
+    def condensed(piece: Piece, shares: Sequence[Uint64s]) -> Sequence[Sequence[int]]:
+        """Return the sums of a block of records: sums of blocks add up."""
+        return [lanes.sums(words) for lanes, words in zip(piece.lanes, shares, strict=True)]
+
+    def put(self, piece: Piece, condensed: Sequence[Sequence[int]]) -> None:
+        """Add the sums of a piece."""
         totals = self.shares[piece.vector]
-        for lanes, words, first in zip(piece.words, shares, self._firsts[piece.vector][piece.first :], strict=False):
-            for at, (total, width) in enumerate(zip(lanes.sums(words), lanes.widths, strict=True), first):
+        for lanes, sums, first in zip(piece.lanes, condensed, self._firsts[piece.vector][piece.words], strict=True):
+            for at, (total, width) in enumerate(zip(sums, lanes.widths, strict=True), first):
                 totals[at] = (totals[at] + total) % (1 << width)
 
 
-Sending = tuple[BothKeys, Sequence[int], NumberSource]
+Sending = tuple[BothKeys, Sequence[int], Numbers]
 """Transfers of one vector, the widths of the numbers that are multiplied by its choices, and these numbers."""
 Receiving = tuple[ChosenKeys, Sequence[int]]
 """Transfers of one vector, and the widths of the numbers that its choices are multiplied by."""
 
 
-def send_products(vectors: Sequence[Sending], shares: ProductShares | SummedShares) -> Role[None]:
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrectionTask:
+    """A page to send: the keys of some blocks of transfers, whose uses are dealt, and their numbers."""
+
+    parts: Sequence[tuple[Piece, BothKeys, Numbers]]
+    condensed: Condense
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompletionTask:
+    """A page that has come, and the chosen keys of its blocks of transfers."""
+
+    parts: Sequence[tuple[Piece, ChosenKeys]]
+    data: bytes
+    condensed: Condense
+
+
+def correct_page(task: CorrectionTask) -> tuple[bytes, list[Sequence[Any]]]:
+    """Return a page of corrections, and what is wanted of the shares of each piece."""
+    corrections, wanted = [], []
+    for piece, keys, numbers in task.parts:
+        data, shares = correct(piece, keys, numbers)
+        corrections.append(data)
+        wanted.append(task.condensed(piece, shares))
+    return b"".join(corrections), wanted
+
+
+def complete_page(task: CompletionTask) -> list[Sequence[Any]]:
+    """Return what is wanted of the shares of each piece of a page."""
+    wanted, start = [], 0
+    for piece, keys in task.parts:
+        shares = complete(piece, keys, task.data[start : start + piece.size])
+        wanted.append(task.condensed(piece, shares))
+        start += piece.size
+    return wanted
+
+
+def send_products(vectors: Sequence[Sending], shares: SharesTaken, workers: Workers = INLINE) -> Role[None]:
     """Multiply our numbers by the peer's choices, and put our shares where they are wanted.
 
     Discloses: nothing; the corrections are uniform to who lacks one key of each transfer.
     """
     pages = _pages([(len(pairs), pairs.uses, widths) for pairs, widths, _ in vectors])
-    for number, page in enumerate(pages, 1):
-        corrections = []
-        for piece in page:
-            pairs, _, numbers = vectors[piece.vector]
-            data, own = correct(piece, pairs, numbers)
-            corrections.append(data)
+
+    def part(piece: Piece) -> tuple[Piece, BothKeys, Numbers]:
+        pairs, _, numbers = vectors[piece.vector]
+        return piece, pairs.part(piece.transfers), numbers.part(piece.transfers, piece.words)
+
+    tasks = (CorrectionTask(list(map(part, page)), shares.condensed) for page in pages)
+    made = workers.map(correct_page, tasks)
+    for number, (page, (corrections, wanted)) in enumerate(zip(pages, made, strict=True), 1):
+        for piece, own in zip(page, wanted, strict=True):
             shares.put(piece, own)
-        yield Send(CorrectionPage(b"".join(corrections)))
+        yield Send(CorrectionPage(corrections))
         yield Progress(Phase.COUNTS, number, len(pages))
 
 
-def receive_products(vectors: Sequence[Receiving], shares: ProductShares | SummedShares) -> Role[None]:
+def receive_products(vectors: Sequence[Receiving], shares: SharesTaken, workers: Workers = INLINE) -> Role[None]:
     """Multiply our choices by the peer's numbers, and put our shares where they are wanted.
 
     Discloses: nothing; it only receives.
@@ -171,38 +320,22 @@ def receive_products(vectors: Sequence[Receiving], shares: ProductShares | Summe
         PeerError: A page has another length.
     """
     pages = _pages([(len(chosen), chosen.uses, widths) for chosen, widths in vectors])
-    for number, page in enumerate(pages, 1):
-        data, start = (yield from receive(CorrectionPage)).corrections, 0
-        if len(data) != sum(piece.size for piece in page):
+
+    def task(page: list[Piece], message: CorrectionPage) -> CompletionTask:
+        if len(message.corrections) != sum(piece.size for piece in page):
             raise PeerError("the peer sent corrections of another length")
-        for piece in page:
-            shares.put(piece, complete(piece, vectors[piece.vector][0], data[start : start + piece.size]))
-            start += piece.size
+        parts = [(piece, vectors[piece.vector][0].part(piece.transfers)) for piece in page]
+        return CompletionTask(parts, message.corrections, shares.condensed)
+
+    def put(page: list[Piece], wanted: list[Sequence[Any]]) -> None:
+        for piece, own in zip(page, wanted, strict=True):
+            shares.put(piece, own)
+
+    underway = Underway(workers, complete_page, put)
+    for number, page in enumerate(pages, 1):
+        underway.add(page, task(page, (yield from receive(CorrectionPage))))
         yield Progress(Phase.COUNTS, number, len(pages))
-
-
-class BitColumn(Protocol):
-    """A column of bits, such as an array of them."""
-
-    def __getitem__(self, records: slice, /) -> NDArray[np.bool_]:
-        """Return those of some records."""
-        ...
-
-
-def bits_as_numbers(columns: Sequence[BitColumn], widths: Sequence[int]) -> NumberSource:
-    """Return numbers that are bits, from one column of bits for each width."""
-    words = list(lanes_of(widths))
-    ends = list(accumulate(len(lanes.widths) for lanes in words))
-
-    def numbers(word: int, transfers: slice) -> Uint64s:
-        lanes = words[word]
-        result = np.zeros(transfers.stop - transfers.start, WORD)
-        own = columns[ends[word] - len(lanes.widths) : ends[word]]
-        for start, column in zip(lanes.starts, own, strict=True):
-            result |= column[transfers].astype(WORD) << np.uint64(start)
-        return result
-
-    return numbers
+    underway.finish()
 
 
 def simulate_page(size: int, randomness: Randomness) -> CorrectionPage:

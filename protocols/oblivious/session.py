@@ -20,24 +20,27 @@ from protocols.oblivious.extension import DEPTHS, Chooser, Sender
 from protocols.oblivious.seeds import Follower, grow
 from protocols.randomness import Randomness, canonical
 from protocols.role import Role, exchange
+from protocols.work import AT_HOME, Places
 
 _NONCE_BYTES: Final = 32
 
 
 @dataclass(frozen=True, repr=False)
 class Transfers:
-    """Both directions of one session: what we choose, and what we send."""
+    """Both directions of one session: what we choose, and what we send; and where we work at it."""
 
     chooser: Chooser
     sender: Sender
+    places: Places = AT_HOME
 
 
-def set_up(depth: int, randomness: Randomness) -> Role[Transfers]:
+def set_up(depth: int, randomness: Randomness, places: Places = AT_HOME) -> Role[Transfers]:
     """Make both directions of a session.
 
     Args:
         depth: Of a tree of seeds, `k`, the same at both sides.
         randomness: Secret chance.
+        places: Where we work.
 
     Discloses: nothing; a peer that deviates may guess bits of our offset, and a wrong guess ends the session.
 
@@ -59,7 +62,8 @@ def set_up(depth: int, randomness: Randomness) -> Role[Transfers]:
     pairs = answer_choices(choosing, secret, (yield from exchange(BasePoints(points))).points)
     trees, hints = grow(choosing, pairs, depth)
     known = Follower(sending, depth, offset, keys).follow((yield from exchange(hints)))
-    return Transfers(Chooser(choosing, depth, trees, randomness), Sender(sending, depth, known, offset))
+    chooser = Chooser(choosing, depth, trees, randomness, places.home)
+    return Transfers(chooser, Sender(sending, depth, known, offset, places.home), places)
 
 
 def _name(chooser: bytes, sender: bytes, point: bytes) -> bytes:

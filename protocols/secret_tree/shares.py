@@ -10,8 +10,9 @@ import numpy as np
 
 from protocols.counting.oblivious import AskedCount, ColumnSides, SatisfiedRows
 from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
+from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
 from protocols.oblivious.session import Transfers
 from protocols.role import Role
 from protocols.tables.expression import ROOT, AnyOf, Expression
@@ -69,7 +70,9 @@ class SharedCounts:
                 fresh = yield from self._transfers.chooser.extend([own.satisfied_by(self._codes) for own in new])
                 self._chosen |= dict(zip(new, fresh, strict=True))
             yield from receive_products(
-                [(self._chosen[own], each) for own, each in zip(vectors, widths, strict=True)], shares
+                [(self._chosen[own], each) for own, each in zip(vectors, widths, strict=True)],
+                shares,
+                self._transfers.places.blocks,
             )
         else:
             kept_both = {own: keys for own, keys in self._both.items() if own in vectors}
@@ -82,9 +85,9 @@ class SharedCounts:
                 (
                     self._both[own],
                     each,
-                    bits_as_numbers([SatisfiedRows(cell.rows, self._codes) for cell in cells], each),
+                    BitsAsNumbers(SatisfiedRows([cell.rows for cell in cells], self._codes), list(lanes_of(each))),
                 )
                 for (own, cells), each in zip(vectors.items(), widths, strict=True)
             ]
-            yield from send_products(sending, shares)
+            yield from send_products(sending, shares, self._transfers.places.blocks)
         return shares

@@ -136,7 +136,7 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     size = table_size(max(own.ids, theirs.ids))
     tries = WAYS * theirs.ids if asks else size
     told = AlignmentFact(keyed_digest(nonces, b"alignment"), lists, own.ids, theirs.ids, tries, least)
-    transfers = yield from set_up(_DEPTH, local.secrets.randomness)
+    transfers = yield from set_up(_DEPTH, local.secrets.randomness, local.computing.places)
     side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
     if count_only:
         return Aligned((yield from with_progress(side.count(), _shown)), lists)

@@ -146,7 +146,7 @@ def predict_together(run: PredictionRun) -> Role[Answers | None]:
     """
     yield from _compare_people(run)
     randomness = run.local.secrets.randomness
-    transfers = yield from set_up(_TREE_DEPTH, randomness)
+    transfers = yield from set_up(_TREE_DEPTH, randomness, run.local.computing.places)
     gates, answers = Gates(run.initiates, transfers, Triples(transfers, randomness)), None
     for asker in (Receiver.INITIATOR, Receiver.RESPONDER):
         if run.terms.receiver not in (asker, Receiver.BOTH):

@@ -85,14 +85,14 @@ class SecureCounting:
         return self._encrypting(cipher, train, test), SharedKey(self._first, cipher.fingerprint())
 
     def _transferring(self, train: Codes, test: Codes) -> SecureEngine:
-        schema, randomness = self.agreed.schema, self.local.secrets.randomness
+        schema, randomness, places = self.agreed.schema, self.local.secrets.randomness, self.local.computing.places
         sides = sides_of(schema, self._first)
         held_out = BayesTest(schema, test, self._first, self._is_first, randomness)
         if self._is_first:
             telling = Telling(self.checks, self._sizes, self.noises)
-            return ObliviousChooser(sides, train, test, telling, randomness, held_out)
+            return ObliviousChooser(sides, train, test, telling, randomness, held_out, places)
         hearing = Hearing(self.checks, self._sizes, self.noises)
-        return ObliviousCorrector(sides, train, test, hearing, randomness, held_out)
+        return ObliviousCorrector(sides, train, test, hearing, randomness, held_out, places)
 
     def _share_key(self) -> Role[AnyCiphertexts]:
         """Send the public key, or receive the peer's."""

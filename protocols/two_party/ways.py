@@ -37,7 +37,7 @@ from protocols.messages import RowShares
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.bits import pack, packed_bytes, plane_words, unpack
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.products import ProductShares, receive_products, send_products
+from protocols.oblivious.products import GivenNumbers, ProductShares, receive_products, send_products
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables.table import Rows
 from protocols.two_party.winners import share_winners
@@ -92,7 +92,7 @@ class TreeWay:
             products = ProductShares([(numbers.size, [self._width])])
             if numbers.size:
                 (both,) = yield from gates.transfers.sender.extend([numbers.size])
-                source = _Numbers(numbers)
+                source = GivenNumbers([numbers])
                 yield from send_products([(both, [self._width], source)], products)
             sums = products.shares[0].reshape(weights.shape).sum(axis=1, dtype=WORD)
             yield from _tell(sums + constants.astype(WORD) & most, self._width)
@@ -155,19 +155,6 @@ class BayesWay:
 
 
 ModelWay = TreeWay | BayesWay
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Numbers:
-    """One number for each transfer."""
-
-    numbers: Uint64s
-
-    def __call__(self, word: int, transfers: slice) -> Uint64s:
-        """Return those of some transfers; there is one word."""
-        del word
-        some: Uint64s = self.numbers[transfers]
-        return some
 
 
 def _batches(rows: int, transfers: int) -> Iterator[slice]:

@@ -21,7 +21,7 @@ from protocols.oblivious.bits import rows_of, unpack
 from protocols.oblivious.extension import _fill
 from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import bits_as_numbers
+from protocols.oblivious.products import GivenNumbers, bits_as_numbers
 from protocols.oblivious.session import Transfers
 from protocols.role import Transcript
 from tests.protocols.oblivious.parts import Bits, extend, meet, multiply, opened, random_bits
@@ -64,7 +64,7 @@ def shifted(keys: ChosenKeys, tree: int, part: int) -> Uint64s:
     """Return the masks as they are if this is the tree's part of the offset: it is in the key of the first record."""
     moved = keys.chosen.keys.copy()
     moved[0] ^= np.frombuffer((part << DEPTH * tree).to_bytes(16, "little"), np.uint64)
-    return replace(keys.chosen, keys=moved).masks(0)[:, 0] & np.uint64(2**WIDTH - 1)
+    return next(replace(keys.chosen, keys=moved).masks([0]))[:, 0] & np.uint64(2**WIDTH - 1)
 
 
 def read_offset(chosen: list[ChosenKeys], both: list[BothKeys]) -> int:
@@ -100,7 +100,7 @@ def test_with_the_offset_it_reads_whole_columns(monkeypatch: pytest.MonkeyPatch)
     (sent,) = crossed.sent_by_b
     assert isinstance(sent, CorrectionPage)
     (lanes,) = lanes_of([WIDTH])
-    masks = [chosen[0].chosen.masks(0, offset=each)[:, 0] & lanes.used for each in (None, offset)]
+    masks = [next(chosen[0].chosen.masks([0], offset=each))[:, 0] & lanes.used for each in (None, offset)]
     read = lanes.subtract(unpack(sent.corrections, RECORDS, WIDTH), lanes.subtract(*masks))
     assert (read == COLUMN).all()
 
@@ -154,7 +154,7 @@ def test_a_corrector_that_sends_weights_for_bits_reads_as_many_records_as_a_coun
     chosen, both = extend(one.chooser, other.sender, [column])
     weights = np.zeros(RECORDS, np.uint64)
     weights[:width] = 1 << np.arange(width)
-    told = opened(*multiply(chosen, both, [[width]], [lambda _, records: weights[records]]), [[width]])
+    told = opened(*multiply(chosen, both, [[width]], [GivenNumbers([weights])]), [[width]])
     assert [told[0][0] >> at & 1 for at in range(width)] == column[:width].tolist()
 
 

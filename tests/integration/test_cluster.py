@@ -24,7 +24,7 @@ from protocols.errors import InputError
 from tests.support.cases import correlated
 from tests.support.parties import key_holder
 from tests.support.processes import Pair, finish, make_pair, serving, wait_for
-from tests.support.tasks import echo, exhaust_memory, own_version
+from tests.support.tasks import echo, exhaust_memory, has_loaded, own_version
 
 ROOT = Path(__file__).parents[2]
 RECORDS = 160
@@ -127,6 +127,20 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
     assert trained(pair, "--progress", "none", omega=2, counting="paillier")[0] == here
     with Cluster.joined(dask.address) as ready:
         assert tables(ready) > before
+
+
+def test_blocks_of_records_are_counted_on_the_cluster_with_the_same_model(pair: Pair, dask: Dask) -> None:
+    def counting(ready: Cluster) -> set[bool]:
+        return set(ready._client.run(has_loaded, "protocols.oblivious.products").values())
+
+    here, _ = trained(pair, "--workers", "1", omega=2)
+    with Cluster.joined(dask.address) as ready:
+        assert counting(ready) == {False}
+    for party in ("alice", "bob"):
+        pair.edit(party, "[compute]", f'[compute]\non = "{dask.address}"')
+    assert trained(pair, omega=2)[0] == here
+    with Cluster.joined(dask.address) as ready:
+        assert True in counting(ready)
 
 
 def test_a_page_that_is_encrypted_twice_is_encrypted_afresh(dask: Dask) -> None:

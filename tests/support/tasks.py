@@ -5,6 +5,7 @@ Tasks wait for each other and for the test by files in a folder, never by time: 
 
 import os
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,3 +55,8 @@ def inherited(name: str) -> object:
 def own_version(_package: str) -> str:
     """Return a version that every process has for itself."""
     return str(os.getpid())
+
+
+def has_loaded(module: str) -> bool:
+    """Tell whether this process has loaded a module."""
+    return module in sys.modules

@@ -8,17 +8,19 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from operator import neg
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pytest
 
 from party.compute import (
     LocalPool,
     ParallelEncryptor,
+    Threads,
     WorkerError,
     heeding,
 )
@@ -26,12 +28,26 @@ from party.compute.encryption import EncryptionTask, _encryptor, encrypt_page
 from party.compute.ordered import ordered_map
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
 from protocols.ciphers.paillier.keys import PrivateKey
-from protocols.errors import InputError
-from protocols.role import run_pair
+from protocols.errors import DeviationError, InputError
+from protocols.messages import ChoicePage, CorrectionPage
+from protocols.oblivious import extension, products
+from protocols.oblivious.products import (
+    SummedShares,
+    bits_as_numbers,
+    complete_page,
+    correct_page,
+    receive_products,
+    send_products,
+)
+from protocols.oblivious.session import set_up
+from protocols.role import Send, Transcript, run_pair
 from protocols.two_party.inputs import PartyInputs
-from protocols.work import Compute, InlineWorkers
+from protocols.work import Compute, InlineWorkers, Places
+from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated
 from tests.support.children import gone
+from tests.support.duel import replay
+from tests.support.mask_recorder import MaskRecorder
 from tests.support.parties import Case, key_holder, make_local, make_roles, make_terms, private_key, private_key_of
 from tests.support.processes import wait_for
 from tests.support.tasks import echo, exhaust_memory, inherited, meet
@@ -309,8 +325,13 @@ def test_a_process_makes_the_tables_of_a_key_once() -> None:
 class Spy:
     """Keeps every task, and does it."""
 
+    ahead = 0
+
     def __init__(self) -> None:
         self.seen: list[tuple[object, object]] = []
+
+    def submit(self, function: Callable[[A], B], task: A) -> Callable[[], B]:
+        return partial(next, self.map(function, [task]))
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
         for task in tasks:
@@ -322,7 +343,7 @@ def spied(local: PartyInputs, coins: bytes) -> tuple[PartyInputs, Spy]:
     spy = Spy()
     records = tuple(f"canary{number}" for number in range(len(local.records)))
     local = replace(local, records=records, secrets=replace(local.secrets, coins=coins))
-    return replace(local, compute=Compute(partial(ParallelEncryptor, workers=spy), spy)), spy
+    return replace(local, compute=Compute(partial(ParallelEncryptor, workers=spy), spy, Places(blocks=spy))), spy
 
 
 def case(**terms: object) -> Case:
@@ -366,12 +387,104 @@ def test_who_encrypts_gets_our_own_key_and_a_page_and_nothing_else() -> None:
         assert str(int(own.p)) not in repr(task)
 
 
+def test_who_counts_gets_keys_and_cells_of_records_and_no_seed() -> None:
+    this = case(omega=2)
+    coins = {name: secrets.token_bytes(32) for name in ("alice", "bob")}
+    (alice, alices), (bob, bobs) = (spied(make_local(this, name), coins[name]) for name in ("alice", "bob"))
+    run_pair(*make_roles(this, alice, bob))
+    given = {
+        function: {name for field in fields(task) for name in _held(getattr(task, field.name))}  # type: ignore[arg-type]
+        for function, task in (*alices.seen, *bobs.seen)
+    }
+    assert given == {
+        correct_page: {"Piece", "BothKeys", "BitsAsNumbers", "function"},
+        complete_page: {"Piece", "ChosenKeys", "bytes", "function"},
+    }
+    for _, task in (*alices.seen, *bobs.seen):
+        data = pickle.dumps(task)
+        assert b"canary" not in data
+        assert not any(secret in data for secret in coins.values())
+        assert "secret" not in repr(task)
+
+
+def _held(value: object) -> set[str]:
+    if isinstance(value, list | tuple):
+        return {name for each in value for name in _held(each)}
+    return {type(value).__name__}
+
+
+# Blocks of records
+
+
+def counted(places: Places, seed: int) -> tuple[Transcript, list[SummedShares]]:
+    """Choose in two vectors of more than a page, and multiply each twice, both sides there."""
+    crossed, shares = Transcript(), []
+    one, other = run_pair(set_up(4, Chance(seed), places), set_up(4, Chance(seed + 1), places), crossed)
+    draw = np.random.default_rng(1)
+    vectors, column = [draw.random(size) < 0.5 for size in (900, 2_000)], draw.random(2_000) < 0.5
+    keys = run_pair(one.chooser.extend(vectors), other.sender.extend([900, 2_000]), crossed)
+    widths = [12] * 43
+    for _ in range(2):
+        own, theirs = (SummedShares([(len(vector), widths) for vector in vectors]) for _ in range(2))
+        sending = [(each, widths, bits_as_numbers([column[: len(each)]] * 43, widths)) for each in keys[1]]
+        receiving = [(each, widths) for each in keys[0]]
+        run_pair(
+            receive_products(receiving, own, places.blocks), send_products(sending, theirs, places.blocks), crossed
+        )
+        shares += [own, theirs]
+        for vector, a, b in zip(vectors, own.shares, theirs.shares, strict=True):
+            assert {(x + y) % 4096 for x, y in zip(a, b, strict=True)} == {int((vector & column[: len(vector)]).sum())}
+    return crossed, shares
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extension, "_PAGE_BYTES", 1 << 10)  # holds 128 transfers at k = 4
+    monkeypatch.setattr(products, "_PAGE_BYTES", 1 << 13)
+    monkeypatch.setattr(products, "_AT_ONCE", 1 << 8)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_the_same_bytes_cross_and_the_same_masks_are_formed_whoever_works(
+    pool: LocalPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, shares = counted(Places(), 1)
+    assert (
+        min(
+            sum(isinstance(page, kind) for page in (*here.sent_by_a, *here.sent_by_b))
+            for kind in (ChoicePage, CorrectionPage)
+        )
+        > 9
+    )
+    for count in (2, 3):
+        with Threads(count) as threads:
+            for blocks in (threads, pool):
+                recorder = MaskRecorder(monkeypatch)
+                crossed, there = counted(Places(threads, blocks), 1)
+                assert (crossed.sent_by_a, crossed.sent_by_b) == (here.sent_by_a, here.sent_by_b)
+                assert [each.shares for each in there] == [each.shares for each in shares]
+                assert blocks is pool or recorder.times() == {(3, 1), (3, 2)}
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_page_that_fails_its_check_ends_the_session_whoever_checks() -> None:
+    with Threads(2) as threads:
+        one, other = run_pair(set_up(4, Chance(1)), set_up(4, Chance(2), Places(threads)))
+        choices = np.ones(2_000, bool)
+        pages = [effect.message for effect in one.chooser.extend([choices]) if isinstance(effect, Send)]
+        matrix = bytearray(pages[1].matrix)  # type: ignore[attr-defined]
+        matrix[0] ^= 1
+        pages[1] = replace(pages[1], matrix=bytes(matrix))  # type: ignore[call-arg]
+        assert isinstance(replay(other.sender.extend([2_000]), pages).error, DeviationError)
+        assert isinstance(replay(other.sender.extend([10]), []).error, DeviationError)
+
+
 def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None:
     for terms in ({"omega": 1}, {"counting": "paillier", "omega": 2}):
         this = case(**terms)
         (_, here), (_, peer) = run_pair(*make_roles(this))
         alice, bob = (
-            replace(local, compute=Compute(partial(ParallelEncryptor, workers=pool), pool))
+            replace(local, compute=Compute(partial(ParallelEncryptor, workers=pool), pool, Places(blocks=pool)))
             for local in (make_local(this, "alice"), make_local(this, "bob"))
         )
         (_, there), (_, far) = run_pair(*make_roles(this, alice, bob))

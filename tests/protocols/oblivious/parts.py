@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from protocols.oblivious.extension import Chooser, Sender
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import (
-    NumberSource,
+    Numbers,
     ProductShares,
     SummedShares,
     receive_products,
@@ -43,7 +43,7 @@ def multiply(
     chosen: Sequence[ChosenKeys],
     both: Sequence[BothKeys],
     widths: Sequence[Sequence[int]],
-    numbers: Sequence[NumberSource],
+    numbers: Sequence[Numbers],
     transcript: Transcript | None = None,
 ) -> tuple[SummedShares, SummedShares]:
     """Return the chooser's and the sender's shares of the sums."""
@@ -58,7 +58,7 @@ def multiply(
 
 
 def products(
-    chosen: ChosenKeys, both: BothKeys, widths: Sequence[int], numbers: NumberSource
+    chosen: ChosenKeys, both: BothKeys, widths: Sequence[int], numbers: Numbers
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the chooser's and the sender's shares of each product, word by word."""
     ours, theirs = (ProductShares([(len(chosen), widths)]) for _ in range(2))

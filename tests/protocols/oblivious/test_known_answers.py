@@ -102,7 +102,7 @@ def test_pages_keys_and_masks_are_those_of_the_papers(depth: int) -> None:
 def test_corrections_are_differences_of_masks_and_numbers() -> None:
     one, other = meet(2)
     (chosen,), (both,) = extend(one.chooser, other.sender, CHOICES[:1])
-    zero, one_ = both.masks(0)
+    ((zero, one_),) = both.masks([0])
     crossed = Transcript()
     rows, widths = NUMBERS[0], WIDTHS[0]
     multiply([chosen], [both], [widths], [bits_as_numbers(list(rows), widths)], crossed)

@@ -1,5 +1,6 @@
 """What holds for any bits: of words and lanes, of the linear hash, of transfers of every depth and of products."""
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +14,8 @@ from protocols.oblivious.aes import hash_columns
 from protocols.oblivious.bits import pack, packed_bytes, rows_of, transposed, unpack
 from protocols.oblivious.extension import DEPTHS, SACRIFICED
 from protocols.oblivious.lanes import lanes_of
-from protocols.oblivious.masks import EVERY, BothKeys, ChosenKeys, Keys, Numbering
-from protocols.oblivious.products import SummedShares, bits_as_numbers, send_products
+from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
+from protocols.oblivious.products import GivenNumbers, SummedShares, bits_as_numbers, send_products
 from protocols.role import Message, Phase, Progress, Receive, Transcript
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, multiply, opened, products, random_bits, usual
@@ -184,7 +185,7 @@ def test_products_are_shared_record_by_record(size: int, widths: list[int], seed
     vector, laid_out = random_bits(size, seed), list(lanes_of(widths))
     values = [words(size, seed + at) & lanes.used for at, lanes in enumerate(laid_out)]
     ((chosen,), (both,)) = extend(*usual(2), [vector])
-    ours, theirs = products(chosen, both, widths, lambda word, transfers: values[word][transfers])
+    ours, theirs = products(chosen, both, widths, GivenNumbers(values))
     for at, lanes in enumerate(laid_out):
         assert (lanes.add(ours[:, at], theirs[:, at]) == np.where(vector, values[at], 0)).all()
 
@@ -192,7 +193,7 @@ def test_products_are_shared_record_by_record(size: int, widths: list[int], seed
 def test_at_a_width_of_one_bit_products_are_shares_of_strings() -> None:
     vector, values = random_bits(500, 1), words(500, 2)
     ((chosen,), (both,)) = extend(*usual(4), [vector])
-    ours, theirs = products(chosen, both, [1] * 64, lambda _, transfers: values[transfers])
+    ours, theirs = products(chosen, both, [1] * 64, GivenNumbers([values]))
     assert ((ours ^ theirs)[:, 0] == np.where(vector, values, 0)).all()
 
 
@@ -206,15 +207,21 @@ def blocks(*masks: int) -> NDArray[np.uint64]:
 class GivenBoth(BothKeys):
     """Keys whose masks are given."""
 
-    def masks(self, use: int, transfers: slice = EVERY) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        return blocks(1, 2, 3, 0), blocks(3, 3, 0, 2)
+    def part(self, transfers: slice) -> BothKeys:
+        return self
+
+    def masks(self, uses: Iterable[int]) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
+        return iter([(blocks(1, 2, 3, 0), blocks(3, 3, 0, 2))])
 
 
 class GivenChosen(ChosenKeys):
     """Those of them that are chosen."""
 
-    def masks(self, use: int, transfers: slice = EVERY) -> NDArray[np.uint64]:
-        return blocks(3, 2, 0, 2)
+    def part(self, transfers: slice) -> ChosenKeys:
+        return self
+
+    def masks(self, uses: Iterable[int]) -> Iterator[NDArray[np.uint64]]:
+        return iter([blocks(3, 2, 0, 2)])
 
 
 def test_a_count_of_four_records_by_hand() -> None:

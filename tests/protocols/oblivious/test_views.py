@@ -122,7 +122,7 @@ def test_corrections_look_uniform_to_who_knows_the_chosen_keys(case: str, held: 
     assert isinstance(page, CorrectionPage)
     simulated = simulate_page(len(page.corrections), Chance(4))
     (lanes,) = lanes_of(widths)
-    own = chosen[0].masks(0)[:, 0] & lanes.used
+    own = next(chosen[0].masks([0]))[:, 0] & lanes.used
     for each in (page, simulated):
         words = np.frombuffer(each.corrections, np.uint64).reshape(64, -1)
         told = transposed(words).reshape(-1)[:4000]
