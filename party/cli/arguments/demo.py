@@ -8,6 +8,7 @@ texts become the commonest one or "other"; settings of your own (`cotally init`)
 
 Examples:
   cotally demo
+  cotally demo --omega 1,2,3,4,5,all
   cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
   cotally demo --alice a.csv --bob b.csv --class outcome
 """
