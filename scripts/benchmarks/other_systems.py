@@ -88,7 +88,7 @@ SEMI_BIN = {"processor": 37.0, "megabytes": 13_000.0}
 TARGETS = (
     Target("tic-tac-toe", ALL, WHOLE, "processor", 1 / 3),
     Target("adult", 3, EARLY, "processor", 1),
-    Target("adult", 3, EARLY, "megabytes", 1 / 2),
+    Target("adult", 3, EARLY, "megabytes", 1),
     Target("adult", ALL, None, "processor", 1 / 3),
     Target("adult", ALL, None, "megabytes", 1 / 50),
 )

@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scripts" / "benchmarks"
 PAGES = ("README.md", "scripts/benchmarks/README.md")
-LABELS = {"run", "ids a side"}
-"""Heads of columns that say what a row is of; all others hold results."""
+LABELS = {"run", "ids a side", "by what was replaced"}
+"""Heads of columns that say what a row is of, or hold what can be run no more; all others hold results."""
 RESULT = re.compile(r"(?<![\w.,/^])(?:1/\d+|\d[\d,]*(?:\.\d+)?)")
 NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?= (?:s|MB|MiB|seconds)\b)")
 
