@@ -8,20 +8,24 @@ by a number that both know, so that none is negative, that is
     the second wins   if and only if   X < Y         X = A - lowest + 1,   Y = 1 - B - lowest
     the first wins    if and only if   X > Y - 1
 
-where X is the asker's and Y the answerer's, each with so many binary digits. Classes that no record has had never win,
-and are left out.
+where X is the asker's and Y the answerer's. How many binary digits they have follows from the number of columns alone,
+as long as no chance is below `e**-16`, so that lengths show nothing of a model of less than eight million records.
+Classes that no record has had never win, and are left out.
 """
 
 from itertools import combinations
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import NaiveBayes, grains
+from protocols.learning.naive_bayes import GRAIN, NaiveBayes, grains
 from protocols.tables.arrays import Floats, Index
 from protocols.tables.table import Rows
 
+_FARTHEST: Final = 16 * GRAIN
+"""How far one class leads by one column at most, if no chance is below e**-16."""
 Leads = NDArray[np.int64]
 """Of each row and pair of classes, how far one leads, or what that is compared with."""
 
@@ -50,7 +54,7 @@ class Contest:
         self._lowest = np.array(sum(np.minimum(lead.min(axis=0), 0) for lead in self._asked.values()), dtype=np.int64)
         highest = np.array(sum(np.maximum(lead.max(axis=0), 0) for lead in self._asked.values()), dtype=np.int64)
         self._most = highest - self._lowest + 2
-        self.width = int(self._most.max(initial=1)).bit_length()
+        self.width = max(int(self._most.max(initial=1)), 2 * _FARTHEST * len(self._asked)).bit_length()
 
     @property
     def pairs(self) -> int:

@@ -27,7 +27,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "smc": {"method": "smc", "test": Fraction(0)},
     "noise": {"method": "smc", "noise": Fraction(50)},
     "mined": {"method": "randomized"},
-    "naive Bayes": {"learner": Learner.NAIVE_BAYES, "omega": 1, "max_depth": None, "test": Fraction(0)},
+    "naive Bayes": {"learner": Learner.NAIVE_BAYES, "omega": 1, "max_depth": None},
     "naive Bayes, estimated": {"learner": Learner.NAIVE_BAYES, "method": "randomized", "max_depth": None},
 }
 COLUMNS = {
