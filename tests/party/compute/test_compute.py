@@ -8,6 +8,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
 from operator import neg
@@ -199,8 +200,12 @@ def test_a_worker_that_is_stopped_and_not_dead_is_replaced_and_one_that_is_long_
             wait_for((tmp_path / f"begun {stopped}").exists)
             wait_for((tmp_path / f"begun {working}").exists)
             os.kill(stopped, signal.SIGSTOP)
-            wait_for(lambda: gone([stopped]), seconds=30)  # all the while the other one is at its task
-            (tmp_path / "go on").touch()
+            try:
+                wait_for(lambda: gone([stopped]), seconds=30)  # all the while the other one is at its task
+            finally:  # so that the test ends where nobody replaces it
+                (tmp_path / "go on").touch()
+                with suppress(ProcessLookupError):
+                    os.kill(stopped, signal.SIGCONT)
 
         stopper = threading.Thread(target=stop)
         stopper.start()
