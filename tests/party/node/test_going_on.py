@@ -30,7 +30,7 @@ from party.records.journal import (
 from party.records.tally import dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
-from protocols.errors import DisagreementError
+from protocols.errors import CotallyError, DisagreementError
 from protocols.facts import CopyFact
 from protocols.jobs import Job, Train
 from protocols.messages import (
@@ -41,6 +41,7 @@ from protocols.messages import (
     ExactCounts,
     ModelDigest,
 )
+from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
 from protocols.terms import Learner, Method, Terms
 from tests.support.channels import memory_channels
@@ -327,4 +328,28 @@ def test_a_budget_of_counts_is_not_spent_twice_by_a_run_that_goes_on(tmp_path: P
     folder.mkdir()
     sessions = Sessions(folder, whole.sessions.case, ANY_ODDS + f"most_counts = {most}\n")
     until(sessions, "bob", ModelDigest)
+    assert_done(sessions, Meeting(sessions).play())
+
+
+@pytest.mark.parametrize("fault", ["another bit", "a byte too few"])
+def test_transfers_that_fail_a_check_or_have_another_length_end_in_one_line_on_both_screens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    """The run is over at both, and the next one makes the model."""
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC), ANY_ODDS)
+    choose = Chooser._choose
+
+    def spoilt(chooser: Chooser, *page: Any) -> Any:
+        sent, rows = choose(chooser, *page)
+        matrix = sent.matrix[:-1] + bytes([sent.matrix[-1] ^ 1]) if fault == "another bit" else sent.matrix[:-1]
+        return replace(sent, matrix=matrix), rows
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Chooser, "_choose", spoilt)
+        ends = Meeting(sessions).play()
+    assert all(isinstance(end, CotallyError) for end in ends.values()), ends
+    said = {name: str(end) for name, end in ends.items()}
+    assert not any("\n" in line for line in said.values())
+    assert ("failed a check" if fault == "another bit" else "of another length") in said["bob"] + said["alice"]
+    assert states(sessions) == dict.fromkeys(NAMES, [RunState.ABORTED])
     assert_done(sessions, Meeting(sessions).play())
