@@ -51,10 +51,13 @@ def keyed_uniforms(key: bytes, labels: Iterable[bytes], bound: int) -> Iterator[
         InputError: The bound is not in `1 .. 2**128`.
     """
     limit, digest = _limit(bound), _digest_under(key)
+    first = _with_length(bytes(4))
     for label in labels:
         named, tries = _with_length(label), 0
-        while (value := int.from_bytes(digest(named + _with_length(tries.to_bytes(4, "big"))), "big")) >= limit:
+        value = int.from_bytes(digest(named + first), "big")
+        while value >= limit:
             tries += 1
+            value = int.from_bytes(digest(named + _with_length(tries.to_bytes(4, "big"))), "big")
         yield value % bound
 
 

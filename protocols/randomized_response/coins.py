@@ -22,10 +22,11 @@ def keyed_draw(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
         dataset: The owner's name for this data set.
         records: Record ids, in the order of the table.
     """
+    labels = [canonical(record.encode()) for record in records]
 
     def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
         key = keyed_digest(secret, b"cotally coin", dataset.encode(), purpose)
-        uniforms = keyed_uniforms(key, (canonical(record.encode()) for record in records), bound)
+        uniforms = keyed_uniforms(key, labels, bound)
         return np.fromiter(uniforms, dtype=np.int64, count=len(records))
 
     return draw

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -126,21 +127,36 @@ class PartyInputs:
         that the columns sent can show. So each column of a data set has one disguised copy.
         """
         whole = self.design(design.theta, class_is_shared=False)
-        names = [self._group_name(group) for group in whole.groups]
-        coins = whole.coins(keyed_draw(self.secrets.coins, self.dataset, self.records), names)
+        if design.theta not in self._tossed:
+            names = [self._group_name(group) for group in whole.groups]
+            draw = keyed_draw(self.secrets.coins, self.dataset, self.records)
+            self._tossed[design.theta] = whole.coins(draw, names)
+        coins = self._tossed[design.theta]
         sent = [next(k for k, group in enumerate(whole.groups) if part[0] in group) for part in design.groups]
         return coins[:, sent] % np.array(design.orders, dtype=np.uint8)
 
     def disclosed(self, design: RelatedDesign) -> Disclosure | None:
         """Return what the receiver of our copy under this design reads of our records (DESIGN 10); None for nothing."""
-        looked = read_rows(len(self.records))
-        part = replace(self, table=self.table.rows(looked), records=tuple(self.records[row] for row in looked.tolist()))
+        looked, part = read_rows(len(self.records)), self
+        if len(looked) < len(self.records):
+            records = tuple(self.records[row] for row in looked.tolist())
+            part = replace(self, table=self.table.rows(looked), records=records)
         codes = part.table.codes[:, : len(design.sizes)]
         chance = compared_draw(self.secrets.coins, self.dataset, len(looked))
         return disclosure(codes, disguise(codes, part.coins(design), design), design, chance)
 
     def _group_name(self, group: tuple[int, ...]) -> bytes:
         return canonical(b"group", *sorted(self.table.attributes[column].name.encode() for column in group))
+
+    @cached_property
+    def _tossed(self) -> dict[Fraction, Coins]:
+        """All coins by theta, once they were asked for: a run looks at its copy before it sends it."""
+        return {}
+
+    @cached_property
+    def _digests(self) -> dict[bytes, bytes]:
+        """Digests by purpose, once they were asked for."""
+        return {}
 
     def share(self) -> Share:
         """Describe our part of the schema."""
@@ -159,6 +175,11 @@ class PartyInputs:
 
         The order of the columns does not matter; the same table always has the same digest, and each purpose its own.
         """
+        if purpose not in self._digests:
+            self._digests[purpose] = self._digest(purpose)
+        return self._digests[purpose]
+
+    def _digest(self, purpose: bytes) -> bytes:
         attributes, codes = self.table.attributes, self.table.codes
         columns = sorted(
             canonical(a.name.encode(), canonical(*(value.encode() for value in a.values)), codes[:, c].tobytes())

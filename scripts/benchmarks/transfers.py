@@ -1,8 +1,11 @@
 #!/usr/bin/env python
 """Oblivious transfer: processor time of each side and bytes, of a session, of a transfer and of a number under a mask.
 
-Both sides run in one process; a session's time is that of both. The check is part of a transfer's time. The last row is
-a whole tree of adult, of which all counts are opened: of both sides, both ways, per tree.
+Both sides run in one process; a session's time is that of both. The check is part of a transfer's time. Then follows a
+whole tree of adult, of which all counts are opened: of both sides, both ways, per tree. The last rows are by the clock,
+so for an idle machine: the same corrections made by one thread, two threads and two worker processes in turn, the least
+time of each. What bounds threads is the interpreter, which one of them holds between two calls of numpy or AES; what
+bounds processes is that keys and cells are copied to them.
 """
 
 import secrets
@@ -14,10 +17,11 @@ from functools import partial
 import numpy as np
 from _lab import make_parser, publish
 
+from party.compute import LocalPool, Threads
 from party.datasets.tables import load_table
 from party.wire.codec import encode
 from protocols.counting.checks import Checks
-from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.oblivious import TREE_DEPTH, ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import Hearing, Telling
 from protocols.counts import Counts
@@ -30,6 +34,7 @@ from protocols.oblivious.session import Transfers, set_up
 from protocols.role import Message, Receive, Role, Send, T, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.terms import ALL
+from protocols.work import INLINE, Workers
 
 TRANSFERS, CELLS, WIDTH = 1 << 18, 40, 15
 FEW = 1 << 12
@@ -126,6 +131,25 @@ def measure_tree(records: int) -> dict[str, object]:
     return row(f"{one.computations:,} counts of {records:,} records", seconds, wire_size(crossed))
 
 
+def measure_cores(records: int, rounds: int) -> list[dict[str, object]]:
+    """Return the time of a correction by the clock, by who works at blocks of records."""
+    (one, other), widths = session(TREE_DEPTH)[2], [WIDTH] * CELLS
+    columns = [np.arange(records) % (2 + at) == 0 for at in range(CELLS)]
+    _, (both,) = run_pair(one.chooser.extend(columns[:1]), other.sender.extend([records]))
+    bits = bits_as_numbers(columns, widths)
+
+    def seconds(workers: Workers) -> float:
+        started = time.perf_counter()
+        for _ in send_products([(both, widths, bits)], SummedShares([(records, widths)]), workers):
+            pass
+        return (time.perf_counter() - started) / (records * CELLS)
+
+    with Threads(2) as threads, LocalPool.started(2) as pool:
+        ways: dict[str, Workers] = {"one thread": INLINE, "two threads": threads, "two processes": pool}
+        times = [{name: seconds(workers) for name, workers in ways.items()} for _ in range(1 + rounds)]
+    return [row(f"a correction, {name}", min(each[name] for each in times[1:]), 0) for name in ways]
+
+
 def extend(one: Transfers, other: Transfers, choices: Choices) -> tuple[float, ...]:
     ours, _ = timed(one.chooser.extend([choices]))
     theirs, _ = timed(other.sender.extend([len(choices)]), ours.sent)
@@ -155,7 +179,8 @@ def row(operation: str, seconds: float, crossed: float) -> dict[str, object]:
 def main() -> None:
     arguments = make_parser(__doc__).parse_args()
     rows = measure(FEW if arguments.quick else TRANSFERS, 1 if arguments.quick else 3)
-    publish([*rows, measure_tree(400 if arguments.quick else RECORDS)], arguments.out)
+    rows.append(measure_tree(400 if arguments.quick else RECORDS))
+    publish([*rows, *measure_cores(FEW if arguments.quick else TRANSFERS, 1 if arguments.quick else 9)], arguments.out)
 
 
 if __name__ == "__main__":

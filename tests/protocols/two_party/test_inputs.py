@@ -1,5 +1,6 @@
 """What a party brings: what fits together, what is sent, and what a repr shows."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,8 +9,11 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.messages import SharedColumn
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import disguise
 from protocols.tables.table import Table
+from protocols.two_party import inputs
 from protocols.two_party.inputs import PartyInputs
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
@@ -162,3 +166,29 @@ def test_no_repr_shows_content() -> None:
         assert "r0" not in text
         assert "v0" not in text
         assert len(text) < 200
+
+
+def test_the_coins_of_a_run_are_tossed_once_however_often_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    tossed: list[str] = []
+
+    def counted(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
+        tossed.append(dataset)
+        return keyed_draw(secret, dataset, records)
+
+    local = make_local(CASE, "alice")
+    monkeypatch.setattr(inputs, "keyed_draw", counted)
+    whole, part = (local.design(THETA, class_is_shared=shared) for shared in (False, True))
+    local.disclosed(whole)
+    local.coins(part)
+    assert len(tossed) == 1
+    other = local.coins(local.design(Fraction(2, 3), class_is_shared=False))
+    assert len(tossed) == 2
+    assert other.shape == local.coins(whole).shape
+
+
+def test_a_digest_that_is_asked_for_again_is_that_of_its_purpose() -> None:
+    local = make_local(CASE, "alice")
+    first = {purpose: local.digest(purpose) for purpose in (b"one", b"other")}
+    assert len(set(first.values())) == 2
+    assert {purpose: local.digest(purpose) for purpose in first} == first
+    assert {purpose: replace(local, records=local.records[::-1]).digest(purpose) for purpose in first} != first
