@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from fractions import Fraction
+from pathlib import Path
 
 from party.cli import baskets
 from party.cli.arguments.mine import OF_SETS
@@ -17,8 +19,9 @@ from party.show.notices import tell
 from party.show.screen import drawing_width, lay_out, put_json, say_all
 from party.survey import load_survey, read_design
 from party.survey.estimation import known_answers
-from party.survey.mining import hold_out, mine_bayes, mine_tree, pooled
+from party.survey.mining import Parts, hold_out, mine_bayes, mine_tree, pooled
 from protocols.errors import InputError
+from protocols.survey.responses import Responses
 from protocols.terms import NO_SHARE, PRUNING_SHARE, Growth, Impurity
 
 _MOST_SEED = 2**63 - 1
@@ -39,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     frames = [frame, *(read_frame(answers, form(arguments)) for answers, _ in arguments.more)]
     surveys = list(map(load_survey, frames, asked))
     share = fraction("--test", arguments.test)
-    parts = pooled([hold_out(survey, share, arguments.seed, arguments.prune) for survey in surveys])
+    paths = (arguments.disguised, *(answers for answers, _ in arguments.more))
+    parts = pooled([_held_out(path, survey, share, arguments) for path, survey in zip(paths, surveys, strict=True)])
     if arguments.learner == "tree":
         mined = mine_tree(parts, _growth(arguments))
     else:
@@ -56,6 +60,15 @@ def run(arguments: argparse.Namespace) -> int:
     lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful, width), width)
     say_all([*mined_lines(mined, parts, questionnaire, arguments.output), *certain])
     return 0
+
+
+def _held_out(path: Path, survey: Responses, share: Fraction, arguments: argparse.Namespace) -> Parts:
+    try:
+        return hold_out(survey, share, arguments.seed, arguments.prune)
+    except InputError as error:
+        if error.field is not None:
+            raise
+        raise InputError(f"{path}: {error}") from None
 
 
 def _growth(arguments: argparse.Namespace) -> Growth:

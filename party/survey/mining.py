@@ -74,6 +74,7 @@ def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts
         raise InputError(
             f"{records} records are too few to hold out {test} for testing"
             + (f" and {PRUNING_SHARE} for pruning" if prune else "")
+            + ": bring more, or hold out less"
         )
     order = np.array(public_order(seed, records), dtype=np.intp)
     return Parts(

@@ -351,5 +351,5 @@ def test_transfers_that_fail_a_check_or_have_another_length_end_in_one_line_on_b
     said = {name: str(end) for name, end in ends.items()}
     assert not any("\n" in line for line in said.values())
     assert ("failed a check" if fault == "another bit" else "of another length") in said["bob"] + said["alice"]
-    assert states(sessions) == dict.fromkeys(NAMES, [RunState.ABORTED])
+    assert states(sessions) == {name: [RunState.ABORTED] for name in NAMES}
     assert_done(sessions, Meeting(sessions).play())

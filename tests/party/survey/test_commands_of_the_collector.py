@@ -118,7 +118,10 @@ def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
     [
         (("tree", "--test", "1"), "--test must be 0 or more and below 1"),
         (("tree", "--test", "x"), "--test must be an exact number"),
-        (("tree", "--test", "1/1000"), "300 records are too few to hold out 1/1000"),
+        (
+            ("tree", "--test", "1/1000"),
+            "d.csv: 300 records are too few to hold out 1/1000 for testing: bring more, or hold out less",
+        ),
         (("tree", "--seed", "-1"), "--seed must be 0 to"),
         (("tree", "--levels", "-1"), "--levels must be 0 or more"),
         (("tree", "--smoothing", "1"), "--smoothing is for naive Bayes"),
@@ -140,6 +143,13 @@ def test_mine_refuses_what_cannot_be_done(
     before = snapshot(folder)
     assert problem in refused(capsys, "mine", learner, "d.csv", "design.toml", *options)
     assert snapshot(folder) == before
+
+
+def test_mine_names_the_file_of_several_that_is_too_small(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (folder / "d.csv").read_text().splitlines()
+    (folder / "tiny.csv").write_text("\n".join(lines[:3]) + "\n")
+    line = refused(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/5", "--and", "tiny.csv", "design.toml")
+    assert "tiny.csv: 2 records are too few to hold out 1/5 for testing: bring more, or hold out less" in line
 
 
 def test_mine_refuses_a_theta_that_so_many_answers_cannot_tell_from_noise(
