@@ -126,7 +126,7 @@ class Gini:
         return 2 * self.top + self.slope_bits - GINI_BITS
 
     @property
-    def lines(self) -> tuple[Whole, Whole]:
+    def straight(self) -> tuple[Whole, Whole]:
         """Slope and intercept of each piece."""
         return _lines(self.slope_bits)
 
@@ -135,7 +135,7 @@ class Gini:
         values = np.asarray(sizes, np.int64)
         up = self.top - _leading(values)
         piece = (values << up >> self.top - PIECES_BITS) & (1 << PIECES_BITS) - 1
-        slopes, intercepts = self.lines
+        slopes, intercepts = self.straight
         line = (intercepts[piece] << self.top - PIECES_BITS + up) - (slopes[piece] * values << 2 * up)
         return np.where(values > 0, line, 0)
 

@@ -98,6 +98,7 @@ KNOWN_ROLES = {
     "secret_tree.contest.several",
     "secret_tree.entropy.entropy_parts",
     "secret_tree.growth.SecretTree",
+    "secret_tree.held_out.open_scores",
     "secret_tree.shares.SharedCounts",
     "simulation.relabelling.label_leaves",
     "two_party.agreement.agree_again",
