@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 from protocols.counts import Answer, Counts
 from protocols.errors import InputError
-from protocols.learning.impurity import TIE
 from protocols.learning.limits import is_small, tally_of
 from protocols.learning.merit import CANNOT, merits
 from protocols.learning.open_node import OpenNode
@@ -93,7 +92,7 @@ class HybridId3:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
         windows = yield from self._windows(level)  # 4a, 4b
         answers = yield from self._exact_counts(level, windows)  # 4c
-        values = merits(answers, self._growth)
+        values = merits(answers, self._root.records, self._growth)
         children = []
         for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
             best = _first_best(worth)
@@ -151,8 +150,7 @@ class HybridId3:
 
 def _first_best(values: Sequence[float]) -> int:
     """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
-    most = max(values) - TIE
-    return next(position for position, value in enumerate(values) if value >= most)
+    return values.index(max(values))
 
 
 def best_ranked(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:

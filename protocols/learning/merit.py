@@ -1,10 +1,14 @@
 """How the candidates of a node are compared: by the agreed measure, within the limits of the tree (DESIGN 5.3, 7.1).
 
+What decides a split is measured in whole numbers (`learning.whole`), so all machines choose alike: estimates by records
+as whole ones, which is finer than any disguise leaves them. What is ranked, or doubted, is measured as it is.
+
 By the gain ratio, as Quinlan has it (1986, and C4.5), only attributes of at least average gain compete: a small divisor
 makes the ratio of a poor attribute large. The average is over the candidates that are looked at and may split the node.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil, inf, log2
 
 import numpy as np
@@ -12,24 +16,30 @@ import numpy as np
 from protocols.counts import LEAST_MASS, Answer, CountTable, positive_part, stacks
 from protocols.learning.impurity import TIE, merit, noise_merit, split_information
 from protocols.learning.limits import may_split
+from protocols.learning.whole import whole_merit
+from protocols.tables.arrays import Floats
 from protocols.terms import Growth, Impurity
+
+Measure = Callable[[Floats, Impurity], Floats]
+"""From tables of one shape (`... x values x classes`), what each is worth."""
 
 CANNOT = -inf
 """What an attribute is worth that may not split its node."""
 
 
-def merits(answers: Sequence[Answer], growth: Growth) -> list[list[float]]:
+def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
     Where there is noise, of the coins or of what is told, an attribute must be worth more than that to split it.
 
     Args:
         answers: Counts of candidates at nodes.
+        records: Those of the root.
         growth: The measure and the limits.
     """
     tables = [table for answer in answers for table in answer.tables]
     eligible = [may_split(map(sum, table.tolist()), growth) for table in tables]
-    compared = _compared(answers, tables, eligible, growth.impurity)
+    compared = _compared(answers, tables, eligible, growth.impurity, partial(whole_merit, records=records))
     noisy = iter(noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity))
     return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]
 
@@ -55,7 +65,7 @@ def estimated_merits(
     of_nodes = [0.0] * len(answers) if steps is None else steps
     coarse = [step for step, answer in zip(of_nodes, answers, strict=True) for _ in answer.tables]
     eligible = [_may_split_about(*each, growth) for each in zip(tables, totals, coarse, strict=True)]
-    return _compared(answers, tables, eligible, growth.impurity)
+    return _compared(answers, tables, eligible, growth.impurity, merit)
 
 
 def _may_split_about(table: CountTable, total: float, step: float, growth: Growth) -> bool:
@@ -78,11 +88,15 @@ def coarseness(answers: Sequence[Answer], impurity: Impurity) -> list[float]:
 
 
 def _compared(
-    answers: Sequence[Answer], tables: Sequence[CountTable], eligible: Sequence[bool], impurity: Impurity
+    answers: Sequence[Answer],
+    tables: Sequence[CountTable],
+    eligible: Sequence[bool],
+    impurity: Impurity,
+    measure: Measure,
 ) -> list[list[float]]:
-    values = _beyond_noise(answers, tables, impurity)
+    values = _beyond_noise(answers, tables, impurity, measure)
     is_ratio = impurity is Impurity.GAIN_RATIO
-    gains = _beyond_noise(answers, tables, Impurity.INFORMATION_GAIN) if is_ratio else None
+    gains = _beyond_noise(answers, tables, Impurity.INFORMATION_GAIN, measure) if is_ratio else None
     result, start = [], 0
     for answer in answers:
         part = slice(start, start + len(answer.tables))
@@ -98,11 +112,13 @@ def _of_average_gain(ratios: Sequence[float], gains: Sequence[float], eligible: 
     return [ratio if gain >= least else 0.0 for ratio, gain in zip(ratios, gains, strict=True)]
 
 
-def _beyond_noise(answers: Sequence[Answer], tables: Sequence[CountTable], impurity: Impurity) -> list[float]:
+def _beyond_noise(
+    answers: Sequence[Answer], tables: Sequence[CountTable], impurity: Impurity, measure: Measure
+) -> list[float]:
     """Measure each table, whatever their shapes, less what its noise brings."""
     result = [-noise for noise in _noises(answers, tables, impurity)]
     for positions, stack in stacks(tables):
-        for position, value in zip(positions, merit(stack, impurity).tolist(), strict=True):
+        for position, value in zip(positions, measure(stack, impurity).tolist(), strict=True):
             result[position] += value
     return result
 

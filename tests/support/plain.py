@@ -1,15 +1,17 @@
 """Plain ID3 written down a second time, as simply as possible; and engines that record or make up what is counted."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log2
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations
+from math import floor
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from protocols.counts import Answer, Correct, CountEngine, Predictor, Query
-from protocols.learning.impurity import TIE
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.role import Role
 from protocols.tables.expression import Expression
@@ -38,8 +40,10 @@ class ReferenceId3:
     min_leaf: int = 1
     impurity: str = "information_gain"
     asked: dict[int, list[int]] = field(default_factory=dict)
+    records: int = 0
 
     def grow(self, rows: list[list[int]]) -> Node:
+        self.records = len(rows)
         alone = [{c} for c in range(self.classes)]
         counts = [sum(row[-1] == c for row in rows) for c in range(self.classes)]
         return self._grow(rows, list(range(len(self.sizes))), alone, counts)
@@ -54,10 +58,10 @@ class ReferenceId3:
             return leaf
         self.asked.setdefault(depth, []).append(sum(self.sizes[a] for a in left) * len(groups))
         as_groups = [[*row[:-1], next(i for i, group in enumerate(groups) if row[-1] in group)] for row in rows]
-        worth = self._worth(as_groups, [a for a in left if self._parts(rows, a)])
+        worth = self._worth(as_groups, [a for a in left if self._parts(rows, a)], len(groups))
         if not worth:
             return leaf
-        best = next(a for a in worth if worth[a] >= max(worth.values()) - TIE)
+        best = max(worth, key=lambda a: (worth[a], -a))
         children: list[Node] = []
         for value in range(self.sizes[best]):
             part = [row for row in rows if row[best] == value]
@@ -81,19 +85,20 @@ class ReferenceId3:
             groups = [group for group in groups if group not in there[:2]] + [there[0] | there[1]]
         return groups
 
-    def _worth(self, rows: list[list[int]], attributes: list[int]) -> dict[int, float]:
+    def _worth(self, rows: list[list[int]], attributes: list[int], columns: int) -> Mapping[int, Fraction | int]:
         """Return what each attribute is worth; by the gain ratio those of less than average gain are worth nothing."""
+        tables = {a: _table(rows, a, self.sizes[a], columns) for a in attributes}
         if self.impurity == "gini":
-            return {a: _gini(rows) - _mean_of_parts(_gini, rows, a) for a in attributes}
-        gains = {a: _information(rows) - _mean_of_parts(_information, rows, a) for a in attributes}
+            return {a: -gini_mixture(table, self.records) for a, table in tables.items()}
+        node = entropy_mixture(_table([[0, row[-1]] for row in rows], 0, 1, columns))
+        gains = {a: node - entropy_mixture(table) for a, table in tables.items()}
         if self.impurity == "information_gain" or not gains:
             return gains
-        average = sum(gains.values()) / len(gains)
-        worth = dict.fromkeys(attributes, 0.0)
-        for a in attributes:
-            own = _information([[row[a]] for row in rows])  # of the attribute itself
-            if gains[a] >= average - TIE and own > 0:
-                worth[a] = gains[a] / own
+        worth: dict[int, Fraction | int] = dict.fromkeys(attributes, 0)
+        for a, table in tables.items():
+            own = entropy_mixture([[sum(row) for row in table]])  # of the attribute itself
+            if gains[a] * len(gains) >= sum(gains.values()) and own > 0:
+                worth[a] = Fraction(gains[a], own)
         return worth
 
     def _is_asked(self, rows: list[list[int]], left: list[int], groups: list[set[int]]) -> bool:
@@ -125,17 +130,62 @@ def reference_id3(rows: list[list[int]], sizes: Sequence[int], classes: int) -> 
     return ReferenceId3(sizes, classes).grow(rows)
 
 
-def _information(rows: list[list[int]]) -> float:
-    return -sum(n / len(rows) * log2(n / len(rows)) for n in Counter(row[-1] for row in rows).values())
+def _table(rows: list[list[int]], attribute: int, values: int, classes: int) -> list[list[int]]:
+    counts = Counter((row[attribute], row[-1]) for row in rows)
+    return [[counts[value, label] for label in range(classes)] for value in range(values)]
 
 
-def _gini(rows: list[list[int]]) -> float:
-    return 1 - sum((n / len(rows)) ** 2 for n in Counter(row[-1] for row in rows).values())
+def log2_line(piece: int) -> tuple[int, int]:
+    """Return slope, by 2**10, and intercept, by 2**18, of the line nearest to `m log2 m` where `m` is in a piece."""
+    with localcontext() as context:
+        context.prec = 40
+        low, high = 1 + Decimal(piece) / 256, 1 + Decimal(piece + 1) / 256
+        slope = round((_m_log2_m(high) - _m_log2_m(low)) * 2**18)
+        steep = Decimal(slope) / 2**10
+        bottom = min(max(Decimal(2) ** (steep - 1 / Decimal(2).ln()), low), high)
+        above = max(_m_log2_m(end) - steep * end for end in (low, high))
+        below = _m_log2_m(bottom) - steep * bottom
+        return slope, round(-(above + below) / 2 * 2**18)
 
 
-def _mean_of_parts(measure: Callable[[list[list[int]]], float], rows: list[list[int]], attribute: int) -> float:
-    parts = [[row for row in rows if row[attribute] == value] for value in {row[attribute] for row in rows}]
-    return sum(len(part) / len(rows) * measure(part) for part in parts)
+def _m_log2_m(m: Decimal) -> Decimal:
+    return m * m.ln() / Decimal(2).ln()
+
+
+_LINES = [log2_line(piece) for piece in range(256)]
+
+
+def whole_log(count: int) -> int:
+    """Return `x log2 x` by 2**18, up to a multiple of `x`."""
+    if not count:
+        return 0
+    place = count.bit_length() - 1
+    slope, intercept = _LINES[int((Fraction(count, 2**place) - 1) * 256)]
+    return (place * 2**10 + slope) * count * 2**8 - (intercept << place)
+
+
+def entropy_mixture(table: Sequence[Sequence[int]]) -> int:
+    """Return `U` of the information gain of counts by value and class, by 2**18."""
+    return sum(whole_log(sum(row)) - sum(map(whole_log, row)) for row in table)
+
+
+def gini_mixture(table: Sequence[Sequence[int]], records: int) -> int:
+    """Return `U` of Gini's index by 2**12: between ends of 256 pieces an octave `1/m` is taken as a straight line."""
+    top, classes = max(8, records.bit_length() - 1), len(table[0])
+    bits = min(10, 64 - 3 * top + (classes <= 2))
+
+    def end(at: int) -> int:
+        return floor(((1 << 8 + bits) - 2) / (1 + Fraction(at, 256)) + Fraction(1, 2))
+
+    total = Fraction(0)
+    for row in table:
+        size = sum(row)
+        if size:
+            octave = Fraction(2) ** (size.bit_length() - 1)
+            at, part = divmod((size / octave - 1) * 256, 1)
+            inverse = (end(int(at)) + (end(int(at) + 1) - end(int(at))) * part) / 2 ** (8 + bits) / octave
+            total += sum(a * b for a, b in combinations(row, 2)) * inverse
+    return floor(total * 2**12)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from protocols.counts import Answer
 from protocols.learning.impurity import TIE, entropy, gain, merit, merit_gradient, most_merit
 from protocols.learning.merit import CANNOT, coarseness, estimated_merits, merits
+from protocols.learning.whole import whole_merit
 from protocols.terms import TO_THE_END, Growth, Impurity
 
 
@@ -123,9 +124,9 @@ def test_by_the_gain_ratio_only_attributes_of_average_gain_compete() -> None:
     narrow, wide = [[1, 0], [31, 32]], [[28, 4], [4, 28]]
     assert merit(narrow, Impurity.GAIN_RATIO) < merit(wide, Impurity.GAIN_RATIO)
     tables = tuple(np.array(table) for table in ([[2, 0], [6, 56]], [[7, 25], [1, 31]], [[6, 20], [2, 36]]))
-    ratios = [float(merit(table, Impurity.GAIN_RATIO)) for table in tables]
+    ratios = [float(whole_merit(table, Impurity.GAIN_RATIO, 64)) for table in tables]
     growth = Growth(impurity=Impurity.GAIN_RATIO)
-    (values,) = merits([Answer(tables)], growth)
+    (values,) = merits([Answer(tables)], 64, growth)
     gains = [float(gain(table)) for table in tables]
     mean = sum(gains) / 3
     assert values == [ratio if value >= mean else 0.0 for ratio, value in zip(ratios, gains, strict=True)]
@@ -135,7 +136,7 @@ def test_by_the_gain_ratio_only_attributes_of_average_gain_compete() -> None:
 def test_what_may_not_split_is_no_part_of_the_average() -> None:
     strong, weak = np.array([[4, 0], [0, 28]]), np.array([[16, 2], [14, 0]])
     growth = Growth(min_leaf=5, impurity=Impurity.GAIN_RATIO)
-    assert merits([Answer((strong, weak))], growth) == [[CANNOT, float(merit(weak, Impurity.GAIN_RATIO))]]
+    assert merits([Answer((strong, weak))], 32, growth) == [[CANNOT, float(whole_merit(weak, Impurity.GAIN_RATIO, 32))]]
 
 
 def test_an_error_tells_more_in_the_ratio_of_a_small_divisor() -> None:

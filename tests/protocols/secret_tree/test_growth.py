@@ -12,20 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.oblivious import sides_of
-from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
-from protocols.learning.whole import mixture
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.learning.id3 import HybridId3
+from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.messages import MaskedPage, OpenedPage
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
-from protocols.role import Message, Player, Role, Transcript, run_pair
+from protocols.role import Message, Player, Role, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree, simulate_openings
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.expression import ROOT, Expression
-from protocols.tables.schema import Schema
+from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
-from protocols.terms import Growth
+from protocols.terms import ALL, Growth
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_views import bits_of, off
@@ -57,48 +57,25 @@ class Game:
         return SecretTree(self.schema, self.growth, counts, gates, self.most_bits).build()
 
     def plain(self) -> Tree:
-        """Grow it as simply as possible, of counts that are there for all to see."""
-        nodes: dict[Expression, Node] = {}
-        pending = [(ROOT, self.codes, 0)]
-        while pending:
-            expression, rows, of_parent = pending.pop()
-            counts = np.bincount(rows[:, -1], minlength=self.schema.classes)
-            is_large = len(rows) >= self.growth.min_leaf or expression == ROOT
-            label = int(counts.argmax()) if is_large else of_parent
-            best = self._best(expression, rows) if (counts > 0).sum() > 1 else None
-            if best is None:
-                nodes[expression] = Leaf((), label)
-                continue
-            nodes[expression] = Split((), best, ())
-            pending += [
-                (expression.child(best, value), rows[rows[:, best] == value], label)
-                for value in range(self.schema.attributes[best].size)
-            ]
-        return assembled(self.schema, nodes.items(), self.growth)
-
-    def _best(self, expression: Expression, rows: Codes) -> int | None:
-        least = self.growth.min_leaf
-        if len(expression.terms) == self.growth.max_depth or len(rows) < 2 * least:
-            return None
-        worth: list[tuple[int, int]] = []
-        for candidate, attribute in enumerate(self.schema.attributes):
-            table = np.zeros((attribute.size, self.schema.classes), int)
-            np.add.at(table, (rows[:, candidate], rows[:, -1]), 1)
-            fits = least == 1 or (table.sum(1) >= least).sum() > 1
-            if candidate not in expression.columns and fits:
-                worth.append((int(mixture(table)), candidate))
-        return min(worth)[1] if worth else None
+        """Grow it by who sees all counts, and take these out."""
+        engine = PlaintextEngine(self.schema, self.codes, self.codes[:0])
+        learner = HybridId3(self.schema, engine.class_counts, ALL, engine, growth=self.growth)
+        tree = run_alone(learner.build()).tree
+        nodes = [(expression, replace(node, counts=())) for expression, node in tree.walk()]
+        return assembled(self.schema, nodes, self.growth)
 
 
 @st.composite
 def games(draw: st.DrawFn) -> Game:
-    sizes = draw(st.lists(st.integers(2, 6), min_size=1, max_size=4))
+    sizes = draw(st.lists(st.integers(2, 8), min_size=1, max_size=4))
     classes, count = draw(st.integers(1, 4)), draw(st.integers(1, 300))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     codes = np.stack([rng.integers(0, size, count) for size in (*sizes, classes)], axis=1)
     codes[:, -1] = np.where(rng.random(count) < 0.7, codes[:, : len(sizes)].sum(1) % classes, codes[:, -1])
     growth = Growth(max_depth=draw(st.sampled_from([None, 1, 2, 3])), min_leaf=draw(st.sampled_from([1, 2, 20])))
-    return Game(schema_of(sizes, classes, draw(st.integers(0, len(sizes)))), codes.astype(np.uint8), growth)
+    schema = schema_of(sizes, classes, draw(st.integers(0, len(sizes))))
+    owners = draw(st.sampled_from([("alice",), ("bob",), ("alice", "bob")]))
+    return Game(joint_schema(schema.attributes, schema.class_attribute, owners), codes.astype(np.uint8), growth)
 
 
 @settings(max_examples=25, deadline=None)
