@@ -83,6 +83,7 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
             _way(terms),
             _time(told.seconds),
             f"{told.bytes / 1e6:.1f} MB",
+            f"{told.round_trips} round trips",
             f"at most {told.counts:,} {counts_kind(terms)}",
         )
         for terms, told in ways

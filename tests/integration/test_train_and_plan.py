@@ -277,7 +277,8 @@ def test_plan_shows_smc_and_the_windows_side_by_side(pair: Pair) -> None:
         "smc",
         *(f"hybrid ω={w}" for w in (1, 3, "all")),
     ]
-    assert all(re.search(r" \d+ s +\d+\.\d MB +at most \d+ exact counts", line) for line in lines[start : start + 4])
+    each = re.compile(r" \d+ s +\d+\.\d MB +\d+ round trips +at most \d+ exact counts")
+    assert all(each.search(line) for line in lines[start : start + 4])
     shown = json.loads(cotally_here("plan", pair.bob / "party.toml", pair.write_job(omega=2), "--json").out)["ways"]
     assert [(way["method"], way["omega"]) for way in shown] == [("smc", None), *(("hybrid", w) for w in (1, 3, None))]
     assert shown[1]["counts_at_most"] < shown[2]["counts_at_most"] < shown[3]["counts_at_most"]
