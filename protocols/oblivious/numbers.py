@@ -19,7 +19,7 @@ from protocols.oblivious.bits import bit_planes
 from protocols.oblivious.gates import LANES, Gates, flips
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import GivenNumbers, ProductShares, receive_products, send_products
-from protocols.role import Role
+from protocols.role import Role, together
 
 
 def modulus_mask(width: int) -> np.uint64:
@@ -142,14 +142,46 @@ def last_carry(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[Uint64s]:
     Raises:
         PeerError: As `Gates.times`.
     """
+    return (yield from _as_one_place(gates, made, passed))[0]
+
+
+def _as_one_place(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[tuple[Uint64s, Uint64s]]:
+    """Return what goes out of the highest place, and whether all together pass on what goes into the lowest."""
     while len(made) > 1:
         odd = len(made) % 2
         low, high = slice(odd, None, 2), slice(odd + 1, None, 2)
         through = yield from gates.times(passed[high], np.stack([made[low], passed[low]]))
         made = np.concatenate([made[:odd], made[high] ^ through[0]])
         passed = np.concatenate([passed[:odd], through[1]])
-    carry: Uint64s = made[0]
-    return carry
+    return made[0], passed[0]
+
+
+def without_last_bits(gates: Gates, numbers: Uint64s, width: int, dropped: int, new_width: int) -> Role[Uint64s]:
+    """Return shares of numbers without their last bits, modulo `2**new_width`.
+
+    Both summands lose theirs; what these carry over is added, and what the summands have beyond `width` taken off.
+
+    Args:
+        gates: Our part of the computation.
+        numbers: Shares of them (a multiple of 64), modulo `2**width`.
+        width: Of the numbers.
+        dropped: How many bits they lose: fewer than they have.
+        new_width: Of the result.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: As `products`.
+    """
+    own = bit_planes(numbers, width)
+    made = yield from gates.both(gates.ours(own, mine=gates.first), gates.ours(own, mine=not gates.first))
+    carried, (over, passes) = yield from together(
+        last_carry(gates, made[:dropped], own[:dropped]), _as_one_place(gates, made[dropped:], own[dropped:])
+    )
+    over = over ^ (yield from gates.both(passes, carried))
+    more, less = yield from as_numbers(gates, np.stack([carried, over]), [1, 1 << width - dropped], new_width)
+    result: Uint64s = ((numbers >> np.uint64(dropped)) + more - less) & modulus_mask(new_width)
+    return result
 
 
 def are_negative(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:

@@ -1,7 +1,7 @@
 """ID3 over counts that nobody sees, level by level: which attribute splits which node, and which class a leaf has.
 
     counts      shares of N(E and A = v and class = c) for all nodes and candidates of a depth (`shares`)
-    worth       U of each candidate (`entropy`); without two branches of `min_leaf` records or more it is barred
+    worth       U of each candidate (`entropy`, `gini`); without two branches of `min_leaf` records or more it is barred
     winner      the least U, ties to the first (`contest`)
     leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
     label       the commonest class, ties to the first; a branch of fewer than `min_leaf` records has its parent's
@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
-from protocols.learning.whole import mixture_bits
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import (
@@ -35,8 +34,8 @@ from protocols.oblivious.numbers import (
 from protocols.role import Role, together
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
-from protocols.secret_tree.entropy import entropy_parts
 from protocols.secret_tree.shares import SharedCounts
+from protocols.secret_tree.worth import worth_by
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.terms import Growth
@@ -79,7 +78,7 @@ class SecretTree:
     ) -> None:
         self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
         self._allowance, self._spent = Allowance(schema, growth.max_depth, most=most_bits), Fraction(0)
-        self._width = mixture_bits(counts.records, schema.classes)
+        self._worth = worth_by(growth.impurity, gates, counts.records, schema.classes)
         self._nodes: dict[Expression, Node] = {}
         self._above: dict[Expression, Tables] = {}
 
@@ -204,18 +203,13 @@ class SecretTree:
         counts = [table[candidate] for node, table in zip(nodes, tables, strict=True) for candidate in node.candidates]
         sizes, rows = np.array([len(each) for each in counts]), np.concatenate(counts)
         own = filled(np.concatenate([rows.T, rows.sum(1, dtype=WORD)[None]]))
-        numbers, bits = yield from self._lifted(own, self._width)
-        flat = bits.reshape(len(bits), -1)
+        numbers, bits = yield from self._lifted(own, self._worth.counts_width)
         starts = np.cumsum(sizes) - sizes
-        parts, barred = yield from together(
-            entropy_parts(self._gates, numbers.reshape(-1), flat, self._width),
-            self._barred(bits[:, -1], starts, sizes),
+        worth, barred = yield from together(
+            self._worth.of_candidates(numbers, bits, starts), self._barred(bits[:, -1], starts, sizes)
         )
-        parts = parts.reshape(own.shape)
-        of_branch = parts[-1] - parts[:-1].sum(0, dtype=WORD)
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
-        worth = np.add.reduceat(of_branch[: len(rows)], starts)[by_node]
-        return (yield from least(self._gates, filled(worth), wires_of(barred[by_node]), self._width))
+        return (yield from least(self._gates, filled(worth[by_node]), wires_of(barred[by_node]), self._worth.width))
 
     def _barred(self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Role[NDArray[np.bool_]]:
         """Return our shares of which candidates have not two branches of the least records."""

@@ -18,6 +18,7 @@ from protocols.oblivious.numbers import (
     products,
     summand_bits,
     wires_of,
+    without_last_bits,
 )
 from protocols.role import Role, run_pair
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, Words, drawn, sides
@@ -80,3 +81,20 @@ def test_lanes_are_filled_up_with_zeros() -> None:
     bits = np.ones((3, 70), bool)
     assert wires_of(bits).shape == (3, 2)
     assert bits_of_lanes(wires_of(bits)).sum() == 210
+
+
+@SLOW
+@given(SEEDS, st.integers(2, 64), st.data())
+def test_numbers_without_their_last_bits_are_what_a_shift_leaves(seed: int, width: int, data: st.DataObject) -> None:
+    dropped, new = data.draw(st.integers(1, width - 1)), data.draw(st.integers(1, 64))
+    numbers = drawn(seed, 64) & modulus_mask(width)
+    numbers[:2] = 0, int(modulus_mask(width))
+    one, other = sides()
+    masks = drawn(seed + 1, 64)
+    masks[2:4] = 0, int(modulus_mask(width))
+
+    def play(side: Gates, own: Words) -> Role[Words]:
+        return (yield from without_last_bits(side, own & modulus_mask(width), width, dropped, new))
+
+    left, right = run_pair(play(one, masks), play(other, numbers - masks))
+    assert ((left + right & modulus_mask(new)) == (numbers >> np.uint64(dropped) & modulus_mask(new))).all()

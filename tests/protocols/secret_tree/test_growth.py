@@ -25,7 +25,7 @@ from protocols.secret_tree.growth import SecretTree, simulate_openings
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
-from protocols.terms import ALL, Growth
+from protocols.terms import ALL, Growth, Impurity
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_views import bits_of, off
@@ -73,6 +73,8 @@ def games(draw: st.DrawFn) -> Game:
     codes = np.stack([rng.integers(0, size, count) for size in (*sizes, classes)], axis=1)
     codes[:, -1] = np.where(rng.random(count) < 0.7, codes[:, : len(sizes)].sum(1) % classes, codes[:, -1])
     growth = Growth(max_depth=draw(st.sampled_from([None, 1, 2, 3])), min_leaf=draw(st.sampled_from([1, 2, 20])))
+    if classes == 2:
+        growth = replace(growth, impurity=draw(st.sampled_from([Impurity.INFORMATION_GAIN, Impurity.GINI])))
     schema = schema_of(sizes, classes, draw(st.integers(0, len(sizes))))
     owners = draw(st.sampled_from([("alice",), ("bob",), ("alice", "bob")]))
     return Game(joint_schema(schema.attributes, schema.class_attribute, owners), codes.astype(np.uint8), growth)
@@ -253,6 +255,47 @@ def test_what_crosses_looks_the_same_whatever_the_counts_are() -> None:
             masked = b"".join(message.words for message in sent if isinstance(message, MaskedPage))
             assert len(masked) > 5000
             assert off(bits_of(masked, 8)) == []
+
+
+class Timed(deque[tuple[Message, int]]):
+    """An inbox of messages with the turn in which each was sent; its owner goes on one turn later."""
+
+    turn = 0
+
+    def popleft(self) -> Message:  # type: ignore[override]  # what the player sees is the message alone
+        message, sent = super().popleft()
+        self.turn = max(self.turn, sent + 1)
+        return message
+
+
+def turns(game: Game) -> int:
+    """Return how many messages of a run, of either side, wait for one another."""
+    sides = sides_of(game.schema, "alice")
+    one, other = meet(4, 3)
+    inboxes = (Timed(), Timed())
+    roles = (game.side(one, sides.chooser, first=True), game.side(other, sides.corrector, first=False))
+
+    def deliver(sender: int, message: Message) -> None:
+        inboxes[1 - sender].append((message, inboxes[sender].turn))
+
+    players = [Player(role, partial(deliver, at)) for at, role in enumerate(roles)]
+    for player, inbox in zip(players, inboxes, strict=True):
+        player.inbox = inbox  # type: ignore[assignment]  # as above
+    while players[0].advance() | players[1].advance():
+        pass
+    assert players[0].finished
+    return max(inbox.turn for inbox in inboxes)
+
+
+@pytest.mark.parametrize(("impurity", "most"), [(Impurity.INFORMATION_GAIN, 60), (Impurity.GINI, 90)])
+def test_a_level_takes_few_exchanges(impurity: Impurity, most: int) -> None:
+    """Of 14 candidates and 3,000 records: what one level more of several nodes takes."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 2, (3000, 15)).astype(np.uint8)
+    codes[:, -1] = np.where(rng.random(3000) < 0.8, codes[:, 0] ^ codes[:, 1] & codes[:, 2], codes[:, -1])
+    game = Game(schema_of((2,) * 14, 2, 7), codes, Growth(2, 20, impurity=impurity))
+    deeper = replace(game, growth=replace(game.growth, max_depth=3))
+    assert most / 2 < turns(deeper) - turns(game) <= most
 
 
 def test_no_mask_serves_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.learning.whole import entropy_part
+from protocols.errors import InputError
+from protocols.learning.whole import MOST_GINI_RECORDS, Gini, entropy_part
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
 from protocols.role import Role, run_pair
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.entropy import entropy_parts
+from protocols.secret_tree.gini import GiniWorth
+from protocols.secret_tree.worth import worth_by
+from protocols.terms import Impurity
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, Words, drawn, sides
 
 WIDTH = 44
@@ -29,6 +33,39 @@ def test_entropy_is_that_of_who_sees_the_numbers(bits: int) -> None:
     one, other = sides()
     left, right = run_pair(play(one, masks), play(other, numbers - masks))
     assert ((left + right & modulus_mask(WIDTH)) == entropy_part(numbers).astype(np.uint64) & modulus_mask(WIDTH)).all()
+
+
+@pytest.mark.parametrize("records", [1, 100, 600, 70_000, 2**20, MOST_GINI_RECORDS])
+def test_gini_is_that_of_who_sees_the_numbers(records: int) -> None:
+    """Of tables of two and three branches: some of all records, some of a few, some of nobody."""
+    rng = np.random.default_rng(records)
+    branches = rng.multinomial(records, rng.dirichlet(np.full(6, 0.3)), 20)
+    branches[:4] = [[0] * 6, [records, 0, 0, 0, 0, 0], [records // 2, -(-records // 2), 0, 0, 0, 0], [1, 0] * 3]
+    if records > 5:
+        branches[10:] = rng.integers(0, min(records // 6, 5), (10, 6))
+    sizes = np.array([3, 2] * 10)
+    rows = np.concatenate([row.reshape(3, 2)[:size] for row, size in zip(branches, sizes, strict=True)])
+    counts = filled(np.concatenate([rows, rows.sum(1, keepdims=True)], axis=1).T.astype(np.uint64))
+    masks, starts, bits = drawn(records, *counts.shape), np.cumsum(sizes) - sizes, records.bit_length()
+
+    def play(side: Gates, own: Words) -> Role[tuple[Words, int]]:
+        worth = GiniWorth(side, records)
+        planes = yield from summand_bits(side, own.reshape(-1), bits)
+        numbers = own & modulus_mask(worth.counts_width)
+        return (yield from worth.of_candidates(numbers, planes.reshape(bits, 3, -1), starts)), worth.width
+
+    one, other = sides()
+    (left, width), (right, _) = run_pair(play(one, masks), play(other, counts - masks))
+    exact = [int(Gini(records).mixture(table)) for table in np.split(rows, starts[1:])]
+    assert (left + right & modulus_mask(width)).tolist() == exact
+    assert max(exact) < 1 << width - 1
+
+
+def test_gini_of_three_classes_and_the_gain_ratio_are_refused() -> None:
+    one, _ = sides()
+    for impurity, classes in ((Impurity.GINI, 3), (Impurity.GAIN_RATIO, 2)):
+        with pytest.raises(InputError, match="information gain, or by Gini's index of two classes"):
+            worth_by(impurity, one, 100, classes)
 
 
 @SLOW
