@@ -13,12 +13,13 @@ from party.forecast.calibration import PaillierSpeed, TransferSpeed
 from party.forecast.rules import RuleOutlook
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
+from protocols.learning.contest import usual_width
 from protocols.terms import ALL, Learner, Rank, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.two_party.split import training_records
 
-SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
+_SPLITS, _SPLITS_POWER, _FEW_SPLITS = 8.0, 0.52, 1 / 3  # of a tree grown to the end; of few records
 _SPLIT_AGAIN = 0.9  # of the branches of a split, while the depth allows it
 _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
 _VECTORS, _VECTORS_POWER = (
@@ -26,7 +27,6 @@ _VECTORS, _VECTORS_POWER = (
     0.7,
 )  # distinct `E_a` with the values of candidates, fitted to all data sets that are here
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
-_DIGITS = 20  # of a comparison of classes, at odds of a million to one
 _CHECK_BYTES = 128 * 4 + 129 * 16  # of each batch of choices: transfers that nobody uses, and its hashes
 _CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
 _SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
@@ -188,7 +188,8 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
         train: Training records.
     """
     mean = sum(domains) / len(domains)
-    grown: float = SPLITS_FACTOR * (train / terms.min_leaf) ** SPLITS_POWER
+    smallest = train / terms.min_leaf
+    grown: float = min(_FEW_SPLITS * smallest, _SPLITS * smallest**_SPLITS_POWER)
     full, level = 0.0, 1.0
     for _ in range(_most_levels(len(domains), terms)):
         full += level
@@ -237,7 +238,7 @@ class _Run:
         if not terms.counts_exactly:
             return fixed
         remembered, session = terms.noise is None, 0 if terms.encrypts else _SESSION_TRIPS
-        tested = (_DIGITS if self.compared else 1) if terms.test > 0 else 0
+        tested = (self.digits + 2 if self.compared else 1) if terms.test > 0 else 0
         return fixed + session + remembered + self.levels + self.ranked_levels + tested
 
     @property
@@ -290,11 +291,22 @@ class _Run:
         return _ONE_NODE if self.terms.learner is Learner.NAIVE_BAYES else self.splits
 
     @property
+    def chosen(self) -> Sequence[int]:
+        """Values of the attributes of who chooses in transfers."""
+        sides = dict(zip("01", self.sizes.sides, strict=True))
+        return sides[choosing_side(sides, str(self.sizes.class_holder))]
+
+    @property
+    def digits(self) -> int:
+        """Of a score of naive Bayes."""
+        return usual_width(len(self.chosen))
+
+    @property
     def compared(self) -> float:
         """Digits of the comparisons by which naive Bayes is tested."""
         if self.terms.learner is not Learner.NAIVE_BAYES:
             return 0.0
-        return self.tested * comb(self.sizes.classes, 2) * _DIGITS
+        return self.tested * comb(self.sizes.classes, 2) * self.digits
 
 
 @dataclass(frozen=True)
@@ -309,15 +321,14 @@ class ByTransfers:
         tested = self._tested(run)
         chosen = vectors * run.train + tested + compared
         bits = self._bits(run) * run.train + tested * log2(run.tested + 1) + compared
-        batches = run.levels + 1 + (_DIGITS if compared else 0)
+        batches = run.levels + 1 + (run.digits if compared else 0)
         size = _SESSION_BYTES + batches * _CHECK_BYTES + chosen * _CHOICE_BYTES + bits / 8
         work = _SESSION_SECONDS + chosen * self.speed.transfer + bits * self.speed.bit
         return Cost(work + run.line.sending(size), size, _KEY_BYTES * run.train * vectors / 2)
 
     def _vectors(self, run: _Run) -> float:
         """Distinct conjunctions of the chooser's columns: at the root one for each value, and one of no column."""
-        sides = dict(zip("01", run.sizes.sides, strict=True))
-        columns = sides[choosing_side(sides, str(run.sizes.class_holder))]
+        columns = run.chosen
         if run.terms.rules is not None:
             return run.counts / 2
         root = 1 + run.root_window * sum(columns) / len(run.sizes.domains)

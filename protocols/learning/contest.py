@@ -30,6 +30,11 @@ Leads = NDArray[np.int64]
 """Of each row and pair of classes, how far one leads, or what that is compared with."""
 
 
+def usual_width(columns: int) -> int:
+    """Return how many binary digits scores over so many columns of the asker take, if no chance is below e**-16."""
+    return (2 * _FARTHEST * columns).bit_length()
+
+
 class Contest:
     """The pairs of classes that are compared, and the numbers that each side brings.
 
@@ -54,7 +59,7 @@ class Contest:
         self._lowest = np.array(sum(np.minimum(lead.min(axis=0), 0) for lead in self._asked.values()), dtype=np.int64)
         highest = np.array(sum(np.maximum(lead.max(axis=0), 0) for lead in self._asked.values()), dtype=np.int64)
         self._most = highest - self._lowest + 2
-        self.width = max(int(self._most.max(initial=1)), 2 * _FARTHEST * len(self._asked)).bit_length()
+        self.width = max(int(self._most.max(initial=1)).bit_length(), usual_width(len(self._asked)))
 
     @property
     def pairs(self) -> int:

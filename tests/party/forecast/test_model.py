@@ -54,7 +54,7 @@ def test_a_held_out_record_of_naive_bayes_takes_transfers_both_ways_for_each_dig
     terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
     trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
     two = cost(terms).bytes - trained_on_as_many.bytes
-    assert two == pytest.approx(2_000 * 20 * 2 * (4 + 1 / 8) + 20 * 2_576, rel=0.05)
+    assert two == pytest.approx(2_000 * 24 * 2 * (4 + 1 / 8) + 24 * 2_576, rel=0.05)
 
 
 @pytest.mark.parametrize(
