@@ -19,7 +19,7 @@ from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.two_party.split import training_records
 
-_SPLITS, _SPLITS_POWER, _FEW_SPLITS = 8.0, 0.52, 1 / 3  # of a tree grown to the end; of few records
+_GROWN, _GROWN_POWER, _FEW_SPLITS = 8.0, 0.52, 1 / 3  # of a tree grown to the end; of few records
 _SPLIT_AGAIN = 0.9  # of the branches of a split, while the depth allows it
 _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
 _VECTORS, _VECTORS_POWER = (
@@ -189,7 +189,7 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
     """
     mean = sum(domains) / len(domains)
     smallest = train / terms.min_leaf
-    grown: float = min(_FEW_SPLITS * smallest, _SPLITS * smallest**_SPLITS_POWER)
+    grown: float = min(_FEW_SPLITS * smallest, _GROWN * smallest**_GROWN_POWER)
     full, level = 0.0, 1.0
     for _ in range(_most_levels(len(domains), terms)):
         full += level
