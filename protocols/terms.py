@@ -87,6 +87,13 @@ class Counting(Choice):
     PAILLIER = "paillier"
 
 
+class Reveal(Choice):
+    """What of the records crosses: the tree alone (DESIGN 16), or the counts that it is made of."""
+
+    TREE = "tree"
+    COUNTS = "counts"
+
+
 class Impurity(Choice):
     """What a split shall reduce: the measure by which attributes are compared (DESIGN 5.3)."""
 
@@ -169,7 +176,8 @@ class Terms:
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `rank` what
     candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
-    counts against each side, None for exact counts, `impurity` what splits are chosen by, `learner` what is learned.
+    counts against each side, None for exact counts, `impurity` what splits are chosen by, `reveal` what crosses,
+    `learner` what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
     naive Bayes has no limit that only trees have.
 
@@ -190,6 +198,7 @@ class Terms:
     min_leaf: int = 1
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
+    reveal: Reveal = Reveal.COUNTS
     learner: Learner = Learner.TREE
     rules: RuleTerms | None = None
 
@@ -215,6 +224,7 @@ class Terms:
         _ = self.growth
         self._check_noise()
         self._check_rules()
+        self._check_reveal()
 
     def _check_rules(self) -> None:
         """Rules have no class, hold nothing out and count without noise; what else is for trees is not looked at."""
@@ -248,6 +258,28 @@ class Terms:
         if self.ranks and self.omega is not ALL and self.rank == Rank.GAINS:
             raise TermError("noise", 'needs omega = "all" or rank = "copies": gains of our own columns have no noise')
 
+    def _check_reveal(self) -> None:
+        """Only the secret tree keeps counts from both sides; it has no noise yet, and tests nobody."""
+        if Reveal(self.reveal) is Reveal.COUNTS:
+            return
+        for field, value, needed in (
+            ("learner", self.learner, Learner.TREE),
+            ("method", self.method, Method.SMC),
+            ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
+            ("impurity", self.impurity, Impurity.INFORMATION_GAIN),
+        ):
+            if value != needed:
+                hidden = f'only {field} = "{needed}" reveals the tree alone'
+                raise TermError("reveal", f'must be "counts" with {field} = "{value}": {hidden}')
+        if self.max_depth is None:
+            raise TermError(
+                "max_depth", 'must be a number with reveal = "tree": it bounds what the tree says of people'
+            )
+        if self.noise is not None:
+            raise TermError("noise", 'needs reveal = "counts"')
+        if self.test:
+            raise TermError("test", 'must be 0 with reveal = "tree": an accuracy is a count of people')
+
     @property
     def levels(self) -> int | None:
         """At how many levels of nodes there may be counts: naive Bayes asks at the root alone, rules at sets."""
@@ -261,7 +293,7 @@ class Terms:
         return Growth(
             max_depth=self.levels,
             min_leaf=self.min_leaf,
-            min_class=self.min_leaf,
+            min_class=1 if self.hides_counts else self.min_leaf,
             noise=self.noise,
             impurity=self.impurity,
         )
@@ -272,8 +304,13 @@ class Terms:
         return self.method != Method.SMC
 
     @property
+    def hides_counts(self) -> bool:
+        """Whether nobody sees a count, and the tree alone is opened."""
+        return self.reveal == Reveal.TREE
+
+    @property
     def counts_exactly(self) -> bool:
-        """Whether exact counts are made."""
+        """Whether exact counts are made, be they seen or not."""
         return self.method != Method.RANDOMIZED
 
     @property

@@ -142,6 +142,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         f"methods = [{', '.join(map(toml_text, Method))}]",
         'odds = "any"',
         'omega = "all"',
+        "exact_counts = true",
         f"smallest_key_bits = {options.key_bits}",
         f"min_leaf = {options.min_leaf}",
         'most_runs = "any"',
@@ -185,6 +186,7 @@ rank = "{terms.rank}"
 max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
 min_leaf = {terms.min_leaf}
 impurity = "{terms.impurity}"
+reveal = "{terms.reveal}"
 learner = "{terms.learner}"
 {noise}"""
     name = f"job-{run}.toml"

@@ -158,6 +158,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             "[agree]",
             'odds = "any"',
             "smallest_class = 1",
+            "exact_counts = true",
             f"min_leaf = {self.min_leaf}",
             "smallest_key_bits = 2048",
             "[node]",
@@ -172,6 +173,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
             f"counting = {toml_text(self.counting)}\nclass = {toml_text(self._class)}\n"
             f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._limits()}"
+            f'reveal = "counts"\n'
             f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner.value)}\n"
         )
 

@@ -177,10 +177,13 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
         ("noise", noise_text(terms.noise), _is_noisy_enough(agree, terms)),
     )
-    return next(
-        (_unwelcome(term, f"{term} = {value}") for term, value, fit in fits if not fit),
-        None,
-    )
+    unwelcome = next((_unwelcome(term, f"{term} = {value}") for term, value, fit in fits if not fit), None)
+    return unwelcome or _exact_counts_objection(agree, terms)
+
+
+def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
+    shows_none = terms.hides_counts or not terms.counts_exactly or terms.noise is not None
+    return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 
 def _unwelcome(term: str, asked: str) -> Objection:
@@ -188,6 +191,10 @@ def _unwelcome(term: str, asked: str) -> Objection:
     return Objection(term, f"the job asks for {asked}, our [agree] {_AGREE_KEYS.get(term, term)} does not allow it")
 
 
+_NO_EXACT_COUNTS = (
+    'reveal = "counts" shows the peer exact counts, from which it can work out records of ours: take reveal = "tree", '
+    "or noise, or allow it by [agree] exact_counts = true"
+)
 _NO_ANSWERS = (
     "our [agree] most_predictions is 0: an answer about a person shows on which side of our splits that person is; "
     "set it to the number of people about whom we may answer"

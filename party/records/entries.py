@@ -29,9 +29,10 @@ from protocols.privacy.relations import relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact
 from protocols.rule_terms import RuleTerms
+from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Counting, Impurity, Learner, Method, Rank, Terms
+from protocols.terms import Counting, Impurity, Learner, Method, Rank, Reveal, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
@@ -224,6 +225,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "counting": Counting,
     "rank": Rank,
     "impurity": Impurity,
+    "reveal": Reveal,
     "learner": Learner,
 }
 
@@ -255,10 +257,25 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
         case SetsFact(way, sets, values):
             told = None if values is None else list(values)
             return "itemsets", {"way": way, "sets": [_path(schema, each) for each in sets], "counts": told}
+        case OpenedFact(what, nodes, values):
+            return "opened", {"way": Way.BOTH, "what": what, **_opened(schema, what, nodes, values)}
         case ModelFact(digest):
             return "model", {"way": Way.BOTH, "digest": digest.hex()}
         case _:
             raise InputError(f"{fact!r} has no place in the ledger")
+
+
+def _opened(
+    schema: Schema, what: OpenedKind, nodes: Sequence[Expression], values: Sequence[int] | None
+) -> dict[str, object]:
+    """Name what was opened of nodes: leaf or split, the class, or the column that splits; None while nobody knows."""
+    words: Mapping[OpenedKind, Sequence[str]] = {
+        OpenedKind.LEAVES: ("split", "leaf"),
+        OpenedKind.LABELS: schema.class_attribute.values,
+        OpenedKind.SPLITS: [column_name(each) for each in schema.attributes],
+    }
+    are = None if values is None else [words[what][value] for value in values]
+    return {"paths": [_path(schema, node) for node in nodes], "are": are}
 
 
 def _estimated(fact: MinedFact | EstimatesFact | EstimatedCorrectFact, schema: Schema) -> tuple[str, dict[str, object]]:

@@ -28,8 +28,9 @@ class Side:
     `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
     numbers are known here, `estimates` how many rounded ones were told of each column. `gains` are how many estimated
     gains were told, `accuracies` the terms of the runs whose accuracy was, `itemsets` the counts of sets of items, None
-    where the number is not known here. `answers` are the people, as digests, of whom a joint prediction told the class,
-    by model and by whether it told the shares of the classes too.
+    where the number is not known here. `opened` is what was opened of the nodes of trees, by what it is. `answers` are
+    the people, as digests, of whom a joint prediction told the class, by model and by whether it told the shares of the
+    classes too.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -42,6 +43,7 @@ class Side:
     estimated_accuracies: int = 0
     accuracies: list[Any] = field(default_factory=list)
     itemsets: dict[NodePath, int | None] = field(default_factory=dict)
+    opened: dict[tuple[str, NodePath], str | None] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     answers: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
 
@@ -66,6 +68,8 @@ class Side:
                 self._add_estimated(content)
             case "accuracy":
                 _once(self.accuracies, _counting(terms))
+            case "opened":
+                self._add_opened(content)
             case "itemsets":
                 counts = content["counts"] or [None] * len(content["sets"])
                 paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
@@ -83,6 +87,12 @@ class Side:
             case _:
                 tables = (table for node in content["nodes"] for table in node["counts"].items())
                 self.estimates |= {column: sum(map(len, rows)) for column, rows in tables}
+
+    def _add_opened(self, content: Any) -> None:
+        """Add what was opened of nodes: a run that goes on opens some of them again."""
+        for at, path in enumerate(content["paths"]):
+            node = frozenset((column, value) for column, value in path)
+            self.opened[content["what"], node] = None if content["are"] is None else content["are"][at]
 
     def add_answers(self, content: Any) -> None:
         """Add what an entry of a joint prediction tells."""

@@ -1,6 +1,8 @@
 """The settings of one run, `job.toml`: what to do together, and the terms, which the parties compare."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from party.settings.depth import ANY, USUAL_DEPTH, read_depth
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
@@ -20,6 +22,7 @@ from protocols.terms import (
     Learner,
     Method,
     Rank,
+    Reveal,
     TermError,
     Terms,
 )
@@ -29,6 +32,21 @@ _GONE = {
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
     "engine": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
     "cipher": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
+}
+
+
+@dataclass(frozen=True)
+class _UsualLimits:
+    """What a job has that names no other: of how many splits a path, of how many records a leaf, how many held out."""
+
+    max_depth: int
+    min_leaf: int
+    test: str
+
+
+_USUAL: Final = {
+    Reveal.TREE: _UsualLimits(max_depth=4, min_leaf=20, test="0"),
+    Reveal.COUNTS: _UsualLimits(max_depth=USUAL_DEPTH, min_leaf=USUAL_MIN_LEAF, test="1/5"),
 }
 
 
@@ -52,6 +70,8 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
 
 def _terms(job: Section, key_floor: int) -> Terms:
     learner = Learner(job.choice("learner", Learner.names(), Learner.TREE))
+    reveal = Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE))
+    usual = _USUAL[reveal]
     return Terms(
         method=Method(job.choice("method", Method.names())),
         theta=job.fraction("theta", USUAL_THETA),
@@ -59,12 +79,13 @@ def _terms(job: Section, key_floor: int) -> Terms:
         counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),
         class_name=job.text("class", controls=BLANKS),
         seed=job.integer("seed", 0, MOST_SEED, 0),
-        test=job.fraction("test", "1/5"),
+        test=job.fraction("test", usual.test),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
         rank=Rank(job.choice("rank", Rank.names(), Rank.GAINS)),
-        max_depth=read_depth(job, USUAL_DEPTH if learner is Learner.TREE else ANY),
-        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
+        max_depth=read_depth(job, usual.max_depth if learner is Learner.TREE else ANY),
+        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, usual.min_leaf),
         noise=read_noise(job),
         impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
+        reveal=reveal,
         learner=learner,
     )

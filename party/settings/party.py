@@ -52,7 +52,7 @@ USUAL_MIN_LEAF = 5
 
 _AGREE = (
     "methods", "ranks", "odds", "omega", "counting", "smallest_key_bits", "max_depth", "min_leaf",
-    "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
+    "max_classes", "smallest_class", "smallest_test", "exact_counts", "noise", "epsilon", "most_runs", "most_counts",
     "most_predictions", "probabilities",
     *ALIGNMENT_KEYS,
 )  # fmt: skip
@@ -93,6 +93,7 @@ class Acceptance:
     """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits, rankings.
 
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
+    `exact_counts` allows runs whose counts the peer sees without noise.
     `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
     `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
     most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise,
@@ -113,6 +114,7 @@ class Acceptance:
     epsilon: Fraction | None = None
     life: LifeBounds = USUAL_BOUNDS
     probabilities: bool = False
+    exact_counts: bool = False
     alignments: AlignmentBounds = USUAL_ALIGNMENTS
 
     @property
@@ -333,6 +335,7 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         epsilon=read_budget(section),
         life=read_life_bounds(section),
         probabilities=section.flag("probabilities", default=False),
+        exact_counts=section.flag("exact_counts", default=False),
         alignments=read_alignment_bounds(section),
     )
 

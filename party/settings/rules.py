@@ -9,11 +9,11 @@ from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import Section
 from protocols.errors import InputError
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
-from protocols.terms import ALL, EVERYONE, MOST_KEY_BITS, MOST_LEAF, Counting, Learner, Method, Rank, Terms
+from protocols.terms import ALL, EVERYONE, MOST_KEY_BITS, MOST_LEAF, Counting, Learner, Method, Rank, Reveal, Terms
 
 RULES: Final = "rules"
 RULE_KEYS: Final = (
-    "learner", "method", "theta", "counting", "key_bits", "min_leaf",
+    "learner", "method", "theta", "counting", "key_bits", "min_leaf", "reveal",
     "min_support", "max_len", "most_sets", "absent",
 )  # fmt: skip
 USUAL_THETA: Final = "2/3"
@@ -51,6 +51,7 @@ def read_rules(job: Section, key_floor: int) -> Terms:
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
         rank=Rank.COPIES,
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
+        reveal=Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE)),
         learner=Learner.RULES,
         rules=rules,
     )

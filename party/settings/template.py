@@ -60,6 +60,8 @@ max_depth = "any"          # most splits of a path; with a number, a job must ha
 max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
+exact_counts = false       # whether the other party may see exact counts (reveal = "counts"), from
+#                          # which it can work out records of ours
 noise = "any"              # largest epsilon of a job; a number refuses exact counts; needs epsilon
 epsilon = "any"            # most epsilon that all runs over this data set may spend together
 most_runs = 1              # most runs on different terms over this data set: two can be subtracted

@@ -8,7 +8,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.rule_terms import RuleTerms
-from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Rank, TermError, Terms
+from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Rank, Reveal, TermError, Terms
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0
@@ -59,6 +59,7 @@ def _terms(proto: wire.Terms) -> Terms:
         min_leaf=proto.min_leaf,
         noise=read_fraction("noise", proto.noise) if proto.noise else None,
         impurity=Impurity(proto.impurity),
+        reveal=Reveal(proto.reveal),
         learner=Learner(proto.learner),
         rules=_rules(proto.rules) if proto.HasField("rules") else None,
     )
@@ -83,6 +84,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         min_leaf=terms.min_leaf,
         noise="" if terms.noise is None else fraction_text(terms.noise),
         impurity=terms.impurity,
+        reveal=terms.reveal,
         learner=terms.learner,
         rules=None if terms.rules is None else _rules_to_wire(terms.rules),
     )

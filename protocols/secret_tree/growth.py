@@ -19,9 +19,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.gates import Gates
+from protocols.oblivious.gates import LANES, Gates
 from protocols.oblivious.numbers import (
     as_numbers,
     bits_of_lanes,
@@ -34,6 +35,7 @@ from protocols.oblivious.numbers import (
 from protocols.role import Role, together
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
+from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.worth import worth_by
 from protocols.tables.expression import ROOT, Expression, Term
@@ -61,6 +63,10 @@ class HiddenNode:
     of_parent: NDArray[np.bool_] | None = None
 
 
+Opened = dict[Expression, Node]
+"""What the nodes of a depth are: leaves, and splits without their children."""
+
+
 class SecretTree:
     """One side's part of growing a tree.
 
@@ -69,18 +75,29 @@ class SecretTree:
         growth: Its depth, and the least records of a leaf.
         counts: Of the training records.
         gates: Our part of the computation.
+        most_bits: That the tree may reveal; None for any.
+        answers: The levels that both remember: what each node's answer is, its attribute or, of a leaf, `-1 - label`.
 
     Discloses: the tree: its splits and labels.
     """
 
     def __init__(
-        self, schema: Schema, growth: Growth, counts: SharedCounts, gates: Gates, most_bits: Fraction | None = None
+        self,
+        schema: Schema,
+        growth: Growth,
+        counts: SharedCounts,
+        gates: Gates,
+        most_bits: Fraction | None = None,
+        answers: KeptAnswers | None = None,
     ) -> None:
         self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
         self._allowance, self._spent = Allowance(schema, growth.max_depth, most=most_bits), Fraction(0)
         self._worth = worth_by(growth.impurity, gates, counts.records, schema.classes)
+        self._answers = KeptAnswers() if answers is None else answers
         self._nodes: dict[Expression, Node] = {}
         self._above: dict[Expression, Tables] = {}
+        self._shares: dict[Expression, Uint64s] = {}
+        self._of_parents: dict[Expression, NDArray[np.bool_]] = {}
 
     def build(self) -> Role[Tree]:
         """Grow the tree to its end, or its limits.
@@ -88,62 +105,115 @@ class SecretTree:
         Raises:
             PeerError: The peer sent what the protocol does not allow.
         """
-        labels = [ROOT & Term(self._schema.class_index, label) for label in range(self._schema.classes)]
-        every = tuple(range(len(self._schema.attributes)))
-        level = [HiddenNode(ROOT, every, (yield from self._counts.count(labels)))]
+        level = [ROOT]
         while level:
-            level = yield from self._grow(level)
+            known = self._answers.recalled()
+            opened = (yield from self._ask(level)) if known is None else self._as_known(level, known)
+            self._nodes |= opened
+            level = [
+                path.child(node.attribute, value)
+                for path, node in opened.items()
+                if isinstance(node, Split)
+                for value in range(self._schema.attributes[node.attribute].size)
+            ]
         return assembled(self._schema, self._nodes.items(), self._growth)
 
-    def _grow(self, level: list[HiddenNode]) -> Role[list[HiddenNode]]:
-        """Open what the nodes of one depth are; return those of the next."""
-        level = yield from self._without_unasked(level)
+    def _ask(self, level: Sequence[Expression]) -> Role[Opened]:
+        """Open what the nodes of a depth are, and keep it."""
+        yield from self._count_anew(level)
+        opened: Opened = {}
+        yield from self._grow([self._hidden(path) for path in level], opened)
+        opened = {path: opened[path] for path in level}
+        nodes = opened.values()
+        yield from self._answers.keep(
+            tuple(float(-1 - node.label if isinstance(node, Leaf) else node.attribute) for node in nodes)
+        )
+        return opened
+
+    def _as_known(self, level: Sequence[Expression], known: AnswerNumbers) -> Opened:
+        """Return what both remember of a depth."""
+        self._asked([self._candidates(path) for path in level])
+        nodes = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
+        self._spent += sum(isinstance(node, Leaf) for node in nodes) * self._allowance.of_label
+        return dict(zip(level, nodes, strict=True))
+
+    def _count_anew(self, level: Sequence[Expression]) -> Role[None]:
+        """Share the counts of nodes whose parents' were not shared in this session: of the root, or where it goes on.
+
+        The parents' labels follow: what was split has enough records for a label of its own.
+        """
+        if level[0] in self._shares:
+            return
+        classes = self._schema.classes
+        what = [path & Term(self._schema.class_index, label) for path in level for label in range(classes)]
+        rows = (yield from self._counts.count(what)).reshape(-1, classes)
+        self._shares = dict(zip(level, rows, strict=True))
+        if level == [ROOT]:
+            return
+        parents: dict[Expression, Uint64s] = {}
+        for path, row in self._shares.items():
+            parents[path.parent] = parents.get(path.parent, np.zeros(classes, WORD)) + row
+        own = filled(np.stack(list(parents.values()), axis=1))
+        numbers, _ = yield from self._lifted(own, self._counts.width + 2)
+        label = bits_of_lanes((yield from self._commonest(numbers)))
+        of_parent = {path: label[:, at] for at, path in enumerate(parents)}
+        self._of_parents = {path: of_parent[path.parent] for path in level}
+
+    def _candidates(self, path: Expression) -> tuple[int, ...]:
+        return tuple(at for at in range(len(self._schema.attributes)) if at not in path.columns)
+
+    def _hidden(self, path: Expression) -> HiddenNode:
+        return HiddenNode(path, self._candidates(path), self._shares[path], self._of_parents.get(path))
+
+    def _grow(self, level: list[HiddenNode], opened: Opened) -> Role[None]:
+        """Open what the nodes of one depth are; keep our shares of the next."""
+        level = yield from self._without_unasked(level, opened)
+        self._shares, self._of_parents, above, self._above = {}, {}, self._above, {}
         if not level:
-            return []
+            return
         if self._growth.min_leaf == 1:
             label, ends = yield from self._judged(level)
-            split = yield from self._without_leaves(level, label, ends)
+            split = yield from self._without_leaves(level, label, ends, opened)
             if not split:
-                return []
+                return
             nodes = [level[at] for at in split]
-            tables = yield from self._tables(nodes)
+            tables = yield from self._tables(nodes, above)
             winners, _ = yield from self._contest(nodes, tables)
-            opened = yield from self._opened(winners, range(len(nodes)))
+            lanes = _lanes(nodes, range(len(nodes)))
         else:
-            tables = yield from self._tables(level)
+            tables = yield from self._tables(level, above)
             (label, ends), (winners, barred) = yield from together(self._judged(level), self._contest(level, tables))
             goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
-            split = yield from self._without_leaves(level, label, self._gates.flipped(goes_on))
-            opened = yield from self._opened(winners, split)
+            split = yield from self._without_leaves(level, label, self._gates.flipped(goes_on), opened)
+            lanes = _lanes(level, split)
             nodes, tables = [level[at] for at in split], [tables[at] for at in split]
-        self._above, shares = {}, bits_of_lanes(label)
-        children: list[HiddenNode] = []
-        for at, winner, node, of_node in zip(split, opened, nodes, tables, strict=True):
-            attribute = node.candidates[winner]
-            self._nodes[node.expression], self._above[node.expression] = Split((), attribute, ()), of_node
-            left = tuple(candidate for candidate in node.candidates if candidate != attribute)
-            children += [
-                HiddenNode(node.expression.child(attribute, value), left, row, shares[:, at])
-                for value, row in enumerate(of_node[attribute])
-            ]
-        return children
+        attributes = yield from open_lanes(self._gates, OpenedKind.SPLITS, winners, lanes)
+        shares = bits_of_lanes(label)
+        for at, attribute, node, of_node in zip(split, attributes, nodes, tables, strict=True):
+            opened[node.expression], self._above[node.expression] = Split((), attribute, ()), of_node
+            for value, row in enumerate(of_node[attribute]):
+                child = node.expression.child(attribute, value)
+                self._shares[child], self._of_parents[child] = row, shares[:, at]
 
     def _judged(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of each node's label, and of whether it is a leaf whatever its candidates are: a lane each."""
-        gates, classes = self._gates, self._schema.classes
+        gates = self._gates
         own = filled(np.stack([node.counts for node in level], axis=1))
         width = self._counts.width + 2
         numbers, bits = yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), width)
         in_all, of_class = bits[:, -1], bits[:, :-1].reshape(len(bits), -1)
-        nobody = np.zeros((classes, in_all.shape[1]), WORD)
-        (label, _), goes_on = yield from together(
-            least(gates, np.uint64(0) - numbers[:-1], nobody, width), self._may_go_on(of_class, in_all)
-        )
+        label, goes_on = yield from together(self._commonest(numbers[:-1]), self._may_go_on(of_class, in_all))
         parents = [node.of_parent for node in level if node.of_parent is not None]
         if parents:
             is_large = yield from not_below(gates, in_all, self._growth.min_leaf)
             label = yield from gates.chosen(is_large, label, wires_of(np.stack(parents, axis=1)))
         return label, gates.flipped(goes_on)
+
+    def _commonest(self, numbers: Uint64s) -> Role[Uint64s]:
+        """Return shares of the class with the highest count in each lane (`classes x lanes`), two bits wider."""
+        nobody = np.zeros((len(numbers), numbers.shape[1] // LANES), WORD)
+        label, _ = yield from least(self._gates, np.uint64(0) - numbers, nobody, self._counts.width + 2)
+        return label
 
     def _may_go_on(self, of_class: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
         """Return shares of whether nodes have more than one class, and as many records as a split needs."""
@@ -161,9 +231,9 @@ class SecretTree:
         lifted = (own - over.reshape(own.shape)) & modulus_mask(width)
         return lifted, bits[:narrow].reshape(narrow, *own.shape[:-1], -1)
 
-    def _tables(self, nodes: Sequence[HiddenNode]) -> Role[list[Tables]]:
-        """Return our shares of the counts of all candidates of each node."""
-        spared, classes = self._spared(nodes), self._schema.classes
+    def _tables(self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]) -> Role[list[Tables]]:
+        """Return our shares of the counts of all candidates of each node, given those of nodes above them."""
+        spared, classes = self._spared(nodes, above), self._schema.classes
         what = [
             node.expression.child(candidate, value) & Term(self._schema.class_index, label)
             for at, node in enumerate(nodes)
@@ -180,17 +250,17 @@ class SecretTree:
                 start += len(rows)
                 tables[at][candidate] = np.concatenate([rows, (node.counts - rows.sum(0, dtype=WORD))[None]])
         for at, siblings in spared.items():
-            above = self._above[nodes[at].expression.parent]
+            of_parent = above[nodes[at].expression.parent]
             for candidate in nodes[at].candidates:
                 others = np.stack([tables[each][candidate] for each in siblings]) if siblings else np.zeros(1, WORD)
-                tables[at][candidate] = above[candidate] - others.sum(0, dtype=WORD)
+                tables[at][candidate] = of_parent[candidate] - others.sum(0, dtype=WORD)
         return list(tables)
 
-    def _spared(self, nodes: Sequence[HiddenNode]) -> dict[int, list[int]]:
+    def _spared(self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]) -> dict[int, list[int]]:
         """Return for the last branch of each split all of whose branches are counted, where the others are."""
         branches: dict[Expression, list[int]] = {}
         for at, node in enumerate(nodes):
-            if node.expression.terms:
+            if node.expression.terms and node.expression.parent in above:
                 branches.setdefault(node.expression.parent, []).append(at)
         return {
             places[-1]: places[:-1]
@@ -222,34 +292,42 @@ class SecretTree:
         two = yield from several(self._gates, wires_of(branches))
         return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
 
-    def _without_unasked(self, level: Sequence[HiddenNode]) -> Role[list[HiddenNode]]:
+    def _asked(self, level: Sequence[tuple[int, ...]]) -> list[int]:
+        """Return which nodes of a depth may be asked, given each one's candidates, and spend their bits."""
+        asked = self._allowance.asked(level, self._spent)
+        self._spent += self._allowance.price([level[at] for at in asked])
+        return asked
+
+    def _without_unasked(self, level: Sequence[HiddenNode], opened: Opened) -> Role[list[HiddenNode]]:
         """Open the labels of nodes that nothing may split; return the others."""
-        asked = self._allowance.asked([node.candidates for node in level], self._spent)
-        self._spent += self._allowance.price([level[at].candidates for at in asked])
+        asked = self._asked([node.candidates for node in level])
         ended = [node for at, node in enumerate(level) if at not in set(asked)]
         if ended:
             label, _ = yield from self._judged(ended)
-            yield from self._put_leaves(ended, label, range(len(ended)))
+            yield from self._put_leaves(ended, label, range(len(ended)), opened)
         return [level[at] for at in asked]
 
-    def _without_leaves(self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s) -> Role[list[int]]:
+    def _without_leaves(
+        self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, opened: Opened
+    ) -> Role[list[int]]:
         """Open which nodes are leaves, and their labels; return where the others are."""
-        opened = yield from self._opened(ends[None], range(len(level)))
-        yield from self._put_leaves(level, label, [at for at, is_leaf in enumerate(opened) if is_leaf])
-        return [at for at, is_leaf in enumerate(opened) if not is_leaf]
+        lanes = [Lane(at, node.expression, (0, 1)) for at, node in enumerate(level)]
+        are_leaves = yield from open_lanes(self._gates, OpenedKind.LEAVES, ends[None], lanes)
+        yield from self._put_leaves(level, label, [at for at, is_leaf in enumerate(are_leaves) if is_leaf], opened)
+        return [at for at, is_leaf in enumerate(are_leaves) if not is_leaf]
 
-    def _put_leaves(self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int]) -> Role[None]:
-        for at, opened in zip(places, (yield from self._opened(label, places)), strict=True):
-            self._nodes[level[at].expression] = Leaf((), opened)
+    def _put_leaves(
+        self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int], opened: Opened
+    ) -> Role[None]:
+        lanes = [Lane(at, level[at].expression, range(self._schema.classes)) for at in places]
+        labels = yield from open_lanes(self._gates, OpenedKind.LABELS, label, lanes)
+        for lane, label_of_leaf in zip(lanes, labels, strict=True):
+            opened[lane.node] = Leaf((), label_of_leaf)
             self._spent += self._allowance.of_label
 
-    def _opened(self, wires: Uint64s, places: Sequence[int]) -> Role[list[int]]:
-        """Open the numbers of some lanes, of which the wires are the bits, and of no other lane."""
-        if not places:
-            return []
-        both = yield from self._gates.opened(wires_of(bits_of_lanes(wires)[:, list(places)]))
-        bits = bits_of_lanes(both)[:, : len(places)].astype(np.int64)
-        return [int(number) for number in (bits << np.arange(len(bits))[:, None]).sum(0)]
+
+def _lanes(nodes: Sequence[HiddenNode], places: Sequence[int]) -> list[Lane]:
+    return [Lane(at, nodes[at].expression, nodes[at].candidates) for at in places]
 
 
 def simulate_openings(tree: Tree, most_bits: Fraction | None = None) -> Iterator[Uint64s]:

@@ -78,6 +78,10 @@ _PEER_WANTS = {
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
     "rank": "the peer's [agree] ranks does not list this rank: choose the other",
     "impurity": "the peer does not take this impurity: ask its owner which it takes",
+    "reveal": (
+        'the peer\'s [agree] allows no exact counts: take reveal = "tree", or noise, or ask its owner to write '
+        "exact_counts = true"
+    ),
     "learner": "the peer does not take this learner: ask its owner which it takes",
     "rules": "the peer does not take these rules: raise min_support, or lower most_sets",
     "receiver": "the peer does not agree on who receives the classes: ask its owner",

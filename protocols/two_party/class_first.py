@@ -78,6 +78,26 @@ def share_class_counts(
     return tuple(int(count) for count in counts)
 
 
+def judge_class(local: PartyInputs, train: Index, record: PutOnRecord = keep_no_record) -> Role[None]:
+    """Let who holds the class refuse it, where nobody hears its counts.
+
+    Args:
+        local: What we bring.
+        train: The training records.
+        record: Puts on record what leaves next.
+
+    Discloses: if we hold the class, whether we find one of its values too rare.
+
+    Raises:
+        DisagreementError: One side does.
+    """
+    own = local.class_counts(train) if local.holds_class else None
+    if own is not None:
+        record(Leaving.CLASS_WORD)
+    yield from _settle(local, own)
+    record(Leaving.REST)
+
+
 def _shared(
     local: PartyInputs, agreed: Agreement, train: Index, noises: BothNoises | None, record: PutOnRecord
 ) -> Role[AnswerNumbers]:

@@ -34,7 +34,13 @@ from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Role
 from protocols.terms import Growth, Learner, Rank
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_record, share_class_counts
+from protocols.two_party.class_first import (
+    ClassTally,
+    PutOnRecord,
+    judge_class,
+    keep_no_record,
+    share_class_counts,
+)
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
@@ -43,6 +49,7 @@ from protocols.two_party.noise import noises_of
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
+from protocols.two_party.secret import grow_secretly
 from protocols.two_party.secure import SecureCounting, SharedKey
 from protocols.two_party.split import split_records
 from protocols.two_party.told_estimates import (
@@ -162,16 +169,27 @@ class _Run:
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
+        hides = self._terms.hides_counts
+        grown, told = yield from self._grow_secretly(record) if hides else self._learn(record)
+        self._keep(grown.model)
+        yield from confirm_same_model(grown.model.digest())
+        return self._outcome(grown, told)
+
+    def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
+        """Grow a tree and show no count."""
+        yield from judge_class(self._local, self._train, record)
+        tree = yield from grow_secretly(self._local, self._agreed, self._train, self._resumed.answers)
+        return _Grown(tree, 0, Correct(0.0)), 0
+
+    def _learn(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
+        """Learn from counts that are told; return how many were told of the classes, too."""
         told = yield from share_class_counts(
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
         mine = self._estimate if self._is_bayes else self._mine
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else mine
-        grown = yield from grow(copies, told)
-        self._keep(grown.model)
-        yield from confirm_same_model(grown.model.digest())
-        return self._outcome(grown, len(told))
+        return (yield from grow(copies, told)), len(told)
 
     def _split(self, view: View) -> tuple[View, View]:
         return view.rows(self._train), view.rows(self._test)

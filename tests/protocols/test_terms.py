@@ -16,8 +16,10 @@ from protocols.terms import (
     MOST_WINDOW,
     TERM_NAMES,
     Counting,
+    Impurity,
     Learner,
     Method,
+    Reveal,
     TermError,
     Terms,
     is_window,
@@ -96,7 +98,7 @@ def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
 
 
 def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
-    first = "method theta omega counting class seed test key_bits rank max_depth min_leaf noise impurity"
+    first = "method theta omega counting class seed test key_bits rank max_depth min_leaf noise impurity reveal"
     assert " ".join(TERM_NAMES) == f"{first} learner rules"
     assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
 
@@ -154,3 +156,35 @@ def test_the_first_term_that_differs_is_named(changes: dict[str, Any], name: str
 @pytest.mark.parametrize("value", ["3", "all", 1.0, True, 0, -1, MOST_WINDOW + 1])
 def test_what_is_no_window_is_told_from_one(value: object) -> None:
     assert not is_window(value)
+
+
+SECRET: dict[str, Any] = {"method": Method.SMC, "reveal": Reveal.TREE, "max_depth": 4, "test": Fraction(0)}
+
+
+def test_a_tree_alone_is_revealed_by_smc() -> None:
+    terms = replace(make_terms(), **SECRET)
+    assert (terms.hides_counts, terms.growth.min_class) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "problem"),
+    [
+        ({"method": Method.HYBRID}, "reveal", 'must be "counts" with method = "hybrid"'),
+        ({"method": Method.RANDOMIZED}, "reveal", 'must be "counts" with method = "randomized"'),
+        ({"counting": Counting.PAILLIER}, "reveal", 'must be "counts" with counting = "paillier"'),
+        (
+            {"learner": Learner.NAIVE_BAYES, "max_depth": None},
+            "reveal",
+            'must be "counts" with learner = "naive_bayes"',
+        ),
+        ({"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
+        ({"impurity": Impurity.GINI}, "reveal", 'must be "counts" with impurity = "gini"'),
+        ({"max_depth": None}, "max_depth", 'must be a number with reveal = "tree"'),
+        ({"noise": Fraction(1)}, "noise", 'needs reveal = "counts"'),
+        ({"test": Fraction(1, 5)}, "test", 'must be 0 with reveal = "tree"'),
+    ],
+)
+def test_whatever_shows_counts_needs_to_say_so(changes: dict[str, Any], field: str, problem: str) -> None:
+    with pytest.raises(TermError) as caught:
+        replace(make_terms(), **{**SECRET, **changes})
+    assert (caught.value.field, caught.value.problem[: len(problem)]) == (field, problem)

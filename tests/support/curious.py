@@ -86,7 +86,7 @@ class Guarded:
 
     def _config(self) -> PartyConfig:
         path = self.folder / "party.toml"
-        agree = f"[agree]\nsmallest_key_bits = {TEST_BITS}\n{self.agree}\n"
+        agree = f"[agree]\nexact_counts = true\nsmallest_key_bits = {TEST_BITS}\n{self.agree}\n"
         path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n{agree}')
         return read_party_config(path, TEST_BITS)
 

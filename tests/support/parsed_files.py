@@ -68,6 +68,7 @@ counting = "paillier"
 test = "1/5"
 seed = 1
 key_bits = 3072
+reveal = "counts"
 """
 SURVEY = b"""kind = "unrelated"
 theta = "1/2"

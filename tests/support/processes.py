@@ -24,6 +24,7 @@ from party.cli.main import main
 
 BITS = 2048
 JOB = {
+    "reveal": "counts",
     "method": "hybrid", "theta": "2/3", "omega": "all", "counting": "oblivious_transfer",
     "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1, "max_depth": "any",
 }  # fmt: skip

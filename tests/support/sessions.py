@@ -40,7 +40,9 @@ def make_acquaintance(folder: Path, key_bits: int, agree: str = "") -> None:
     """Make two folders with certificates, each trusting the other, and settings that allow small keys."""
     make_parties(folder)
     for party in NAMES:
-        agreed = f'[agree]\nsmallest_key_bits = {key_bits}\nmin_leaf = 1\nmost_runs = "any"\n{agree}'
+        agreed = (
+            f'[agree]\nsmallest_key_bits = {key_bits}\nmin_leaf = 1\nexact_counts = true\nmost_runs = "any"\n{agree}'
+        )
         settings = f'name = "{party}"\n[data]\nfile = "data.csv"\nid = "id"\n{agreed}'
         (folder / party / "party.toml").write_text(settings)
 

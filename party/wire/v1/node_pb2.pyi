@@ -734,6 +734,7 @@ class Terms(_message.Message):
     IMPURITY_FIELD_NUMBER: _builtins.int
     LEARNER_FIELD_NUMBER: _builtins.int
     RULES_FIELD_NUMBER: _builtins.int
+    REVEAL_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` too."""
@@ -752,6 +753,7 @@ class Terms(_message.Message):
     """Epsilon of the noise in the counts against each side, in lowest terms; empty for counts without noise."""
     impurity: _builtins.str
     learner: _builtins.str
+    reveal: _builtins.str
     @_builtins.property
     def rules(self) -> Global___RuleTerms:
         """Absent unless association rules are looked for."""
@@ -774,10 +776,11 @@ class Terms(_message.Message):
         impurity: _builtins.str = ...,
         learner: _builtins.str = ...,
         rules: Global___RuleTerms | None = ...,
+        reveal: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "rank", b"rank", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "rank", b"rank", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -294,7 +294,7 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
 
 
 TRAIN_PARTY = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
-TRAIN_JOB = 'method = "hybrid"\nclass = "c"\n'
+TRAIN_JOB = 'reveal = "counts"\nmethod = "hybrid"\nclass = "c"\n'
 
 
 @pytest.mark.parametrize(

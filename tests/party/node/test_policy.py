@@ -9,7 +9,7 @@ from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
-from protocols.terms import ALL, Counting, Method, Terms
+from protocols.terms import ALL, Counting, Method, Reveal, Terms
 from protocols.two_party.limits import Limits
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms
@@ -35,6 +35,7 @@ AGREE = Acceptance(
     None,
     5,
     Limits(5, 25, 50),
+    exact_counts=True,
 )
 
 
@@ -145,3 +146,22 @@ def test_a_job_of_our_own_that_we_would_refuse_a_peer_is_refused_before_anybody_
     large = replace(bob.limits, smallest_class=79)
     with pytest.raises(ConfigError, match=r"79"):
         check_job(replace(bob, limits=large), config, job)
+
+
+def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
+    agree = replace(AGREE, exact_counts=False, omega=ALL)
+    objection = first_objection(agree, make())
+    assert objection is not None
+    assert (objection.field, objection.reason[:22]) == ("reveal", 'reveal = "counts" show')
+    for changes in (
+        {"noise": Fraction(1), "max_depth": 3, "omega": ALL},
+        {
+            "method": Method.SMC,
+            "reveal": Reveal.TREE,
+            "counting": Counting.OBLIVIOUS_TRANSFER,
+            "max_depth": 3,
+            "test": Fraction(0),
+        },
+    ):
+        assert first_objection(replace(agree, counting=tuple(Counting)), make(**changes)) is None
+    assert first_objection(replace(agree, methods=tuple(Method)), make(method=Method.RANDOMIZED)) is None

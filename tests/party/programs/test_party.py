@@ -43,7 +43,8 @@ def settings(name: str, peer: str, port: int, held: str) -> str:
     place = "listen" if name == "alice" else "address"
     return (
         f'name = "{name}"\n[data]\nfile = "data.csv"\nid = "id"\n{held}[columns]\n"*" = {{ max_values = 4 }}\n'
-        f'[agree]\nsmallest_key_bits = 2048\n[node]\npeer = "{peer}"\n{place} = "127.0.0.1:{port}"\n'
+        f"[agree]\nexact_counts = true\nsmallest_key_bits = 2048\n"
+        f'[node]\npeer = "{peer}"\n{place} = "127.0.0.1:{port}"\n'
     )
 
 
@@ -68,6 +69,7 @@ JOB = """method = "hybrid"
 class = "outcome"
 key_bits = 2048
 theta = "2/3"
+reveal = "counts"
 """
 
 
@@ -107,7 +109,7 @@ def test_two_parties_of_a_program_find_rules_that_are_read_as_a_data_frame(
     alice, bob = parties
     job = tmp_path / "job.toml"
     rules = 'min_support = "1/10"\nmax_len = 2\nmost_sets = 40\n'
-    job.write_text(f'method = "smc"\nlearner = "rules"\nkey_bits = 2048\n{rules}')
+    job.write_text(f'method = "smc"\nlearner = "rules"\nreveal = "counts"\nkey_bits = 2048\n{rules}')
     with ThreadPoolExecutor(1) as pool, alice.listening() as listening:
         answered = pool.submit(listening.answer)
         ours, theirs = bob.train(job), answered.result(120)

@@ -21,6 +21,7 @@ key_bits = 4096
 max_depth = 6
 min_leaf = 8
 impurity = "gini"
+reveal = "counts"
 """
 TERMS = Terms(
     Method.HYBRID,
@@ -71,8 +72,8 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
 
 def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
     usual = replace(TERMS, theta=Fraction(2, 3), omega=3, max_depth=5)
-    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == usual
-    bayes = job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nlearner = "naive_bayes"\n')
+    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\n') == usual
+    bayes = job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\nlearner = "naive_bayes"\n')
     assert bayes == replace(usual, max_depth=None, learner=Learner.NAIVE_BAYES)
 
 

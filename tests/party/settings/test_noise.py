@@ -14,8 +14,8 @@ from protocols.terms import ALL, Counting, Method
 from tests.support.parties import make_terms
 
 TERMS = make_terms(method="smc", max_depth=3)
-AGREE = Acceptance(tuple(Method), None, ALL, tuple(Counting), 1, None, 1)
-JOB = 'method = "smc"\nclass = "c"\nmax_depth = 3\n'
+AGREE = Acceptance(tuple(Method), None, ALL, tuple(Counting), 1, None, 1, exact_counts=True)
+JOB = 'method = "smc"\nclass = "c"\nmax_depth = 3\nreveal = "counts"\n'
 PARTY = 'name = "alice"\n[data]\nfile = "table.csv"\nid = "id"\n[agree]\n'
 
 

@@ -58,7 +58,12 @@ def run_on(terms: Terms) -> tuple[bytes, dict[Any, list[list[float]]]]:
 
 
 def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
-    beside = {"class_name", "rules", "learner"}  # no rules under noise; learners are below
+    beside = {
+        "class_name",
+        "rules",
+        "learner",
+        "reveal",
+    }  # no rules and no hidden counts under noise; learners are below
     assert {*VARIED, *beside} == {field.name for field in fields(Terms)}
 
 
