@@ -69,7 +69,8 @@ def test_a_theta_that_leaves_nothing_above_its_noise_is_refused_whatever_the_odd
 
 def settings(folder: Path, odds: str) -> PartyConfig:
     path = folder / "party.toml"
-    path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n[agree]\nodds = {odds}\nmin_leaf = 1\n')
+    agree = f"[agree]\nexact_counts = true\nodds = {odds}\nmin_leaf = 1\n"
+    path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n{agree}')
     return read_party_config(path)
 
 
