@@ -41,7 +41,7 @@ _VALUES_CHANGED = (
     "otherwise, which gives its people new coins: both releases together show more than one"
 )
 _COPIES = "a second copy in another disguise would undo the first: return to it"
-_SPLITS = "counts over two splits can be subtracted and show single records: return to the first"
+_OTHER_SPLIT = "counts over two splits can be subtracted and show single records: return to the first"
 _PEERS = "two peers together would learn more than either: return to the first"
 _CLASSES = "counts against two classes show more of a record than against one: return to the first"
 _CURES = {
@@ -51,8 +51,8 @@ _CURES = {
     "columns": _COPIES,
     "theta": _COPIES,
     "groups": _COPIES,
-    "seed": _SPLITS,
-    "test": _SPLITS,
+    "seed": _OTHER_SPLIT,
+    "test": _OTHER_SPLIT,
 }
 _SPLIT_OF_CLASS = ("party", "class", "seed", "test")
 _CLASS_TELLS = {
