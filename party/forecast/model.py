@@ -130,6 +130,8 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
         terms: Of the run.
         splits: Inner nodes of the tree, if known.
     """
+    if terms.hides_counts:
+        return 0
     if not terms.counts_exactly:
         return classes
     if terms.rules is not None:

@@ -2,7 +2,8 @@
 
 `cotally-model/3` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
 "impurity", "noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. A NODE
-is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both
+is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`; a tree of which
+nobody knows the counts has none, at any node. Where both
 parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule
 is refused with the place. Trees are walked without recursion: a tree over many two-valued columns can be one long
 chain.
@@ -22,8 +23,8 @@ from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Growth, Impurity, TermError
 
 FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"
-_SPLIT = {"counts", "attribute", "children"}
-_LEAF = {"counts", "class"}
+_SPLIT = {"attribute", "children"}
+_LEAF = {"class"}
 _GROWTH = {field.name for field in fields(Growth)}
 
 
@@ -61,11 +62,13 @@ def _nodes_json(tree: Tree) -> str:
     pending: list[tuple[str, Node, str]] = [("", tree.root, "")]
     while pending:
         head, node, tail = pending.pop()
-        counts = f'{head}{{"counts": {compact([number_of(count) for count in node.counts])}'
+        begin = head + "{"
+        if tree.has_counts:
+            begin += f'"counts": {compact([number_of(count) for count in node.counts])}, '
         if isinstance(node, Leaf):
-            lines.append(f'{counts}, "class": {compact(tree.schema.class_attribute.values[node.label])}}}{tail}')
+            lines.append(f'{begin}"class": {compact(tree.schema.class_attribute.values[node.label])}}}{tail}')
             continue
-        lines.append(f'{counts}, "attribute": {compact(names[node.attribute])}, "children": [')
+        lines.append(f'{begin}"attribute": {compact(names[node.attribute])}, "children": [')
         values = tree.schema.attributes[node.attribute].values
         tails = ["},"] * (len(values) - 1) + ["}]}" + tail]
         heads = [f'{{"value": {compact(value)}, "node": ' for value in values]
@@ -135,14 +138,15 @@ class _Nodes:
         """Return the root."""
         nodes: list[Node] = []
         pending = [_Entry(value, "tree", frozenset())]
+        counted = set[str]() if isinstance(value, dict) and "counts" not in value else {"counts"}
         while pending:
             entry = pending.pop()
             record = entry.value if isinstance(entry.value, dict) else {}
-            counts = self._counts(record.get("counts"), entry.place)
+            counts = self._counts(record.get("counts"), entry.place) if counted else ()
             if "class" in record:
-                nodes.append(self._leaf(record_of(record, entry.place, _LEAF), entry.place, counts))
+                nodes.append(self._leaf(record_of(record, entry.place, _LEAF | counted), entry.place, counts))
                 continue
-            record_of(record, entry.place, _SPLIT)
+            record_of(record, entry.place, _SPLIT | counted)
             attribute = self._split_on(record["attribute"], entry)
             nodes.append(Split(counts, attribute, ()))
             pending += reversed(self._children(record["children"], attribute, entry))

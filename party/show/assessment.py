@@ -76,6 +76,8 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
         run: What it would reveal.
         revealed: What it has revealed.
     """
+    if run.terms.hides_counts:
+        return [_TREE_ALONE]
     if not run.terms.counts_exactly:
         return ["This run reveals the counts of the classes and no others exactly."]
     kind = counts_kind(run.terms)
@@ -86,6 +88,12 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     )
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
     return [f"This run reveals at most {run.most:,} {kind}, {whatever}{guess}, if the peer has columns like ours."]
+
+
+_TREE_ALONE = (
+    "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf. Who "
+    "deviates from the protocol may learn some bits more for each node, and spoil the tree; it is equal at both."
+)
 
 
 def counts_kind(terms: Terms) -> str:

@@ -1,5 +1,6 @@
 """The ledger in words: what they learned from us, and we from them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -96,8 +97,20 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     for (_, probabilities), people in side.answers.items():
         what = "class, and the shares of the classes where the row ends," if probabilities else "class"
         yield f"the {what} of {_rows(len(people))} by one model"
+    if side.opened:
+        yield f"of trees alone, {_opened_text(side)}"
     if side.models:
         yield "the finished model" if len(side.models) == 1 else f"{len(side.models)} finished models"
+
+
+def _opened_text(side: Side) -> str:
+    kinds = Counter(what for what, _ in side.opened)
+    texts = (
+        ("splits", "what splits {:,} nodes"),
+        ("labels", "the class of {:,} leaves"),
+        ("leaves", "which of {:,} are leaves"),
+    )
+    return ", ".join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])
 
 
 def _estimate_lines(side: Side) -> Iterator[str]:

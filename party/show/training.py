@@ -51,7 +51,8 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}"
+    hidden = ", the tree alone is revealed" if terms.hides_counts else ""
+    how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
     told = f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
@@ -111,7 +112,9 @@ def _accuracy(trained: Trained) -> list[str]:
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     share_of_commonest = commonest_share(outcome.model)
-    commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
+    commonest = ""
+    if share_of_commonest is not None:
+        commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
     error = outcome.standard_error / outcome.records_test
     if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone
         noise = f", with noise of a standard error of {error:.3f}" if error else ""

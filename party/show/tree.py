@@ -24,6 +24,11 @@ def count_text(count: float) -> str:
     return str(number) if isinstance(number, int) else f"{number:.1f}"
 
 
+def counts_text(node: Node) -> str:
+    """Return the counts of a node in brackets; nothing where nobody knows them."""
+    return f"[{' '.join(map(count_text, node.counts))}]" if node.counts else ""
+
+
 def title(tree: Tree) -> str:
     """Return the line over a tree: the class, its values in the order of the counts, and the tree's size."""
     target = tree.schema.class_attribute
@@ -58,14 +63,15 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
     pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
     while pending:
         node, head, below, path = pending.pop()
-        counts = "[" + " ".join(map(count_text, node.counts)) + "]" + (f" {MARK}" if path in marked else "")
+        told = [counts_text(node)] if node.counts else []
+        counts = "".join(f" {each}" for each in (*told, *([MARK] if path in marked else [])))
         if isinstance(node, Leaf):
-            yield f"{head}→ {printable(tree.schema.class_attribute.values[node.label])} {counts}"
+            yield f"{head}→ {printable(tree.schema.class_attribute.values[node.label])}{counts}"
             continue
         if len(path.terms) == levels:
-            yield f"{head}{names[node.attribute]} {counts} …"
+            yield f"{head}{names[node.attribute]}{counts} …"
             continue
-        yield f"{head}{names[node.attribute]} {counts}"
+        yield f"{head}{names[node.attribute]}{counts}"
         values = [printable(value) for value in tree.schema.attributes[node.attribute].values]
         last = len(values) - 1
         pending += [
@@ -81,6 +87,10 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
 
 def counts_line(tree: Tree) -> str:
     """Say what the numbers at the nodes are."""
+    if not tree.has_counts:
+        return (
+            "Nobody knows how many records a node has, or the shares of the classes there: the tree alone was revealed."
+        )
     said = "In brackets, and as a bar: the records of each class, in this order."
     if tree.growth.noise is not None:
         return f"{said} They have noise: the {_NOT_ADDED}"
@@ -104,7 +114,7 @@ class PureLeaves:
 
 def pure_leaves(model: Model, terms: Terms) -> PureLeaves | None:
     """Find the pure leaves of a tree of exact counts; None of other models."""
-    if not isinstance(model, Tree) or not terms.counts_exactly or terms.noise is not None:
+    if not isinstance(model, Tree) or not model.has_counts or not terms.counts_exactly or terms.noise is not None:
         return None
     leaves = [node.counts for _, node in model.nodes() if isinstance(node, Leaf)]
     pure = [round(sum(counts)) for counts in leaves if sum(count > 0 for count in counts) == 1]
@@ -132,14 +142,14 @@ def to_dot(tree: Tree, levels: int | None = None) -> str:
     made = 1
     while pending:
         node, own, depth = pending.pop()
-        counts = " ".join(map(count_text, node.counts))
+        counts = [" ".join(map(count_text, node.counts))] if node.counts else []
         if isinstance(node, Leaf):
             label = tree.schema.class_attribute.values[node.label]
-            lines.append(f"  n{own} [shape=box, label={_quoted(label, counts)}];")
+            lines.append(f"  n{own} [shape=box, label={_quoted(label, *counts)}];")
             continue
         below = () if depth == levels else node.children
         lines.append(
-            f"  n{own} [shape=ellipse, label={_quoted(names[node.attribute], counts, *[] if below else '…')}];"
+            f"  n{own} [shape=ellipse, label={_quoted(names[node.attribute], *counts, *[] if below else '…')}];"
         )
         for value, child in zip(tree.schema.attributes[node.attribute].values, below, strict=False):
             lines.append(f"  n{own} -> n{made} [label={_quoted(value)}];")

@@ -10,28 +10,30 @@ from protocols.learning.tree import Leaf, Tree, majority
 Model = Tree | NaiveBayes
 
 
-def commonest_share(model: Model) -> float:
-    """Return the share of the class that most training records have."""
+def commonest_share(model: Model) -> float | None:
+    """Return the share of the class that most training records have; None where nobody knows it."""
     if isinstance(model, Tree):
+        if not model.has_counts:
+            return None
         counts = model.root.counts
         return max(counts) / max(sum(counts), 1)  # noise may leave no record at all
     return float(np.exp(model.prior.max()))
 
 
-def beats_guessing(share: float, error: float, commonest: float) -> bool:
-    """Tell whether an accuracy exceeds the share of the commonest class by more than its standard error."""
-    return share - commonest > error
+def beats_guessing(share: float, error: float, commonest: float | None) -> bool | None:
+    """Tell whether an accuracy exceeds the share of the commonest class, if known, by more than its standard error."""
+    return None if commonest is None else share - commonest > error
 
 
-def beats_when_tested(model: Model, correct: float, records: int, error: float) -> bool:
+def beats_when_tested(model: Model, correct: float, records: int, error: float) -> bool | None:
     """Tell it of correct held-out records, whose number has this standard error beside that of the sample."""
     share = min(max(correct / records, 0.0), 1.0)
     return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest_share(model))
 
 
 def beats_in_training(model: Model) -> bool | None:
-    """Tell it of the records that a tree was learned from; None of naive Bayes, which does not hold them."""
-    if not isinstance(model, Tree):
+    """Tell it of the records that a tree was learned from; None of a model that does not hold how many they are."""
+    if not isinstance(model, Tree) or not model.has_counts:
         return None
     total = max(sum(model.root.counts), 1)
     right = sum(node.counts[node.label] for _, node in model.walk() if isinstance(node, Leaf))

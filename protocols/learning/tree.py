@@ -1,15 +1,17 @@
 """Decision trees: the finished model that both parties end with."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counts import Claims
+from protocols.errors import InputError
 from protocols.randomness import canonical
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
@@ -17,11 +19,12 @@ from protocols.tables.table import Rows
 from protocols.terms import TO_THE_END, Growth
 
 Folded = TypeVar("Folded")
+NO_COUNTS: Final = "the model has classes alone, and nobody knows the shares of its leaves: ask for the classes"
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """An end of the tree; `counts` are all zero if no training record reached it."""
+    """An end of the tree; `counts` are all zero if no training record reached it, and none where nobody knows them."""
 
     counts: tuple[float, ...]
     label: int
@@ -46,6 +49,11 @@ class Tree:
     schema: Schema
     root: Node
     growth: Growth = TO_THE_END
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether it is known how many training records of each class each node has: not where the tree alone is."""
+        return bool(self.root.counts)
 
     @property
     def columns(self) -> frozenset[int]:
@@ -136,7 +144,7 @@ class Tree:
     @property
     def telling(self) -> int | None:
         """The attribute of the root, if each of its values has one class alone and there are several."""
-        if not isinstance(self.root, Split):
+        if not isinstance(self.root, Split) or not self.has_counts:
             return None
         held = [[count > 0 for count in child.counts] for child in self.root.children]
         several = sum(map(any, zip(*held, strict=True))) > 1
@@ -211,15 +219,36 @@ def _folded(
 
 
 def label_of_node(node: Node) -> int:
-    """Return the class of a row that ends at a node: at a split, since the row's value has no branch."""
-    return node.label if isinstance(node, Leaf) else majority(node.counts)
+    """Return the class of a row that ends at a node: at a split, since the row's value has no branch.
+
+    Where nobody knows counts it is the class of most leaves below, the first of several.
+    """
+    if isinstance(node, Leaf):
+        return node.label
+    return majority(node.counts) if node.counts else _commonest_label(node)
+
+
+def _commonest_label(node: Node) -> int:
+    leaves, pending = Counter[int](), [node]
+    while pending:
+        below = pending.pop()
+        if isinstance(below, Leaf):
+            leaves[below.label] += 1
+        else:
+            pending += below.children
+    return min(leaves, key=lambda label: (-leaves[label], label))
 
 
 def shares_of(node: Node) -> tuple[Fraction, ...]:
     """Return the class shares of a row that ends at a node, the same on every machine.
 
     A leaf of its parent's class whose own records, if it has any, are rather of another is all its class.
+
+    Raises:
+        InputError: Nobody knows its counts.
     """
+    if not node.counts:
+        raise InputError(NO_COUNTS)
     counts, label = [Fraction(max(0.0, count)) for count in node.counts], label_of_node(node)
     if not 0 < counts[label] == max(counts):
         return tuple(Fraction(place == label) for place in range(len(counts)))

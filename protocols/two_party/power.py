@@ -79,7 +79,7 @@ def _seen(design: RelatedDesign, schema: Schema, local: PartyInputs, terms: Term
 
     What holds of a count of the root holds of one of a set of items, in two groups at most.
     """
-    if not terms.counts_exactly:
+    if not terms.counts_exactly or terms.hides_counts:
         return None
     if not terms.disguises:
         return Seen()

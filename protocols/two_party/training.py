@@ -1,6 +1,6 @@
 """One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
 
-    class counts      from who holds the class
+    class counts      from who holds the class (with reveal = "tree" none, and no copies: transfers, and the tree alone)
     disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+from fractions import Fraction
 from html import unescape
 from pathlib import Path
 
@@ -47,6 +48,38 @@ def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: P
     assert ("Encryption key of " in trained.err) == (counting == "paillier")
     digests = {line.split("digest ")[1].split(";")[0] for line in trained.err.splitlines() if "digest" in line}
     assert digests == {tree.digest().hex()[:16]}
+
+
+SECRET = {"reveal": "tree", "method": "smc", "test": "0", "max_depth": 3, "min_leaf": 5}
+
+
+def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_on_record(pair: Pair) -> None:
+    for party in ("alice", "bob"):
+        pair.edit(party, "exact_counts = true", "exact_counts = false")
+    with serving(pair) as alice:
+        assert_one_error(pair.train_here(pair.write_job()), 2, "exact_counts = true")
+        trained = pair.train_here(pair.write_job(**SECRET))
+        assert trained.code == 0, trained.err
+        assert alice.poll() is None
+    tree = read_tree(pair.bob / "model.json")
+    assert (
+        (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes() == tree_json(tree).encode()
+    )
+    assert not tree.has_counts
+    assert tree.depth == 3
+    assert tree.leaves() == plain_tree(tree.schema, tree.growth, Fraction(0)).leaves()
+    for party in ("alice", "bob"):
+        folder = getattr(pair, party)
+        told = cotally_here("ledger", "export", folder)
+        assert told.code == 0, told.err
+        kinds = set(re.findall(r'"kind": "([a-z ]+)"', told.out))
+        assert kinds == {"columns", "head", "comparison", "release", "run", "opened", "model"}
+        page = cotally_here("report", folder, "--model", folder / "model.json", "-o", folder / "report.html")
+        assert page.code == 0, page.err
+        assert cotally_here("ledger", "show", folder).code == 0
+    shown = cotally_here("show", str(pair.bob / "model.json"))
+    assert shown.code == 0, shown.err
+    assert "[" not in shown.out.split("\n", 1)[1]
 
 
 def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:

@@ -10,7 +10,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema
-from protocols.terms import ALL
+from protocols.terms import ALL, TO_THE_END, Growth
 from protocols.two_party.split import split_records
 
 RECORDS = 160
@@ -23,7 +23,7 @@ def table(columns: tuple[int, ...]) -> tuple[list[str], list[list[str]]]:
     return [dataset.columns[c] for c in columns], [[row[c] for c in columns] for row in rows]
 
 
-def plain_tree(schema: Schema) -> Tree:
+def plain_tree(schema: Schema, growth: Growth = TO_THE_END, held_out: Fraction = Fraction(1, 5)) -> Tree:
     dataset = load("tic-tac-toe")
     (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
     cells = {**dict(zip(names_a, zip(*rows_a, strict=True), strict=True))}
@@ -32,6 +32,6 @@ def plain_tree(schema: Schema) -> Tree:
     codes = np.array(
         [[column.values.index(text) for text in cells[column.name]] for column in schema.columns], dtype=np.uint8
     ).T
-    train, test = split_records(1, RECORDS, Fraction(1, 5))
+    train, test = split_records(1, RECORDS, held_out)
     engine = PlaintextEngine(schema, codes[train], codes[test])
-    return run_alone(HybridId3(schema, engine.class_counts, ALL, engine).build()).tree
+    return run_alone(HybridId3(schema, engine.class_counts, ALL, engine, growth=growth).build()).tree

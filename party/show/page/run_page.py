@@ -137,6 +137,9 @@ def tree_section(tree: Tree, levels: int | None) -> PageSection:
 
 def importance_section(tree: Tree) -> PageSection:
     """Return the section on what each attribute adds to a tree."""
+    if not tree.has_counts:
+        said = "Nobody knows what the splits of this tree decrease impurity by: the tree alone was revealed."
+        return PageSection("importance", IMPORTANCE, [Sentences([said])])
     rows = _importances(tree)
     if not rows:
         return PageSection("importance", IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
@@ -221,7 +224,8 @@ def _worth(told: Finished) -> _Rows:
     if isinstance(model, JointItemsets):
         return list(_settled(run, model))
     commonest = commonest_share(model)
-    found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records"), _crossed(told)]
+    common = [] if commonest is None else [("Commonest class", f"{commonest:.3f} of the training records")]
+    found = [*_accuracy(told), *common, _crossed(told)]
     error = run.error or _deviations(told)[1]
     tested = run.correct is not None and run.tests > 0
     beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None

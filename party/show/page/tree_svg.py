@@ -14,7 +14,7 @@ from party.names import printable
 from party.show.page.classes import EDGE, class_words, legend_height, shortened
 from party.show.page.templates import render
 from party.show.page.tidy import tidy
-from party.show.tree import count_text, title
+from party.show.tree import counts_text, title
 from protocols.learning.tree import Node, Split, Tree
 
 _BOX, _HEIGHT, _ROOM, _ROW = 136, 42, 22, 47
@@ -114,7 +114,7 @@ def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: 
     is_split = isinstance(node, Split)
     name = names[node.attribute] if isinstance(node, Split) else classes[node.label]
     branch = printable(place.branch)
-    counts = f"[{' '.join(map(count_text, node.counts))}]"
+    counts = counts_text(node)
     shown = shortened(name if is_split else f"→ {name}", _CELLS)
     beside = f"+{place.hidden} nodes" if place.hidden else counts
     if cell_len(shown) + cell_len(beside) > _CELLS:
@@ -127,7 +127,7 @@ def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: 
         "name": shown,
         "beside": beside,
         "hidden": place.hidden,
-        "whole": f"{branch}: {name} {counts}" if branch else f"{name} {counts}",
+        "whole": f"{branch}: {name} {counts}".rstrip() if branch else f"{name} {counts}".rstrip(),
         "bar": list(_bar(node, x)),
     }
 
