@@ -277,8 +277,6 @@ class Terms:
             )
         if self.noise is not None:
             raise TermError("noise", 'needs reveal = "counts"')
-        if self.test:
-            raise TermError("test", 'must be 0 with reveal = "tree": an accuracy is a count of people')
 
     @property
     def levels(self) -> int | None:

@@ -274,7 +274,8 @@ def _opened(
         OpenedKind.LABELS: schema.class_attribute.values,
         OpenedKind.SPLITS: [column_name(each) for each in schema.attributes],
     }
-    are = None if values is None else [words[what][value] for value in values]
+    of_nodes = what is not OpenedKind.SCORES
+    are = None if values is None else [words[what][value] if of_nodes else value for value in values]
     return {"paths": [_path(schema, node) for node in nodes], "are": are}
 
 

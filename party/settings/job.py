@@ -45,7 +45,7 @@ class _UsualLimits:
 
 
 _USUAL: Final = {
-    Reveal.TREE: _UsualLimits(max_depth=4, min_leaf=20, test="0"),
+    Reveal.TREE: _UsualLimits(max_depth=4, min_leaf=20, test="1/5"),
     Reveal.COUNTS: _UsualLimits(max_depth=USUAL_DEPTH, min_leaf=USUAL_MIN_LEAF, test="1/5"),
 }
 

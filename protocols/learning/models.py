@@ -27,8 +27,13 @@ def beats_guessing(share: float, error: float, commonest: float | None) -> bool 
 
 def beats_when_tested(model: Model, correct: float, records: int, error: float) -> bool | None:
     """Tell it of correct held-out records, whose number has this standard error beside that of the sample."""
+    return beats_commonest(commonest_share(model), correct, records, error)
+
+
+def beats_commonest(commonest: float, correct: float, records: int, error: float) -> bool:
+    """Tell it where the share of the commonest class is known otherwise."""
     share = min(max(correct / records, 0.0), 1.0)
-    return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest_share(model))
+    return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest)
 
 
 def beats_in_training(model: Model) -> bool | None:

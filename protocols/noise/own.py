@@ -16,20 +16,42 @@ from protocols.randomness import KeyedRandomness, canonical, keyed_digest
 from protocols.tables.expression import Expression
 
 
-class OwnNoise:
-    """Draws our noise.
+class KeyedNoise:
+    """Draws the noise of one owner for what is asked of some tables.
 
     Args:
         secret: The owner's secret key, 32 bytes.
         tables: A digest of all that decides, with what is asked, which true number an answer is.
-        spending: Of our side.
         places: A number for each column that does not depend on the order of columns; as they stand unless given.
     """
+
+    def __init__(self, secret: bytes, tables: bytes, places: Mapping[int, int] = MappingProxyType({})) -> None:
+        self._key, self._places = keyed_digest(secret, b"cotally noise", tables), places
+
+    def of_model(self, law: Geometric, count: int, label: bytes, model: ModelParts) -> list[int]:
+        """Draw the noise of numbers about a model of these parts, in whatever order they come."""
+        return self._draw(law, count, label, *sorted(canonical(self._node(path), content) for path, content in model))
+
+    def _draw(self, law: Geometric, count: int, *label: bytes) -> list[int]:
+        scale = f"{law.scale.numerator}/{law.scale.denominator}".encode()
+        chance = KeyedRandomness(self._key, canonical(scale, *label))
+        return [law.draw(chance) for _ in range(count)]
+
+    def _node(self, expression: Expression) -> bytes:
+        """Return what stands for a node: the same in whatever order its path fixes the columns."""
+        return canonical(*sorted(canonical(self._column(t.column), _integer(t.value)) for t in expression.terms))
+
+    def _column(self, column: int) -> bytes:
+        return _integer(self._places.get(column, column))
+
+
+class OwnNoise(KeyedNoise):
+    """Draws our noise in counts, as `KeyedNoise`; `spending` is that of our side."""
 
     def __init__(
         self, secret: bytes, tables: bytes, spending: Spending, places: Mapping[int, int] = MappingProxyType({})
     ) -> None:
-        self._key, self._places = keyed_digest(secret, b"cotally noise", tables), places
+        super().__init__(secret, tables, places)
         self.spending = spending
 
     def __repr__(self) -> str:
@@ -53,21 +75,8 @@ class OwnNoise:
 
     def accuracy(self, model: ModelParts) -> int:
         """Draw the noise of the number of held-out records that a model of these parts classifies correctly."""
-        parts = sorted(canonical(self._node(expression), content) for expression, content in model)
-        (noise,) = self._draw(self.spending.accuracy, 1, b"accuracy", *parts)
+        (noise,) = self.of_model(self.spending.accuracy, 1, b"accuracy", model)
         return noise
-
-    def _draw(self, law: Geometric, count: int, *label: bytes) -> list[int]:
-        scale = f"{law.scale.numerator}/{law.scale.denominator}".encode()
-        chance = KeyedRandomness(self._key, canonical(scale, *label))
-        return [law.draw(chance) for _ in range(count)]
-
-    def _node(self, expression: Expression) -> bytes:
-        """Return what stands for a node: the same in whatever order its path fixes the columns."""
-        return canonical(*sorted(canonical(self._column(t.column), _integer(t.value)) for t in expression.terms))
-
-    def _column(self, column: int) -> bytes:
-        return _integer(self._places.get(column, column))
 
 
 def _integer(value: int) -> bytes:

@@ -12,7 +12,8 @@ The table is opened once for the same people: two exact ones over them would sho
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import isqrt, sqrt
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,13 @@ from protocols.messages import CountShares
 from protocols.noise.geometric import Geometric
 from protocols.oblivious.aes import WORD
 from protocols.oblivious.numbers import modulus_mask
-from protocols.role import Role, exchange
+from protocols.role import Note, Role, exchange
+from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.expression import Term
+
+QUALITY: Final = Fraction(1, 2)
+"""The epsilon of the noise in the table against each side."""
 
 
 def noise_of_scores(epsilon: Fraction) -> Geometric:
@@ -43,33 +48,38 @@ class Scores:
     """How many held-out records a tree gives which label, by class (`labels x classes`), with the noise of both sides.
 
     Args:
-        cells: The numbers, of which noise may make some negative.
+        cells: The numbers, label by label; noise may make some negative.
         records: How many were held out.
         law: The noise of each side.
     """
 
-    cells: tuple[tuple[int, ...], ...]
+    cells: tuple[int, ...]
     records: int
     law: Geometric
 
     @property
+    def table(self) -> NDArray[np.int64]:
+        """The numbers as `labels x classes`."""
+        return np.array(self.cells).reshape(isqrt(len(self.cells)), -1)
+
+    @property
     def correct(self) -> int:
         """How many have the class of their label, within what can be."""
-        return min(max(sum(row[at] for at, row in enumerate(self.cells)), 0), self.records)
+        return min(max(int(np.trace(self.table)), 0), self.records)
 
     @property
     def correct_error(self) -> float:
         """The standard error of the noise in that number."""
-        return sqrt(2 * len(self.cells) * self.law.variance)
+        return sqrt(2 * len(self.table) * self.law.variance)
 
     @property
     def commonest(self) -> float:
         """The share of the commonest class among them, of which the accuracy is to be more."""
-        return min(max(max(map(sum, zip(*self.cells, strict=True))) / self.records, 0.0), 1.0)
+        return min(max(float(self.table.sum(0).max()) / self.records, 0.0), 1.0)
 
 
-def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequence[int]) -> Role[Scores]:
-    """Count what a tree makes of the held-out records, and open it with both sides' noise.
+def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequence[int]) -> Role[tuple[int, ...]]:
+    """Count what a tree makes of the held-out records, and open it with both sides' noise, label by label.
 
     Args:
         tree: That both have.
@@ -88,12 +98,14 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
     cells = np.zeros((classes, classes), WORD)
     np.add.at(cells, [label for _, label in leaves], shares.reshape(-1, classes))
     most = modulus_mask(counts.width)
+    yield Note(OpenedFact(OpenedKind.SCORES, (), None))
     own = (cells.reshape(-1) + np.array(noise, np.int64).astype(WORD)) & most
     theirs = np.array((yield from exchange(CountShares(tuple(map(int, own))))).shares, WORD)
     if len(theirs) != len(own) or (theirs > most).any():
         raise PeerError("the shares of the held-out records' table are of other counts")
-    opened = _signed((own + theirs) & most, 2 * law.cut, most).reshape(classes, classes)
-    return Scores(tuple(tuple(map(int, row)) for row in opened), counts.records, law)
+    opened = tuple(map(int, _signed((own + theirs) & most, 2 * law.cut, most)))
+    yield Note(OpenedFact(OpenedKind.SCORES, (), opened))
+    return opened
 
 
 def _signed(numbers: NDArray[np.uint64], lowest: int, most: np.uint64) -> NDArray[np.int64]:

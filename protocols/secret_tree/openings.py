@@ -24,16 +24,21 @@ class OpenedKind(StrEnum):
     LEAVES      whether a node that was asked is a leaf: 1 if it is
     LABELS      the class of a leaf
     SPLITS      by which attribute a node is split, as its place among the node's candidates
+    SCORES      how many held-out records have which label, by class, with the noise of both sides (`held_out`)
     """
 
     LEAVES = "leaves"
     LABELS = "labels"
     SPLITS = "splits"
+    SCORES = "scores"
 
 
 @dataclass(frozen=True, repr=False)
 class OpenedFact(Fact):
-    """What is opened of these nodes; `values` are None while nobody knows them, and of `SPLITS` attributes."""
+    """What is opened of these nodes, of `SCORES` none; `values` are None while nobody knows them.
+
+    Of `SPLITS` they are attributes, of `SCORES` numbers, label by label.
+    """
 
     what: OpenedKind
     nodes: tuple[Expression, ...]

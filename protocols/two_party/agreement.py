@@ -354,13 +354,15 @@ def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms and of our own class (DESIGN 14): known before there is a peer.
 
     With noise the class is judged in the run, by the counts that are told: whether a run begins must tell no more.
+    Where both draw who is held out, it is judged when they have.
 
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
     for one split after the other learns the class of single records. `class_first` tells it, once the split is on
     record.
     """
     objection = _object_to_sizes(local, terms)
-    if objection is not None or not local.holds_class or terms.noise is not None:
+    is_judged_later = terms.noise is not None or (terms.hides_counts and terms.test > 0)
+    if objection is not None or not local.holds_class or is_judged_later:
         return objection
     train, *_ = split_records(terms.seed, len(local.records), terms.test)
     reason = local.limits.refuse_counts(local.class_counts(train))

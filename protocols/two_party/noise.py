@@ -2,7 +2,7 @@
 
 from protocols.noise.accounting import Spending, most_changes
 from protocols.noise.both import BothNoises
-from protocols.noise.own import OwnNoise
+from protocols.noise.own import KeyedNoise, OwnNoise
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Terms
@@ -22,9 +22,13 @@ def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:
     ours, theirs = (spending(agreement.schema, agreement.terms, side) for side in (local.party, agreement.peer))
     if ours is None or theirs is None:
         return None
-    named = sorted(range(len(agreement.schema.columns)), key=lambda column: _name(agreement.schema.columns[column]))
-    places = {column: place for place, column in enumerate(named)}
-    return BothNoises(OwnNoise(local.secrets.coins, tables_digest(local, agreement), ours, places), theirs)
+    tables, places = tables_digest(local, agreement), _places(agreement.schema)
+    return BothNoises(OwnNoise(local.secrets.coins, tables, ours, places), theirs)
+
+
+def noise_of_model(local: PartyInputs, agreement: Agreement) -> KeyedNoise:
+    """Return our noise of what is shown about a model, where no count of a node is shown."""
+    return KeyedNoise(local.secrets.coins, tables_digest(local, agreement), _places(agreement.schema))
 
 
 def tables_digest(local: PartyInputs, agreement: Agreement) -> bytes:
@@ -46,6 +50,12 @@ def tables_digest(local: PartyInputs, agreement: Agreement) -> bytes:
         canonical(local.party.encode(), agreement.peer.encode(), agreement.commitment),
         local.digest(b"noise"),
     )
+
+
+def _places(schema: Schema) -> dict[int, int]:
+    """Return a number for each column that does not depend on their order, which each side chooses."""
+    named = sorted(range(len(schema.columns)), key=lambda column: _name(schema.columns[column]))
+    return {column: place for place, column in enumerate(named)}
 
 
 def _name(column: Attribute) -> bytes:

@@ -14,33 +14,39 @@ from protocols.oblivious.session import set_up
 from protocols.oblivious.triples import Triples
 from protocols.role import Role
 from protocols.secret_tree.growth import SecretTree
+from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.held_out import score
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.secure import first_side
+from protocols.two_party.secure import RecordParts, first_side
 
 
-def grow_secretly(local: PartyInputs, agreed: Agreement, train: Index, answers: KeptAnswers) -> Role[Tree]:
-    """Grow the tree of the training records.
+def grow_secretly(
+    local: PartyInputs, agreed: Agreement, parts: RecordParts, answers: KeptAnswers
+) -> Role[tuple[Tree, Scores | None]]:
+    """Grow the tree of the training records, and open how good it is on those held out, if any are.
 
     Args:
         local: What we bring.
         agreed: What was agreed.
-        train: The training records.
-        answers: The levels that both remember.
+        parts: The training records, and those held out.
+        answers: The levels that both remember, and the scores.
 
-    Discloses: which attribute splits which node, and the class of each leaf.
+    Discloses: which attribute splits which node, and the class of each leaf; with our noise in it, how many held-out
+    records have which label, by class.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
         DeviationError: What it sent passes no check, or leads to no tree.
     """
-    codes = make_view(agreed.schema, local.party, local.table.codes, None, agreed.peer_design).rows(train).codes
+    view = make_view(agreed.schema, local.party, local.table.codes, None, agreed.peer_design)
+    codes, held_out = (view.rows(part).codes for part in parts)
     chooser, randomness = first_side(local.party, agreed), local.secrets.randomness
     is_chooser = chooser == local.party
     transfers = yield from set_up(TREE_DEPTH, randomness)
     counts = SharedCounts(sides_of(agreed.schema, chooser), np.asfortranarray(codes), transfers, is_chooser=is_chooser)
     gates = Gates(is_chooser, transfers, Triples(transfers, randomness))
-    tree = SecretTree(agreed.schema, agreed.terms.growth, counts, gates, answers=answers)
-    return (yield from tree.build())
+    tree = yield from SecretTree(agreed.schema, agreed.terms.growth, counts, gates, answers=answers).build()
+    scores = (yield from score(local, agreed, tree, held_out, transfers, answers)) if len(held_out) else None
+    return tree, scores

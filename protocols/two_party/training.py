@@ -25,13 +25,14 @@ from protocols.counts import Correct, CountEngine, KnownCounts
 from protocols.errors import InputError
 from protocols.learning.hybrid_bayes import Estimated, HybridBayes
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.models import Model, beats_when_tested
+from protocols.learning.models import Model, beats_commonest, beats_when_tested
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Role
+from protocols.secret_tree.held_out import Scores
 from protocols.terms import Growth, Learner, Rank
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import (
@@ -42,6 +43,7 @@ from protocols.two_party.class_first import (
     share_class_counts,
 )
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
+from protocols.two_party.held_out import draw_split
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import MinedLimits, mine, receive_mined
@@ -79,12 +81,15 @@ class Outcome:
     exact_counts_disclosed: int
     key: SharedKey | None = None
     remembered: int = 0
+    scores: Scores | None = None
 
     @property
     def beats_guessing(self) -> bool | None:
         """Whether it did better on records held out than the commonest class; None where it was not tested."""
         if self.correct is None or not self.records_test:
             return None
+        if self.scores is not None:
+            return beats_commonest(self.scores.commonest, self.correct, self.records_test, self.standard_error)
         return beats_when_tested(self.model, self.correct, self.records_test, self.standard_error)
 
     @property
@@ -147,6 +152,7 @@ class _Grown:
     correct: Correct
     key: SharedKey | None = None
     remembered: int = 0
+    scores: Scores | None = None
 
 
 class _Run:
@@ -177,9 +183,12 @@ class _Run:
 
     def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Grow a tree and show no count."""
+        seed = (yield from draw_split(self._local, self._agreed)) if self._terms.test else self._terms.seed
+        self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
         yield from judge_class(self._local, self._train, record)
-        tree = yield from grow_secretly(self._local, self._agreed, self._train, self._resumed.answers)
-        return _Grown(tree, 0, Correct(0.0)), 0
+        tree, scores = yield from grow_secretly(self._local, self._agreed, self._parts, self._resumed.answers)
+        correct = Correct(0.0) if scores is None else Correct(float(scores.correct), scores.correct_error)
+        return _Grown(tree, 0, correct, scores=scores), 0
 
     def _learn(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Learn from counts that are told; return how many were told of the classes, too."""
@@ -287,6 +296,7 @@ class _Run:
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
         correct = grown.correct
         secure = self._terms.counts_exactly
+        tells = secure and not self._terms.hides_counts
         tested = len(self._test) > 0
         return Outcome(
             model=grown.model,
@@ -295,7 +305,8 @@ class _Run:
             correct=correct.count if tested else None,
             standard_error=correct.error,
             smc_computations=grown.computations if secure else 0,
-            exact_counts_disclosed=told + (grown.computations + tested if secure else 0),
+            exact_counts_disclosed=told + (grown.computations + tested if tells else 0),
             key=grown.key,
             remembered=grown.remembered,
+            scores=grown.scores,
         )

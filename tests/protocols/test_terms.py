@@ -181,7 +181,6 @@ def test_a_tree_alone_is_revealed_by_smc() -> None:
         ({"impurity": Impurity.GINI}, "reveal", 'must be "counts" with impurity = "gini"'),
         ({"max_depth": None}, "max_depth", 'must be a number with reveal = "tree"'),
         ({"noise": Fraction(1)}, "noise", 'needs reveal = "counts"'),
-        ({"test": Fraction(1, 5)}, "test", 'must be 0 with reveal = "tree"'),
     ],
 )
 def test_whatever_shows_counts_needs_to_say_so(changes: dict[str, Any], field: str, problem: str) -> None:

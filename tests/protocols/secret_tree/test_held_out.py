@@ -26,11 +26,11 @@ LAW = noise_of_scores(Fraction(1, 2))
 Noise = NDArray[np.int64]
 
 
-def sides(game: Game, noises: tuple[Noise, Noise]) -> tuple[Role[Scores], Role[Scores]]:
+def sides(game: Game, noises: tuple[Noise, Noise]) -> tuple[Role[tuple[int, ...]], Role[tuple[int, ...]]]:
     held, tree = sides_of(game.schema, "alice"), game.plain()
     one, other = meet(4, 3)
 
-    def side(transfers: Transfers, columns: frozenset[int], noise: Noise, *, first: bool) -> Role[Scores]:
+    def side(transfers: Transfers, columns: frozenset[int], noise: Noise, *, first: bool) -> Role[tuple[int, ...]]:
         codes, room = columns_of(game.codes, columns), room_for_scores(LAW)
         counts = SharedCounts(held, codes, transfers, is_chooser=first, room=room)
         return open_scores(tree, counts, LAW, noise.reshape(-1).tolist())
@@ -41,7 +41,7 @@ def sides(game: Game, noises: tuple[Noise, Noise]) -> tuple[Role[Scores], Role[S
 def scored(game: Game, noises: tuple[Noise, Noise], transcript: Transcript | None = None) -> Scores:
     ours, theirs = run_pair(*sides(game, noises), transcript)
     assert ours == theirs
-    return ours
+    return Scores(ours, len(game.codes), LAW)
 
 
 def truth(game: Game) -> Noise:
@@ -60,7 +60,7 @@ def test_each_cell_is_the_true_one_with_the_noise_of_both(game: Game, data: st.D
         for _ in range(2)
     )
     scores = scored(game, (one, other))
-    assert np.array_equal(scores.cells, truth(game) + one + other)
+    assert np.array_equal(scores.table, truth(game) + one + other)
     assert scores.records == len(game.codes)
 
 

@@ -116,6 +116,8 @@ AT_ONCE: list[tuple[str, Meeting]] = [
     ("party: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, party="mallory")))),
     ("party: a mirror", meet(alice_expects="alice", tamper=on("b", Greeting, lambda m: replace(m, party="alice")))),
     *first_terms(),
+    ("reveal: the responder objects", meet(bob_agrees=object_to("reveal"))),
+    ("reveal: the initiator objects", meet(alice_agrees=object_to("reveal"))),
     ("job: the answer has none", meet(tamper=on("b", Greeting, lambda m: replace(m, job=NO_JOB)))),
     ("job: the proposal has none", meet(tamper=on("a", Greeting, lambda m: replace(m, job=NO_JOB)))),
     (
