@@ -16,7 +16,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
 from protocols.learning.id3 import HybridId3, Result
 from protocols.randomized_response.grouping import default_groups
-from protocols.role import Role, Transcript, run_alone, run_pair
+from protocols.role import Kept, Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
 from protocols.terms import ALL, Counting, Method, Rank, Reveal, TermError, Terms
@@ -143,7 +143,7 @@ def agree_to_all(job: Job) -> None:
     del job
 
 
-def whole(
+def whole(  # noqa: PLR0913  # the parts of a session, each of which some test replaces
     local: PartyInputs,
     terms: Terms | None,
     peer: str,
@@ -151,6 +151,7 @@ def whole(
     nonce: bytes | None = None,
     judge: Judge = accept_any,
     judge_copy: CopyJudge = accept_copy,
+    kept: Kept | None = None,
 ) -> Role[tuple[Agreement, Outcome]]:
     """Agree, then run: one party's part of a session."""
     nonce = nonce or secrets.token_bytes(32)
@@ -159,18 +160,22 @@ def whole(
     else:
         opening = yield from answer(local, policy, peer, nonce)
     agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, judge)
-    return agreed, (yield from run(local, agreed, judge_copy))
+    return agreed, (yield from run(local, agreed, judge_copy, kept=kept))
 
 
 def make_roles(
-    case: Case, alice: PartyInputs | None = None, bob: PartyInputs | None = None, nonce: bytes | None = None
+    case: Case,
+    alice: PartyInputs | None = None,
+    bob: PartyInputs | None = None,
+    nonce: bytes | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Role[tuple[Agreement, Outcome]], Role[tuple[Agreement, Outcome]]]:
     """Return both parties' parts of a case, either side's data replaced where given."""
     a, b = alice or make_local(case, "alice"), bob or make_local(case, "bob")
     opens = case.initiator == "alice"
     return (
-        whole(a, case.terms if opens else None, "bob", nonce=nonce),
-        whole(b, None if opens else case.terms, "alice", nonce=nonce),
+        whole(a, case.terms if opens else None, "bob", nonce=nonce, kept=kept),
+        whole(b, None if opens else case.terms, "alice", nonce=nonce, kept=kept),
     )
 
 

@@ -1,0 +1,145 @@
+"""Whole runs of which the tree alone crosses: what they open, how long their messages are, and how they go on."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols.facts import ClassCountsFact, ModelFact
+from protocols.learning.tree import Tree
+from protocols.messages import OpenedPage
+from protocols.role import Fact, Kept, Message, Note, Part, Role, Save, Transcript, run_pair
+from protocols.secret_tree.openings import OpenedFact, OpenedKind
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.training import Outcome
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_roles, make_terms, plain_id3
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 400, seed=3, flips=0.3),
+    groups={"alice": 1, "bob": 1},
+    terms=make_terms(method="smc", reveal="tree", max_depth=3, test=0, min_leaf=20),
+)
+
+
+@dataclass
+class Seen:
+    """What a party notes and keeps of a run."""
+
+    facts: list[Fact] = field(default_factory=list)
+    saved: list[bytes] = field(default_factory=list)
+
+    def watch(self, role: Role[Any]) -> Generator[Any, Any, Any]:
+        answer = None
+        while True:
+            try:
+                effect = role.send(answer)
+            except StopIteration as stop:
+                return stop.value
+            if isinstance(effect, Note):
+                self.facts.append(effect.fact)
+            if isinstance(effect, Save):
+                self.saved[effect.number :] = [effect.content]
+            answer = yield effect
+
+    @property
+    def opened(self) -> list[OpenedFact]:
+        return [fact for fact in self.facts if isinstance(fact, OpenedFact)]
+
+
+@dataclass
+class Run:
+    """A run of both, and what each has seen."""
+
+    case: Case
+    transcript: Transcript = field(default_factory=Transcript)
+    alice: Seen = field(default_factory=Seen)
+    bob: Seen = field(default_factory=Seen)
+
+    def tree(self, kept: Kept | None = None) -> Tree:
+        left, right = make_roles(self.case, kept=kept)
+        ends: tuple[tuple[Agreement, Outcome], tuple[Agreement, Outcome]]
+        ends = run_pair(self.alice.watch(left), self.bob.watch(right), self.transcript)
+        (_, a), (_, b) = ends
+        assert a.model == b.model
+        assert a.exact_counts_disclosed == a.smc_computations == 0
+        return a.tree
+
+    @property
+    def lengths(self) -> list[list[tuple[str, list[int]]]]:
+        return [[sizes(each) for each in sent] for sent in (self.transcript.sent_by_a, self.transcript.sent_by_b)]
+
+
+def sizes(message: Message) -> tuple[str, list[int]]:
+    return type(message).__name__, [len(each) for each in vars(message).values() if isinstance(each, bytes | tuple)]
+
+
+def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted() -> None:
+    run = Run(CASE)
+    tree = run.tree()
+    assert tree.leaves() == plain_id3(CASE)[0].tree.leaves()
+    for seen in (run.alice, run.bob):
+        assert {type(fact) for fact in seen.facts} <= {OpenedFact, ModelFact, *comparisons(seen)}
+        told = [fact for fact in seen.opened if fact.values is not None]
+        labels = {node: label for fact in told if fact.what is OpenedKind.LABELS for node, label in values(fact)}
+        splits = {node: by for fact in told if fact.what is OpenedKind.SPLITS for node, by in values(fact)}
+        assert labels == dict(tree.leaves())
+        assert splits == {path: node.attribute for path, node in tree.splits()}
+
+
+def comparisons(seen: Seen) -> set[type[Fact]]:
+    return {type(fact) for fact in seen.facts if type(fact).__name__ == "ComparedFact"}
+
+
+def values(fact: OpenedFact) -> Any:
+    return zip(fact.nodes, fact.values or (), strict=True)
+
+
+def test_each_opening_has_a_name_and_is_noted_before_it_leaves() -> None:
+    run = Run(CASE)
+    run.tree()
+    pages = [sum(isinstance(each, OpenedPage) for each in sent) for sent in vars(run.transcript).values()]
+    for seen, sent in zip((run.alice, run.bob), pages, strict=True):
+        assert sum(fact.values is None for fact in seen.opened) == sent > 3
+        assert not any(isinstance(fact, ClassCountsFact) for fact in seen.facts)
+
+
+def test_all_lengths_of_a_run_are_those_of_the_records_the_terms_and_the_tree() -> None:
+    """Counts of classes and of columns differ, the tree does not; another tree has other lengths."""
+    other, third = CASE.codes.copy(), CASE.codes.copy()
+    other[:24:2, -1] = 1 - other[:24:2, -1]
+    third[:, -1] = third[:, 0]
+    first, second, last = (Run(replace(CASE, codes=codes)) for codes in (CASE.codes, other, third))
+    trees = [run.tree() for run in (first, second, last)]
+    assert trees[0] == trees[1] != trees[2]
+    assert (np.bincount(CASE.codes[:, -1]) != np.bincount(other[:, -1])).any()
+    assert first.lengths == second.lengths != last.lengths
+
+
+@dataclass
+class KeptLevels:
+    """The levels that both have kept of a run."""
+
+    levels: list[bytes]
+
+    def recall(self, part: Part) -> Iterator[bytes]:
+        yield from self.levels if part is Part.ANSWERS else ()
+
+
+@pytest.mark.parametrize("least", [1, 20])
+def test_a_run_goes_on_at_any_level_and_opens_none_twice(least: int) -> None:
+    case = replace(CASE, terms=replace(CASE.terms, min_leaf=least))
+    whole = Run(case)
+    tree, saved = whole.tree(), whole.alice.saved
+    assert saved == whole.bob.saved
+    assert len(saved) == tree.depth + 1
+    for known in range(1, len(saved) + 1):
+        again = Run(case)
+        assert again.tree(KeptLevels(saved[:known])) == tree
+        opened = {len(node.terms) for fact in again.alice.opened for node in fact.nodes}
+        assert opened == set(range(known, len(saved)))
