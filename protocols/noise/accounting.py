@@ -21,7 +21,7 @@ changes that is at most `epsilon * 2**-40`.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from protocols.noise.geometric import CUT_BITS, Geometric
+from protocols.noise.geometric import CUT_BITS, Geometric, OneSided
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, Window
 
@@ -52,6 +52,54 @@ class Spending:
     def delta(self) -> Fraction:
         """The most by which any event's chance may pass `exp(epsilon)` times that under a neighbour."""
         return delta_of(self.epsilon)
+
+
+@dataclass(frozen=True)
+class TreeSpending:
+    """What either side spends on a tree of noisy winners and noisy labels (DESIGN 14, "Only the tree").
+
+    A record lies in one node of each level and in one leaf. Where it moves from one node to another, all that is
+    compared in each changes by `change` at most, relative to one another; where it stays, by twice as much in one.
+
+    Args:
+        epsilon: Against the other side.
+        levels: Of splits: the depth, or fewer columns.
+        change: The range of what one more record changes what a candidate is worth by, in its units.
+        columns: How many candidates there are at the root.
+    """
+
+    epsilon: Fraction
+    levels: int
+    change: int
+    columns: int
+
+    @property
+    def of_level(self) -> Fraction:
+        """The epsilon of the winners of one depth: six tenths of all are theirs."""
+        return self.epsilon * Fraction(3, 5) / self.levels
+
+    @property
+    def of_label(self) -> Fraction:
+        """The epsilon of the labels."""
+        return self.epsilon * Fraction(2, 5)
+
+    @property
+    def worth(self) -> OneSided:
+        """The noise of what each candidate is worth."""
+        return OneSided(2 * self.change / self.of_level, 2 * self.change)
+
+    @property
+    def label(self) -> OneSided:
+        """The noise of each class count of a leaf."""
+        return OneSided(2 / self.of_label, 2)
+
+    @property
+    def delta(self) -> Fraction:
+        """The most by which any event's chance may pass `exp(epsilon)` times that under a neighbour.
+
+        A winner's chance passes it by `2**-40` times the epsilon of the comparison at most, for each who may win.
+        """
+        return max(self.columns, 2) * self.epsilon / (1 << CUT_BITS)
 
 
 def delta_of(epsilon: Fraction) -> Fraction:

@@ -61,17 +61,47 @@ class Geometric:
         A magnitude's chance falls by `exp(-1 / scale)` with each step. Minus zero and anything beyond the cut are not
         values, and a remainder is one with the chance that its exponential leaves it.
         """
-        top, below = self.scale.numerator, self.scale.denominator
-        remainder = chance.randbelow(top)
-        if not decays(remainder, top, chance):
+        size = magnitude(self.scale, chance)
+        if size is None:
             return None
-        units = 0
-        while decays(1, 1, chance):
-            units += 1
-        magnitude, negative = (remainder + top * units) // below, chance.randbelow(2)
-        if magnitude > self.cut or (negative and magnitude == 0):
+        negative = chance.randbelow(2)
+        if size > self.cut or (negative and size == 0):
             return None
-        return -magnitude if negative else magnitude
+        return -size if negative else size
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """Noise that is never negative: `P(G >= k)` falls by `exp(-1 / scale)` with each step (report noisy max).
+
+    Where the cut is, a comparison that `reach` more would turn has a chance of at most `2**-40`.
+    """
+
+    scale: Fraction
+    reach: int
+
+    @property
+    def cut(self) -> int:
+        """The largest noise."""
+        return Geometric(self.scale).cut + self.reach
+
+    def draw(self, chance: Randomness) -> int:
+        """Draw one value."""
+        while (size := magnitude(self.scale, chance)) is None or size > self.cut:
+            pass
+        return size
+
+
+def magnitude(scale: Fraction, chance: Randomness) -> int | None:
+    """Draw a remainder and whole units of it; None where its exponential says that it must be done again."""
+    top, below = scale.numerator, scale.denominator
+    remainder = chance.randbelow(top)
+    if not decays(remainder, top, chance):
+        return None
+    units = 0
+    while decays(1, 1, chance):
+        units += 1
+    return (remainder + top * units) // below
 
 
 def most_variance(*laws: Geometric) -> float:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from protocols.counts import ClassGroup, ModelParts
-from protocols.noise.accounting import Spending
-from protocols.noise.geometric import Geometric
+from protocols.noise.accounting import Spending, TreeSpending
+from protocols.noise.geometric import Geometric, OneSided
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
 from protocols.tables.expression import Expression
 
@@ -32,7 +32,7 @@ class KeyedNoise:
         """Draw the noise of numbers about a model of these parts, in whatever order they come."""
         return self._draw(law, count, label, *sorted(canonical(self._node(path), content) for path, content in model))
 
-    def _draw(self, law: Geometric, count: int, *label: bytes) -> list[int]:
+    def _draw(self, law: Geometric | OneSided, count: int, *label: bytes) -> list[int]:
         scale = f"{law.scale.numerator}/{law.scale.denominator}".encode()
         chance = KeyedRandomness(self._key, canonical(scale, *label))
         return [law.draw(chance) for _ in range(count)]
@@ -77,6 +77,28 @@ class OwnNoise(KeyedNoise):
         """Draw the noise of the number of held-out records that a model of these parts classifies correctly."""
         (noise,) = self.of_model(self.spending.accuracy, 1, b"accuracy", model)
         return noise
+
+
+class TreeNoise(KeyedNoise):
+    """Draws our noise of a tree of which nothing is opened but winners and labels; as `OwnNoise`."""
+
+    def __init__(
+        self, secret: bytes, tables: bytes, spending: TreeSpending, places: Mapping[int, int] = MappingProxyType({})
+    ) -> None:
+        super().__init__(secret, tables, places)
+        self.spending = spending
+
+    def __repr__(self) -> str:
+        return f"TreeNoise({self.spending})"
+
+    def worth(self, expression: Expression, candidate: int) -> int:
+        """Draw the noise of what a candidate is worth at a node."""
+        (noise,) = self._draw(self.spending.worth, 1, b"worth", self._node(expression), self._column(candidate))
+        return noise
+
+    def label(self, expression: Expression, classes: int) -> list[int]:
+        """Draw the noise of the class counts of a leaf."""
+        return self._draw(self.spending.label, classes, b"label", self._node(expression))
 
 
 def _integer(value: int) -> bytes:

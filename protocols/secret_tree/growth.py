@@ -20,7 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.answers import AnswerNumbers, KeptAnswers
+from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.whole import GINI_BITS, Gini
+from protocols.noise.accounting import TreeSpending
+from protocols.noise.own import TreeNoise
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import LANES, Gates
 from protocols.oblivious.numbers import (
@@ -40,7 +44,7 @@ from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.worth import worth_by
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
-from protocols.terms import Growth
+from protocols.terms import Growth, Impurity
 
 Tables = Mapping[int, Uint64s]
 """Our shares of the counts of each candidate (`values x classes`)."""
@@ -77,8 +81,12 @@ class SecretTree:
         gates: Our part of the computation.
         most_bits: That the tree may reveal; None for any.
         answers: The levels that both remember: what each node's answer is, its attribute or, of a leaf, `-1 - label`.
+        noise: Ours, where `growth` has noise.
 
     Discloses: the tree: its splits and labels.
+
+    Raises:
+        InputError: Noise is not for a tree of these limits or this measure, or it does not fit them.
     """
 
     def __init__(
@@ -89,10 +97,15 @@ class SecretTree:
         gates: Gates,
         most_bits: Fraction | None = None,
         answers: KeptAnswers | None = None,
+        noise: TreeNoise | None = None,
     ) -> None:
+        check_noise(schema, growth, counts.records, noise)
+        self._noise = noise
         self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
         self._allowance, self._spent = Allowance(schema, growth.max_depth, most=most_bits), Fraction(0)
-        self._worth = worth_by(growth.impurity, gates, counts.records, schema.classes)
+        self._worth = worth_by(
+            growth.impurity, gates, counts.records, schema.classes, 2 * noise.spending.worth.cut if noise else 0
+        )
         self._answers = KeptAnswers() if answers is None else answers
         self._nodes: dict[Expression, Node] = {}
         self._above: dict[Expression, Tables] = {}
@@ -148,7 +161,7 @@ class SecretTree:
         what = [path & Term(self._schema.class_index, label) for path in level for label in range(classes)]
         rows = (yield from self._counts.count(what)).reshape(-1, classes)
         self._shares = dict(zip(level, rows, strict=True))
-        if level == [ROOT]:
+        if level == [ROOT] or self._noise is not None:
             return
         parents: dict[Expression, Uint64s] = {}
         for path, row in self._shares.items():
@@ -171,7 +184,12 @@ class SecretTree:
         self._shares, self._of_parents, above, self._above = {}, {}, self._above, {}
         if not level:
             return
-        if self._growth.min_leaf == 1:
+        label = None
+        if self._noise is not None:
+            nodes, split, tables = level, list(range(len(level))), (yield from self._tables(level, above))
+            winners, _ = yield from self._contest(nodes, tables)
+            lanes = _lanes(nodes, split)
+        elif self._growth.min_leaf == 1:
             label, ends = yield from self._judged(level)
             split = yield from self._without_leaves(level, label, ends, opened)
             if not split:
@@ -188,12 +206,14 @@ class SecretTree:
             lanes = _lanes(level, split)
             nodes, tables = [level[at] for at in split], [tables[at] for at in split]
         attributes = yield from open_lanes(self._gates, OpenedKind.SPLITS, winners, lanes)
-        shares = bits_of_lanes(label)
+        shares = None if label is None else bits_of_lanes(label)
         for at, attribute, node, of_node in zip(split, attributes, nodes, tables, strict=True):
             opened[node.expression], self._above[node.expression] = Split((), attribute, ()), of_node
             for value, row in enumerate(of_node[attribute]):
                 child = node.expression.child(attribute, value)
-                self._shares[child], self._of_parents[child] = row, shares[:, at]
+                self._shares[child] = row
+                if shares is not None:
+                    self._of_parents[child] = shares[:, at]
 
     def _judged(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of each node's label, and of whether it is a leaf whatever its candidates are: a lane each."""
@@ -213,6 +233,17 @@ class SecretTree:
         """Return shares of the class with the highest count in each lane (`classes x lanes`), two bits wider."""
         nobody = np.zeros((len(numbers), numbers.shape[1] // LANES), WORD)
         label, _ = yield from least(self._gates, np.uint64(0) - numbers, nobody, self._counts.width + 2)
+        return label
+
+    def _noisy_labels(self, level: Sequence[HiddenNode], noise: TreeNoise) -> Role[Uint64s]:
+        """Return shares of each node's label, by class counts with both sides' noise: a lane each."""
+        classes, most = self._schema.classes, self._counts.records + 2 * noise.spending.label.cut
+        own, width = filled(np.stack([node.counts for node in level], axis=1)), most.bit_length() + 1
+        numbers, _ = yield from self._lifted(own, width)
+        added = np.array([noise.label(node.expression, classes) for node in level], WORD).T
+        numbers[:, : len(level)] += added
+        nobody = np.zeros((classes, numbers.shape[1] // LANES), WORD)
+        label, _ = yield from least(self._gates, (np.uint64(0) - numbers) & modulus_mask(width), nobody, width)
         return label
 
     def _may_go_on(self, of_class: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
@@ -278,6 +309,9 @@ class SecretTree:
         worth, barred = yield from together(
             self._worth.of_candidates(numbers, bits, starts), self._barred(bits[:, -1], starts, sizes)
         )
+        if self._noise is not None:
+            asked = [(node.expression, candidate) for node in nodes for candidate in node.candidates]
+            worth = worth - np.array([self._noise.worth(*each) for each in asked], WORD)
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
         return (yield from least(self._gates, filled(worth[by_node]), wires_of(barred[by_node]), self._worth.width))
 
@@ -303,7 +337,10 @@ class SecretTree:
         asked = self._asked([node.candidates for node in level])
         ended = [node for at, node in enumerate(level) if at not in set(asked)]
         if ended:
-            label, _ = yield from self._judged(ended)
+            if self._noise is None:
+                label, _ = yield from self._judged(ended)
+            else:
+                label = yield from self._noisy_labels(ended, self._noise)
             yield from self._put_leaves(ended, label, range(len(ended)), opened)
         return [level[at] for at in asked]
 
@@ -330,6 +367,36 @@ def _lanes(nodes: Sequence[HiddenNode], places: Sequence[int]) -> list[Lane]:
     return [Lane(at, nodes[at].expression, nodes[at].candidates) for at in places]
 
 
+def tree_spending(columns: int, max_depth: int, epsilon: Fraction, records: int) -> TreeSpending:
+    """Return what either side spends on a tree of so many columns and training records.
+
+    Raises:
+        InputError: There are too many records.
+    """
+    change = int(Gini(records).change * 2**GINI_BITS)
+    return TreeSpending(epsilon, min(max_depth, columns), max(change, 1), columns)
+
+
+def check_noise(schema: Schema, growth: Growth, records: int, noise: TreeNoise | None) -> None:
+    """Refuse what noise does not cover: an exact rule beside noisy winners would void its epsilon.
+
+    Raises:
+        InputError: A limit, a measure or the noise itself does not fit.
+    """
+    if noise is None or growth.noise is None:
+        if noise is not None or growth.noise is not None:
+            raise InputError("a tree with noise needs the noise of its growth, and one without needs nothing")
+        return
+    if growth.max_depth is None:
+        raise InputError("noise needs a max_depth: how often it is drawn must not depend on records", field="max_depth")
+    if growth.impurity is not Impurity.GINI:
+        raise InputError("noise needs impurity = gini: the gain changes by too much with one record", field="impurity")
+    if growth.min_leaf > 1:
+        raise InputError("noise needs min_leaf = 1: an exact limit would void its epsilon", field="min_leaf")
+    if noise.spending != tree_spending(len(schema.attributes), growth.max_depth, growth.noise, records):
+        raise InputError("the noise is of another tree")
+
+
 def simulate_openings(tree: Tree, most_bits: Fraction | None = None) -> Iterator[Uint64s]:
     """Yield the wires that a run opens, in their order, from its tree and the bits that it may reveal."""
     allowance, classes = Allowance(tree.schema, tree.growth.max_depth, most=most_bits), tree.schema.classes
@@ -339,7 +406,7 @@ def simulate_openings(tree: Tree, most_bits: Fraction | None = None) -> Iterator
         labels = [node.label for _, node in nodes if isinstance(node, Leaf)]
         winners = [_place(expression, node) for expression, node in nodes if isinstance(node, Split)]
         left = len(tree.schema.attributes) - len(level[0][0].terms)
-        ends = [isinstance(node, Leaf) for _, node in nodes]
+        ends = [isinstance(node, Leaf) for _, node in nodes] if tree.growth.noise is None else []
         for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
             if numbers:
                 yield _wires(numbers, kinds)

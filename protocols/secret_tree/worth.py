@@ -41,8 +41,10 @@ class Worth(Protocol):
         ...
 
 
-def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int) -> Worth:
+def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> Worth:
     """Return what a measure makes of the counts of nodes of so many records at most.
+
+    `room` is how much noise may be added to `U`; only Gini's index has it.
 
     Raises:
         InputError: There are too many records or classes for it.
@@ -51,4 +53,4 @@ def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int) -> Wo
         return EntropyWorth(gates, records, classes)
     if impurity is not Impurity.GINI or classes != 2:
         raise InputError("counts that nobody sees are compared by information gain, or by Gini's index of two classes")
-    return GiniWorth(gates, records)
+    return GiniWorth(gates, records, room)

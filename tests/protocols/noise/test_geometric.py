@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.noise import geometric
-from protocols.noise.geometric import Geometric, decays
+from protocols.noise.geometric import Geometric, OneSided, decays, magnitude
 from protocols.randomness import KeyedRandomness
 from tests.support.binomial import ShareTest
 from tests.support.exponentials import decay_bounds, growth_bounds, law_bounds
@@ -101,6 +101,28 @@ def test_every_outcome_of_the_sampler_has_the_chance_that_its_law_gives_it(scale
         assert chances.get(z, 0) <= high
         assert chances.get(z, 0) + missing >= low
     assert max(map(abs, chances)) <= law.cut
+
+
+@pytest.mark.usefixtures("coins")
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_every_magnitude_falls_by_the_exponential_of_the_scale(scale: Fraction) -> None:
+    """`P(k) = p^k (1 - p)`: what one-sided noise is before its cut."""
+    chances, missing = _enumerated(lambda chance: magnitude(scale, chance))
+    again = chances.pop(None, Fraction(0))
+    missing /= 1 - again - missing
+    low, high = decay_bounds(1 / scale)
+    for size in range(6):
+        seen = chances[size] / (1 - again)
+        assert seen <= high**size * (1 - low)
+        assert seen + missing >= low**size * (1 - high)
+
+
+def test_one_sided_noise_is_never_negative_and_never_beyond_its_cut() -> None:
+    law = OneSided(Fraction(1, 9), 0)
+    drawn = {law.draw(KeyedRandomness(b"k" * 32, b"%d" % k)) for k in range(300)}
+    assert min(drawn) == 0
+    assert max(drawn) <= law.cut == Geometric(law.scale).cut
+    assert OneSided(law.scale, 7).cut == law.cut + 7
 
 
 @pytest.mark.usefixtures("coins")
