@@ -39,12 +39,12 @@ class CopyFact(Fact):
 
 
 @dataclass(frozen=True, repr=False)
-class GainsFact(Fact):
-    """Estimated gains of all candidates of these nodes, in their order: multiples of steps from the least."""
+class WindowsFact(Fact):
+    """Which candidates of these nodes are ranked highest; `windows` are None while we do not know them."""
 
     way: Way
     queries: tuple[Query, ...]
-    values: tuple[int, ...]
+    windows: tuple[tuple[int, ...], ...] | None
 
 
 @dataclass(frozen=True, repr=False)

@@ -102,13 +102,6 @@ class Impurity(Choice):
     GINI = "gini"
 
 
-class Rank(Choice):
-    """What candidates are ranked by (DESIGN 14): the gains that both parties estimate, or the two copies alone."""
-
-    GAINS = "gains"
-    COPIES = "copies"
-
-
 def is_window(value: object) -> bool:
     """Tell whether this is `ALL` or a number of candidates.
 
@@ -174,8 +167,8 @@ class Terms:
     """The parameters of building one model, on which both parties must agree.
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
-    `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `rank` what
-    candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
+    `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `max_depth` and
+    `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
     counts against each side, None for exact counts, `impurity` what splits are chosen by, `reveal` what crosses,
     `learner` what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
@@ -193,7 +186,6 @@ class Terms:
     seed: int
     test: Fraction
     key_bits: int
-    rank: Rank = Rank.GAINS
     max_depth: int | None = None
     min_leaf: int = 1
     noise: Fraction | None = None
@@ -219,7 +211,6 @@ class Terms:
             raise TermError("test", "must be 0 or more and below 1")
         if not 1 <= self.key_bits <= MOST_KEY_BITS:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
-        Rank(self.rank)
         self._check_learner()
         _ = self.growth
         self._check_noise()
@@ -255,8 +246,8 @@ class Terms:
             raise TermError("noise", "is for the methods hybrid and smc, which tell exact counts")
         if self.levels is None:
             raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run tells")
-        if self.ranks and self.omega is not ALL and self.rank == Rank.GAINS:
-            raise TermError("noise", 'needs omega = "all" or rank = "copies": gains of our own columns have no noise')
+        if self.window is not ALL:
+            raise TermError("noise", 'needs omega = "all" or method = "smc": a window follows from true columns')
 
     def _check_reveal(self) -> None:
         """Only the secret tree keeps counts from both sides; it has no noise yet, and tests nobody."""
@@ -344,7 +335,7 @@ class Terms:
 def unasked(window: Window) -> frozenset[str]:
     """Return the fields of terms with this window that change neither which counts are asked for nor what they are."""
     made = frozenset({"method", "counting", "key_bits"})
-    return made | {"theta", "omega", "rank"} if window is ALL else made
+    return made | {"theta", "omega"} if window is ALL else made
 
 
 TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(Terms))

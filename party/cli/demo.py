@@ -12,7 +12,7 @@ from party.settings.depth import parse_depth
 from party.show.progress import make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
-from protocols.terms import Impurity, Rank
+from protocols.terms import Impurity
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,7 +41,6 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         max_depth=parse_depth(arguments.max_depth),
         min_leaf=arguments.min_leaf,
         impurity=Impurity(arguments.impurity),
-        rank=Rank(arguments.rank),
         noise=None if arguments.noise is None else fraction("--noise", arguments.noise),
     )
 

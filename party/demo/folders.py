@@ -182,7 +182,6 @@ class = {toml_text(terms.class_name)}
 seed = {terms.seed}
 test = "{terms.test}"
 key_bits = {terms.key_bits}
-rank = "{terms.rank}"
 max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
 min_leaf = {terms.min_leaf}
 impurity = "{terms.impurity}"

@@ -9,7 +9,7 @@ from party.demo.usual import USUAL_WAYS
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Rank, Terms, Window
+from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Terms, Window
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,6 @@ class DemoOptions:
         max_depth: Most splits of a path; None, as in the papers, for any.
         min_leaf: Fewest records of a branch with its own label, and of a class counted by itself; the papers' is 1.
         impurity: What all splits are chosen by.
-        rank: What `hybrid` ranks candidates by.
         noise: Epsilon of the counts of `hybrid` and `smc`; None for exact ones.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
@@ -60,7 +59,6 @@ class DemoOptions:
     max_depth: int | None = None
     min_leaf: int = 1
     impurity: Impurity = Impurity.INFORMATION_GAIN
-    rank: Rank = Rank.GAINS
     noise: Fraction | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
@@ -90,7 +88,6 @@ class DemoOptions:
             seed=self.seed,
             test=self.test,
             key_bits=self.key_bits,
-            rank=self.rank,
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
             impurity=self.impurity,

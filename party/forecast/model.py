@@ -14,7 +14,7 @@ from party.forecast.rules import RuleOutlook
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.learning.contest import usual_width
-from protocols.terms import ALL, Learner, Rank, Terms
+from protocols.terms import ALL, Learner, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.two_party.split import training_records
@@ -30,6 +30,11 @@ _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _CHECK_BYTES = 128 * 4 + 129 * 16  # of each batch of choices: transfers that nobody uses, and its hashes
 _CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
 _SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
+_PAIR_BYTES, _PAIR_SECONDS, _RANKING_TRIPS = (
+    400,
+    1.8e-5,
+    13,
+)  # of a pair of candidates; of a level
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD, _SECONDS_PER_CELL = 1.5e-5, 2.5e-6  # one party's own work: ids, merging; coins, disguise
 _SESSION_TRIPS = 3
@@ -215,12 +220,12 @@ class _Run:
         """Add the parts up; `most` counts are told at most."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
         copies = self.sizes.records * (len(self.sizes.domains) + 2) if self.terms.disguises else 0
-        gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
         told = self.counts * 8 if self.terms.counts_exactly else 0.0
-        others = copies + gains + told + _AGREEMENT_BYTES
+        session = _SESSION_BYTES if self.pairs and self.terms.encrypts else 0
+        others = copies + session + self.pairs * _PAIR_BYTES + told + _AGREEMENT_BYTES
         trips = self.round_trips()
         each = _SECONDS_PER_RECORD + len(self.sizes.domains) * _SECONDS_PER_CELL
-        own = 1 + self.sizes.records * each + self.splits * _SECONDS_PER_SPLIT
+        own = 1 + self.sizes.records * each + self.splits * _SECONDS_PER_SPLIT + self.pairs * _PAIR_SECONDS
         waiting = self.line.sending(others) + 2 * trips * self.line.delay
         columns = len(self.sizes.domains) + 1
         return Forecast(
@@ -233,23 +238,27 @@ class _Run:
         )
 
     def round_trips(self) -> int:
-        """Waits for the peer: of the agreement, of a page of the copies each, of each level's gains and counts."""
+        """Waits for the peer: of the agreement, of a page of the copies each, of each level's windows and counts."""
         terms = self.terms
         copies = ceil(self.sizes.records / PAGE_RECORDS) + 1 if terms.disguises else 0
         fixed = _AGREEMENT_TRIPS + copies + _LAST_TRIPS
         if not terms.counts_exactly:
             return fixed
-        remembered, session = terms.noise is None, 0 if terms.encrypts else _SESSION_TRIPS
+        remembered, session = terms.noise is None, _SESSION_TRIPS if self.pairs or not terms.encrypts else 0
         tested = (self.digits + 2 if self.compared else 1) if terms.test > 0 else 0
-        return fixed + session + remembered + self.levels + self.ranked_levels + tested
+        return fixed + session + remembered + self.levels + _RANKING_TRIPS * self.ranked_levels + tested
 
     @property
     def ranked_levels(self) -> int:
-        """At how many levels gains cross: not where the window holds all that is left."""
+        """At how many levels candidates are ranked: not where the window holds all that is left."""
         window = self.terms.window
-        if self.terms.rank != Rank.GAINS or window is ALL:
-            return 0
-        return min(self.levels, max(0, len(self.sizes.domains) - window))
+        return 0 if window is ALL else min(self.levels, max(0, len(self.sizes.domains) - window))
+
+    @property
+    def pairs(self) -> float:
+        """How many pairs of candidates are compared to find windows."""
+        left = self.mean_left
+        return self.nodes * left * (left - 1) / 2 if self.ranked_levels else 0.0
 
     @property
     def levels(self) -> int:
@@ -271,9 +280,13 @@ class _Run:
     @property
     def window(self) -> float:
         """Mean number of candidates that are counted at a node."""
-        if self.terms.learner is Learner.NAIVE_BAYES:
-            return self.root_window
-        return min(self.root_window, max(1.0, len(self.sizes.domains) - 0.6 * self.levels))
+        return min(self.root_window, self.mean_left)
+
+    @property
+    def mean_left(self) -> float:
+        """Mean number of candidates at a node."""
+        every = float(len(self.sizes.domains))
+        return every if self.terms.learner is Learner.NAIVE_BAYES else max(1.0, every - 0.6 * self.levels)
 
     @property
     def mean_size(self) -> float:

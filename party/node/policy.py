@@ -169,7 +169,6 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     shallow = terms.levels is not None and terms.levels <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
-        ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks or of_rules),
         ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly or of_rules),
         ("counting", str(terms.counting), terms.counting in agree.counting or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.encrypts),
@@ -204,7 +203,6 @@ _NO_NOISE = (
 )
 _AGREE_KEYS = {
     "method": "methods",
-    "rank": "ranks",
     "key_bits": "smallest_key_bits",
     "noise": "noise or epsilon",
 }

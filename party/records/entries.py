@@ -16,11 +16,11 @@ from protocols.facts import (
     CountsFact,
     EstimatedCorrectFact,
     EstimatesFact,
-    GainsFact,
     MinedFact,
     ModelFact,
     SetsFact,
     Way,
+    WindowsFact,
 )
 from protocols.jobs import Job, Train
 from protocols.messages import SignedHead
@@ -32,7 +32,7 @@ from protocols.rule_terms import RuleTerms
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Counting, Impurity, Learner, Method, Rank, Reveal, Terms
+from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
@@ -223,7 +223,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("theta", "test", "noise"), Fraction),
     "method": Method,
     "counting": Counting,
-    "rank": Rank,
     "impurity": Impurity,
     "reveal": Reveal,
     "learner": Learner,
@@ -246,8 +245,8 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "class counts", {"way": way, "counts": list(values)}
         case CopyFact(way, digest):
             return "copy", {"way": way, "digest": digest.hex(), **_design(way, run)}
-        case GainsFact(way, queries, values):
-            return "gains", {"way": way, "nodes": list(_gains(schema, queries, values))}
+        case WindowsFact(way, queries, windows):
+            return "windows", {"way": way, "nodes": list(_windows(schema, queries, windows))}
         case CountsFact(way, queries, values):
             return "counts", {"way": way, "nodes": list(_counts(schema, queries, values))}
         case MinedFact() | EstimatesFact() | EstimatedCorrectFact():
@@ -322,13 +321,13 @@ def _sent_columns(run: RunPages, own: bool) -> Iterator[str]:
         yield schema.class_attribute.name
 
 
-def _gains(schema: Schema, queries: Sequence[Query], values: Sequence[int]) -> Iterator[Content]:
-    start = 0
-    for query in queries:
-        end = start + len(query.candidates)
-        columns = [column_name(schema.attributes[candidate]) for candidate in query.candidates]
-        yield {"path": _path(schema, query.expression), "steps": dict(zip(columns, values[start:end], strict=True))}
-        start = end
+def _windows(schema: Schema, queries: Sequence[Query], windows: Sequence[tuple[int, ...]] | None) -> Iterator[Content]:
+    """Yield each node with the columns in its window, or only with how many it is chosen from."""
+    for number, query in enumerate(queries):
+        told: Content = {"candidates": len(query.candidates)}
+        if windows is not None:
+            told = {"window": [column_name(schema.attributes[candidate]) for candidate in windows[number]]}
+        yield {"path": _path(schema, query.expression), **told}
 
 
 def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | None) -> Iterator[Content]:

@@ -26,16 +26,16 @@ class Side:
     """What one side has learned of the other: all but counts with noise, or these alone.
 
     `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
-    numbers are known here, `estimates` how many rounded ones were told of each column. `gains` are how many estimated
-    gains were told, `accuracies` the terms of the runs whose accuracy was, `itemsets` the counts of sets of items, None
-    where the number is not known here. `opened` is what was opened of the nodes of trees, by what it is. `answers` are
-    the people, as digests, of whom a joint prediction told the class, by model and by whether it told the shares of the
-    classes too.
+    numbers are known here, `estimates` how many rounded ones were told of each column. `windows` are the nodes of which
+    it is known which columns rank highest, `accuracies` the terms of the runs whose accuracy was told, `itemsets` the
+    counts of sets of items, None where the number is not known here. `opened` is what was opened of the nodes of trees,
+    by what it is. `answers` are the people, as digests, of whom a joint prediction told the class, by model and by
+    whether it told the shares of the classes too.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
     copies: list[Any] = field(default_factory=list)
-    gains: int = 0
+    windows: set[NodePath] = field(default_factory=set)
     tables: dict[NodeTable, int] = field(default_factory=dict)
     counts: dict[NodeTable, list[list[int]]] = field(default_factory=dict)
     mined: int = 0
@@ -60,8 +60,8 @@ class Side:
                 _once(self.class_counts, content["counts"])
             case "copy":
                 _once(self.copies, {key: value for key, value in content.items() if key in _DESIGN})
-            case "gains":
-                self.gains += sum(len(node["steps"]) for node in content["nodes"])
+            case "windows":
+                self.windows |= {frozenset(map(tuple, node["path"])) for node in content["nodes"]}
             case "counts":
                 self._add_tables(content["nodes"], "" if terms["noise"] is None else str(_counting(terms)))
             case "mined tree" | "estimates" | "estimated accuracy":

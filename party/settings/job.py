@@ -21,7 +21,6 @@ from protocols.terms import (
     Impurity,
     Learner,
     Method,
-    Rank,
     Reveal,
     TermError,
     Terms,
@@ -29,6 +28,7 @@ from protocols.terms import (
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]
 _GONE = {
+    "rank": "both sides' estimated gains rank, and no gain is revealed",
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
     "engine": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
     "cipher": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
@@ -81,7 +81,6 @@ def _terms(job: Section, key_floor: int) -> Terms:
         seed=job.integer("seed", 0, MOST_SEED, 0),
         test=job.fraction("test", usual.test),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
-        rank=Rank(job.choice("rank", Rank.names(), Rank.GAINS)),
         max_depth=read_depth(job, usual.max_depth if learner is Learner.TREE else ANY),
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, usual.min_leaf),
         noise=read_noise(job),

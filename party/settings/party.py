@@ -41,7 +41,7 @@ from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Counting, Method, Rank, Window
+from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Counting, Method, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
@@ -51,11 +51,12 @@ USUAL_ODDS = 2
 USUAL_MIN_LEAF = 5
 
 _AGREE = (
-    "methods", "ranks", "odds", "omega", "counting", "smallest_key_bits", "max_depth", "min_leaf",
+    "methods", "odds", "omega", "counting", "smallest_key_bits", "max_depth", "min_leaf",
     "max_classes", "smallest_class", "smallest_test", "exact_counts", "noise", "epsilon", "most_runs", "most_counts",
     "most_predictions", "probabilities",
     *ALIGNMENT_KEYS,
 )  # fmt: skip
+_GONE = {"ranks": "both sides' estimated gains rank, and no gain is revealed"}
 _MOST_RECORDS = 2**31 - 1
 
 
@@ -90,7 +91,7 @@ class DisguiseSettings:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits, rankings.
+    """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits.
 
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
     `exact_counts` allows runs whose counts the peer sees without noise.
@@ -109,7 +110,6 @@ class Acceptance:
     max_depth: int | None
     min_leaf: int
     limits: Limits = USUAL_LIMITS
-    ranks: tuple[Rank, ...] = tuple(Rank)
     noise: Fraction | None = None
     epsilon: Fraction | None = None
     life: LifeBounds = USUAL_BOUNDS
@@ -206,7 +206,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         data=data,
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
-        agree=_acceptance(top.section("agree", _AGREE), key_floor),
+        agree=_acceptance(top.section("agree", _AGREE, _GONE), key_floor),
         node=read_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
         compute=_compute(top),
         predict=read_predict(top.section("predict", ("rows", "model")), path.parent),
@@ -313,9 +313,6 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     methods = tuple(map(Method, section.texts("methods", Method.names(), Method.names())))
     if not methods:
         raise section.error("methods", "must name a method")
-    ranks = tuple(map(Rank, section.texts("ranks", Rank.names(), Rank.names())))
-    if not ranks:
-        raise section.error("ranks", "must name a way to rank")
     counting = tuple(map(Counting, section.texts("counting", Counting.names(), Counting.names())))
     if not counting:
         raise section.error("counting", "must name a way of counting")
@@ -330,7 +327,6 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         max_depth=read_depth(section),
         min_leaf=section.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
         limits=_limits(section),
-        ranks=ranks,
         noise=read_most_noise(section),
         epsilon=read_budget(section),
         life=read_life_bounds(section),

@@ -9,7 +9,7 @@ from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import Section
 from protocols.errors import InputError
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
-from protocols.terms import ALL, EVERYONE, MOST_KEY_BITS, MOST_LEAF, Counting, Learner, Method, Rank, Reveal, Terms
+from protocols.terms import ALL, EVERYONE, MOST_KEY_BITS, MOST_LEAF, Counting, Learner, Method, Reveal, Terms
 
 RULES: Final = "rules"
 RULE_KEYS: Final = (
@@ -49,7 +49,6 @@ def read_rules(job: Section, key_floor: int) -> Terms:
         seed=0,
         test=Fraction(0),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
-        rank=Rank.COPIES,
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
         reveal=Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE)),
         learner=Learner.RULES,

@@ -51,7 +51,6 @@ plain = []                 # columns that are not sensitive, sent as they are
 [agree]
 methods = ["hybrid", "smc", "randomized"]
 odds = 2                   # strongest odds to 1 that a disguised value may give, or "any"
-ranks = ["gains", "copies"]  # "gains": both tell rounded estimates of what each attribute is worth
 omega = "all"              # most attributes that may get exact counts at a node
 counting = ["oblivious_transfer", "paillier"]   # of which job.toml names one
 smallest_key_bits = {key_bits}   # of Paillier's modulus

@@ -177,10 +177,10 @@ class Section:
         """The keys that are there."""
         return tuple(self._content)
 
-    def section(self, key: str, keys: Collection[str] | None) -> "Section":
+    def section(self, key: str, keys: Collection[str] | None, gone: Mapping[str, str] = NOTHING_GONE) -> "Section":
         """Return the table under this key; an absent one is empty."""
         place = f"{self.place}.{key}" if self.place else key
-        return Section(self.path, place, self._get(key, (dict,), {}), keys)
+        return Section(self.path, place, self._get(key, (dict,), {}), keys, gone)
 
     def text(
         self,

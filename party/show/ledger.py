@@ -83,8 +83,8 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         yield (
             "how many records there are" if classes == 1 else f"how many training records each of {classes} classes has"
         )
-    if side.gains:
-        yield f"{side.gains:,} estimated gains, rounded, each of a whole column at a node"
+    if side.windows:
+        yield f"which columns rank highest at {len(side.windows):,} nodes, in no order"
     yield from _estimate_lines(side)
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})

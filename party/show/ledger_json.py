@@ -35,7 +35,7 @@ def _side(side: Side) -> dict[str, object]:
     return {
         "copies": list(side.copies),
         "class_counts": side.class_counts,
-        "gains": side.gains,
+        "windows": len(side.windows),
         "tables": len(side.tables),
         "counts": sum(side.tables.values()),
         "itemsets": len(side.itemsets),

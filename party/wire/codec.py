@@ -351,7 +351,6 @@ ENTRIES: Final = (
     ),
     _one_field("disguised_page", m.DisguisedPage, wire.DisguisedPage),
     _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
-    _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains, most=_COUNTS),
     _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid, _TREE),
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
     _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_COUNTS),

@@ -8,7 +8,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.rule_terms import RuleTerms
-from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Rank, Reveal, TermError, Terms
+from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Reveal, TermError, Terms
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0
@@ -54,7 +54,6 @@ def _terms(proto: wire.Terms) -> Terms:
         seed=proto.seed,
         test=read_fraction("test", proto.test),
         key_bits=proto.key_bits,
-        rank=Rank(proto.rank),
         max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
         min_leaf=proto.min_leaf,
         noise=read_fraction("noise", proto.noise) if proto.noise else None,
@@ -79,7 +78,6 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         seed=terms.seed,
         test=fraction_text(terms.test),
         key_bits=terms.key_bits,
-        rank=terms.rank,
         max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
         min_leaf=terms.min_leaf,
         noise="" if terms.noise is None else fraction_text(terms.noise),

@@ -251,7 +251,7 @@ class ObliviousChooser:
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
-        self._transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
+        self.transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Choose in the vectors that are new, open our shares of every count with the peer's, and tell the counts."""
@@ -271,7 +271,7 @@ class ObliviousChooser:
         if isinstance(model, Predictor):
             totals = yield from self._once(_leaves(model, self._planner.sides, width), self._test)
         else:
-            totals = _one((yield from self._share_correct(model, self._transfers, width)), width)
+            totals = _one((yield from self._share_correct(model, self.transfers, width)), width)
         (number,) = (yield from self._open(totals)).values()
         return (yield from self._telling.tell_correct(model, number))
 
@@ -284,7 +284,7 @@ class ObliviousChooser:
     def _choose(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, ChosenKeys]]:
         if not vectors:
             return {}
-        keys = yield from self._transfers.chooser.extend([own.satisfied_by(codes) for own in vectors])
+        keys = yield from self.transfers.chooser.extend([own.satisfied_by(codes) for own in vectors])
         return dict(zip(vectors, keys, strict=True))
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
@@ -299,7 +299,7 @@ class ObliviousChooser:
         """Return our shares."""
         receiving = [(keys[own], [cell.width for cell in cells]) for own, cells in vectors.items()]
         shares = SummedShares([(len(chosen), widths) for chosen, widths in receiving])
-        yield from receive_products(receiving, shares, self._transfers.places.blocks)
+        yield from receive_products(receiving, shares, self.transfers.places.blocks)
         return _totals(vectors, shares)
 
     def _open(self, ours: Totals) -> Role[dict[int, int]]:
@@ -343,7 +343,7 @@ class ObliviousCorrector:
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
-        self._transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
+        self.transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Take the choices that are new, send corrections and our share of every count, and hear the counts."""
@@ -363,7 +363,7 @@ class ObliviousCorrector:
         if isinstance(model, Predictor):
             totals = yield from self._once(_leaves(model, self._planner.sides, width), self._test)
         else:
-            totals = _one((yield from self._share_correct(model, self._transfers, width)), width)
+            totals = _one((yield from self._share_correct(model, self.transfers, width)), width)
         return (yield from self._hearing.hear_correct(_shares(totals, [self._hearing.lifted_of(model)])))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
@@ -374,7 +374,7 @@ class ObliviousCorrector:
     def _take(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, BothKeys]]:
         if not vectors:
             return {}
-        keys = yield from self._transfers.sender.extend([len(codes)] * len(vectors))
+        keys = yield from self.transfers.sender.extend([len(codes)] * len(vectors))
         return dict(zip(vectors, keys, strict=True))
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
@@ -392,7 +392,7 @@ class ObliviousCorrector:
             widths, rows = [cell.width for cell in cells], SatisfiedRows([cell.rows for cell in cells], codes)
             sending.append((keys[own], widths, BitsAsNumbers(rows, list(lanes_of(widths)))))
         shares = SummedShares([(len(both), widths) for both, widths, _ in sending])
-        yield from send_products(sending, shares, self._transfers.places.blocks)
+        yield from send_products(sending, shares, self.transfers.places.blocks)
         return _totals(vectors, shares)
 
 

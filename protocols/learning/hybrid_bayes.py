@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from protocols.counts import Answer, Counts, CountTable
-from protocols.learning.id3 import best_ranked
 from protocols.learning.limits import tally_of
 from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.open_node import OpenNode
@@ -97,8 +96,8 @@ class HybridBayes:
         if window is ALL or window >= len(every) or ranking is None:
             return every
         ranking.advance([ROOT])
-        gains = yield from ranking.gains([self._root.query(every)])
-        return best_ranked(dict(zip(every, gains, strict=True)), window)
+        (best,) = yield from ranking.windows([self._root.query(every)], window)
+        return best
 
     def _estimates(self, attributes: Sequence[int]) -> Role[dict[int, CountTable]]:
         if self._estimated is None or not attributes:

@@ -10,12 +10,12 @@ One algorithm serves all methods; they differ in the window and in where counts 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 
 Deviations from the paper: the root's class counts are known beforehand; where the window takes all candidates left,
-nothing is ranked and no estimated gain crosses; a tree may be limited. A branch of too few records is a leaf of its
+nothing is ranked; a tree may be limited. A branch of too few records is a leaf of its
 parent's label, as the paper's empty one. An attribute without two larger ones has no gain, estimated or exact, and a
 node whose window has no other attribute is a leaf: so a node never tells more than a window of counts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.counts import Answer, Counts
@@ -125,18 +125,10 @@ class HybridId3:
 
     def _windows(self, level: Sequence[OpenNode]) -> Role[list[tuple[int, ...]]]:
         """Steps 4a and 4b: rank by estimated gains, keep the omega highest."""
-        ranked = [node for node in level if self._is_ranked(node)]
-        if not ranked:
+        if self._ranking is None or self._window is ALL or self._window >= len(level[0].candidates):
             return [node.candidates for node in level]
-        assert self._ranking is not None  # noqa: S101  # the constructor refused a window without a ranking
         self._ranking.advance([node.expression for node in level])
-        estimated = iter((yield from self._ranking.gains([node.query(node.candidates) for node in ranked])))
-        return [
-            best_ranked({attribute: next(estimated) for attribute in node.candidates}, self._window)
-            if self._is_ranked(node)
-            else node.candidates
-            for node in level
-        ]
+        return (yield from self._ranking.windows([node.query(node.candidates) for node in level], self._window))
 
     def _exact_counts(self, level: Sequence[OpenNode], windows: Sequence[tuple[int, ...]]) -> Role[list[Answer]]:
         """Step 4c: ask for the counts of every window."""
@@ -144,16 +136,7 @@ class HybridId3:
         self._computations += sum(sum(query.cells(self._schema)) for query in queries)
         return (yield from self._engine.count(queries))
 
-    def _is_ranked(self, node: OpenNode) -> bool:
-        return self._window is not ALL and self._window < len(node.candidates)
-
 
 def _first_best(values: Sequence[float]) -> int:
     """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
     return values.index(max(values))
-
-
-def best_ranked(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:
-    """Step 4b: return the attributes of the highest gains, ties and result in the agreed order."""
-    order = sorted(gains, key=lambda attribute: (-gains[attribute], attribute))
-    return tuple(sorted(order[:window]))

@@ -9,12 +9,12 @@ makes the ratio of a poor attribute large. The average is over the candidates th
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import ceil, inf, log2
+from math import inf
 
 import numpy as np
 
 from protocols.counts import LEAST_MASS, Answer, CountTable, positive_part, stacks
-from protocols.learning.impurity import TIE, merit, noise_merit, split_information
+from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.limits import may_split
 from protocols.learning.whole import whole_merit
 from protocols.tables.arrays import Floats
@@ -44,47 +44,27 @@ def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[li
     return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]
 
 
-def estimated_merits(
-    answers: Sequence[Answer], records: Sequence[float], growth: Growth, steps: Sequence[float] | None = None
-) -> list[list[float]]:
+def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:
     """Return the same of estimated counts after projection, less what their noise brings: below 0 where that is more.
 
     What may not split its node is worth `CANNOT`. Negative cells count as 0.
     Rescaling to the node's total, the other half of a projection, would change no measure; it is done where records are
-    compared with a limit. NB: what is told of a merit tells on which side of the limit a branch is, and over runs with
-    many limits how large it is: so a branch must be as coarse as the merits.
+    compared with a limit.
 
     Args:
         answers: Estimates.
         records: Of each node.
         growth: The measure and the limits.
-        steps: For each node, a share of its records: what a branch is compared as, is a multiple of it. None for exact.
     """
     tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
     totals = [total for total, answer in zip(records, answers, strict=True) for _ in answer.tables]
-    of_nodes = [0.0] * len(answers) if steps is None else steps
-    coarse = [step for step, answer in zip(of_nodes, answers, strict=True) for _ in answer.tables]
-    eligible = [_may_split_about(*each, growth) for each in zip(tables, totals, coarse, strict=True)]
+    eligible = [_may_split_about(*each, growth) for each in zip(tables, totals, strict=True)]
     return _compared(answers, tables, eligible, growth.impurity, merit)
 
 
-def _may_split_about(table: CountTable, total: float, step: float, growth: Growth) -> bool:
-    if growth.min_leaf == 1:
-        return True
-    shares = [sum(row) / max(float(table.sum()), LEAST_MASS) for row in table.tolist()]
-    return may_split((total * (round(share / step) * step if step else share) for share in shares), growth)
-
-
-def coarseness(answers: Sequence[Answer], impurity: Impurity) -> list[float]:
-    """Return by how much more an error in the counts of each candidate tells in its merit: a power of two from 1 on.
-
-    The gain ratio divides by the split information, and with it an error.
-    """
-    tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
-    if impurity is not Impurity.GAIN_RATIO:
-        return [1.0] * len(tables)
-    divisors = (float(split_information(table)) for table in tables)
-    return [2.0 ** ceil(-log2(divisor)) if 0 < divisor < 1 else 1.0 for divisor in divisors]
+def _may_split_about(table: CountTable, total: float, growth: Growth) -> bool:
+    scale = total / max(float(table.sum()), LEAST_MASS)
+    return may_split((scale * sum(row) for row in table.tolist()), growth)
 
 
 def _compared(

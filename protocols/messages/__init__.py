@@ -28,7 +28,6 @@ from protocols.messages.counting import (
 from protocols.messages.learning import (
     EstimatedCorrect,
     EstimatedCounts,
-    EstimatedGains,
     ModelDigest,
     SentNode,
     SentTree,
@@ -72,7 +71,6 @@ __all__ = [
     "DisguisedPage",
     "EstimatedCorrect",
     "EstimatedCounts",
-    "EstimatedGains",
     "ExactCounts",
     "Greeting",
     "HiddenContents",

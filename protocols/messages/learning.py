@@ -6,17 +6,6 @@ from protocols.role import Message
 
 
 @dataclass(frozen=True, repr=False)
-class EstimatedGains(Message):
-    """The sender's estimated gain of every candidate at every node of one level: multiples of its step, from the least.
-
-    A step is at most a quarter of the standard error that the receiver's copy leaves in a count (DESIGN 14): exact
-    numbers, computed from the sender's true columns, could be solved for those.
-    """
-
-    values: tuple[int, ...]
-
-
-@dataclass(frozen=True, repr=False)
 class EstimatedCounts(Message):
     """The class holder's estimates of counts at the root, where naive Bayes counts nothing exactly.
 

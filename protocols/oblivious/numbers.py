@@ -185,18 +185,18 @@ def without_last_bits(gates: Gates, numbers: Uint64s, width: int, dropped: int, 
 
 
 def are_negative(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
-    """Return shares of the highest bit of numbers.
+    """Return shares of the highest bit of numbers (`... x lanes`).
 
     Discloses: nothing; what crosses is masked.
 
     Raises:
         PeerError: As `Gates.times`.
     """
-    own = bit_planes(numbers, width)
+    own = bit_planes(numbers.reshape(-1), width)
     low = own[:-1]
     made = yield from gates.both(gates.ours(low, mine=gates.first), gates.ours(low, mine=not gates.first))
     highest: Uint64s = own[-1] ^ (yield from last_carry(gates, made, low))
-    return highest
+    return highest.reshape(*numbers.shape[:-1], -1)
 
 
 def not_below(gates: Gates, bits: Uint64s, least: int) -> Role[Uint64s]:

@@ -32,7 +32,7 @@ def least(gates: Gates, numbers: Uint64s, barred: Uint64s, width: int) -> Role[t
         pairs = count // 2
         one, other, rest = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2), slice(2 * pairs, None)
         behind = (numbers[other] - numbers[one]) & modulus_mask(width)
-        below = yield from _signs(gates, behind, width)
+        below = yield from are_negative(gates, behind, width)
         differ = barred[one] ^ barred[other]
         wins = below ^ (yield from gates.both(differ, below ^ barred[one]))
         strings = np.concatenate([differ[None], places[:, one] ^ places[:, other]])
@@ -45,11 +45,6 @@ def least(gates: Gates, numbers: Uint64s, barred: Uint64s, width: int) -> Role[t
         barred = np.concatenate([barred[one] ^ moved[0], barred[rest]])
         count = pairs + count % 2
     return places[:, 0], barred[0]
-
-
-def _signs(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
-    signs: Uint64s = yield from are_negative(gates, numbers.reshape(-1), width)
-    return signs.reshape(len(numbers), -1)
 
 
 def several(gates: Gates, wires: Uint64s) -> Role[Uint64s]:

@@ -14,19 +14,20 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import View, make_view, peer_columns
-from protocols.counts import Answer, Counts, Query
+from protocols.counts import Answer, Counts, Estimates, Query
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.ranking import MeanGains, Ranking
+from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Tree
+from protocols.learning.whole import Whole
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.role import Role, run_alone, run_pair
+from protocols.role import Role, run_alone
 from protocols.simulation.draws import bulk_draw, random_groups
 from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.relabelling import label_leaves
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Table
 from protocols.terms import ALL, TO_THE_END, Growth, Method, Window
-from protocols.two_party.rounding import gain_step
 
 _PARTIES = ("alice", "bob")
 
@@ -155,18 +156,40 @@ def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window, growth: Gr
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)
-
-    def learner(view: View, counts: Counts) -> HybridId3:
-        ranking = _mean_gains(Estimator(view), views, growth)
-        return HybridId3(split.schema, exact.class_counts, omega, counts, ranking, growth)
-
-    alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
-    return GrownTree(run_pair(alice.build(), bob.build())[0], engine.queries)
+    ranking = PlainRanking(list(map(Estimator, views)), split.schema.classes, growth)
+    learner = HybridId3(split.schema, exact.class_counts, omega, engine, ranking, growth)
+    return GrownTree(run_alone(learner.build()), engine.queries)
 
 
-def _mean_gains(estimator: Estimator, views: Sequence[View], growth: Growth) -> Ranking:
-    classes = views[0].schema.classes
-    return MeanGains(estimator, classes, gain_step([view.design for view in views]), growth)
+class PlainRanking:
+    """The windows of a real run, by who sees both sides' estimated gains.
+
+    Args:
+        estimates: Either party's own.
+        classes: How many there are.
+        growth: The measure, and the limits.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, estimates: Sequence[Estimates], classes: int, growth: Growth = TO_THE_END) -> None:
+        self._estimates, self._classes, self._growth = estimates, classes, growth
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Move on to the nodes of the next level."""
+        for each in self._estimates:
+            each.advance(expressions)
+
+    def gains(self, queries: Sequence[Query]) -> Whole:
+        """Return the sums of both sides' estimated gains (`queries x candidates`)."""
+        one, other = (whole_gains(each, queries, self._classes, self._growth) for each in self._estimates)
+        return one + other
+
+    def windows(self, queries: Sequence[Query], omega: int) -> Role[list[tuple[int, ...]]]:
+        """Return the `omega` best candidates of each query; yields nothing."""
+        yield from ()
+        places = [best(of_node, omega) for of_node in self.gains(queries).tolist()]
+        return [tuple(map(query.candidates.__getitem__, each)) for query, each in zip(queries, places, strict=True)]
 
 
 def label_exactly(tree: Tree, split: HoldOut) -> Tree:

@@ -76,7 +76,6 @@ _PEER_WANTS = {
     "counting": "the peer's [agree] counting does not list this way of counting: choose the other",
     "class": "the class column has another name at the peer, or no side holds it: compare class in job.toml and [data]",
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
-    "rank": "the peer's [agree] ranks does not list this rank: choose the other",
     "impurity": "the peer does not take this impurity: ask its owner which it takes",
     "reveal": (
         'the peer\'s [agree] allows no exact counts: take reveal = "tree", or noise, or ask its owner to write '

@@ -2,9 +2,8 @@
 
 A party's estimates are made of its own true columns. Told in full they could be solved for these columns. So they are
 told as multiples of a share of the standard error that its copy has left the other side in a count over one group. A
-gain is of a table that the other side does not know, and a quarter of that error is enough; ranking loses nothing that
-noise had left. A count of a mined tree is a sum over people, with weights that the other side knows: it is told as a
-multiple of twice that error, to the nearest power of two below.
+count of a mined tree is a sum over people, with weights that the other side knows: it is told as a multiple of twice
+that error, to the nearest power of two below.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from math import frexp, ldexp
 import numpy as np
 
 from protocols.counts import Answer, Counts, CountTable, Query
-from protocols.learning.ranking import FINEST_STEP, GainStep
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role
@@ -63,16 +61,3 @@ class RoundedCounts:
 
 def _rounded(tables: Sequence[CountTable], step: float) -> tuple[Floats, ...]:
     return tuple(np.rint(table / step) * step for table in tables)
-
-
-def gain_step(designs: Sequence[RelatedDesign]) -> GainStep:
-    """Return the step of gains: a node's step of counts as a share of its records, in bits, at most 1.
-
-    Both sides compute the same: the designs are agreed, and the node's records are known from exact counts.
-    """
-
-    def step(records: float) -> float:
-        share = count_step(designs, records) / records
-        return min(max(ldexp(1.0, frexp(share)[1] - 1), FINEST_STEP), 1.0) if share > 0 else FINEST_STEP
-
-    return step

@@ -7,11 +7,14 @@ from math import prod
 from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
-from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.oblivious import TREE_DEPTH, ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
 from protocols.counts import SecureEngine
 from protocols.messages import HolderKey
 from protocols.noise.both import EXACT, Noises
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.session import set_up
+from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical
 from protocols.role import Role, Send, receive
 from protocols.tables.arrays import Index
@@ -93,6 +96,15 @@ class SecureCounting:
             return ObliviousChooser(sides, train, test, telling, randomness, held_out, places)
         hearing = Hearing(self.checks, self._sizes, self.noises)
         return ObliviousCorrector(sides, train, test, hearing, randomness, held_out, places)
+
+    def gates(self, engine: SecureEngine) -> Role[Gates]:
+        """Return our part of what is computed beside counts: by the engine's transfers, or by a session of its own."""
+        randomness = self.local.secrets.randomness
+        if isinstance(engine, ObliviousChooser | ObliviousCorrector):
+            transfers = engine.transfers
+        else:
+            transfers = yield from set_up(TREE_DEPTH, randomness)
+        return Gates(self._is_first, transfers, Triples(transfers, randomness))
 
     def _share_key(self) -> Role[AnyCiphertexts]:
         """Send the public key, or receive the peer's."""

@@ -26,14 +26,15 @@ from protocols.errors import InputError
 from protocols.learning.hybrid_bayes import Estimated, HybridBayes
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.models import Model, beats_commonest, beats_when_tested
-from protocols.learning.ranking import CopyGains, MeanGains, Ranking
+from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Role
 from protocols.secret_tree.held_out import Scores
-from protocols.terms import Growth, Learner, Rank
+from protocols.secret_tree.window import SecretRanking
+from protocols.terms import ALL, Growth, Learner
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import (
     ClassTally,
@@ -49,7 +50,6 @@ from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import MinedLimits, mine, receive_mined
 from protocols.two_party.noise import noises_of
 from protocols.two_party.resume import Resumed, resume
-from protocols.two_party.rounding import gain_step
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
 from protocols.two_party.secret import grow_secretly
 from protocols.two_party.secure import SecureCounting, SharedKey
@@ -128,11 +128,10 @@ def run(
         record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
         kept: What we have kept of the run, if both go on with it.
 
-    Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
-    rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), the exact
-    counts of the window (unless `randomized`), and the number of correctly classified test records. Of naive Bayes,
-    where we hold the class, also our rounded estimates of the counts that are not exact. The peer's model is the same
-    as ours.
+    Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), the
+    windows (`hybrid`) or our rounded estimated counts (`randomized`), the exact counts of the windows (unless
+    `randomized`), and the number of correctly classified test records. Of naive Bayes, where we hold the class, also
+    our rounded estimates of the counts that are not exact. The peer's model is the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -253,7 +252,11 @@ class _Run:
         remembered = RememberedCounts(engine, known, self._known)
         kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
         yield from kept.set_up()
-        ranking = self._ranking(copies, estimator) if self._terms.ranks else None
+        ranking: Ranking | None = None
+        if estimator is not None and self._terms.window is not ALL:
+            growth = Growth(impurity=self._terms.impurity) if self._is_bayes else self._terms.growth
+            gates, classes = (yield from counting.gates(engine)), self._agreed.schema.classes
+            ranking = SecretRanking(estimator, classes, growth, gates, self._resumed.answers)
         if self._is_bayes:
             estimates = self._estimates(copies) if self._terms.ranks else None
             learner = self._bayes(told, estimates)
@@ -279,13 +282,6 @@ class _Run:
         law = self._class_noise
         class_variance = 0.0 if law is None else most_variance(law)
         return RefinedCounts(engine, self._agreed.schema, self._noises.variance, class_variance)
-
-    def _ranking(self, copies: Copies, estimator: Estimator | None) -> Ranking:
-        growth = Growth(impurity=self._terms.impurity) if self._is_bayes else self._terms.growth
-        if self._terms.rank == Rank.COPIES or estimator is None:
-            return CopyGains(Estimator(copies.both.rows(self._train)), growth)
-        designs = (self._agreed.own_design, self._agreed.peer_design)
-        return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs), growth, self._resumed.answers)
 
     def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[Result]:
         terms = self._terms

@@ -21,7 +21,7 @@ from growth import generate
 from party.demo.data import Halves, deal_dataset
 from protocols.terms import Method
 
-OURS_REVEAL = "the tree with its counts; disguised copies; rounded gains; exact counts of 3 candidates per node"
+OURS_REVEAL = "the tree with its counts; disguised copies; which 3 candidates rank highest, and their counts"
 OMEGA = 3
 
 

@@ -21,13 +21,19 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.rows import View
 from protocols.learning.id3 import HybridId3
-from protocols.learning.ranking import MeanGains
+from protocols.learning.ranking import GAIN_BITS
 from protocols.randomized_response.moments import noise
-from protocols.role import Role, run_pair
+from protocols.role import Role, run_alone
 from protocols.simulation.hold_out import HoldOut, accuracy
-from protocols.simulation.two_party import at_random, disguised_views, grow_hybrid, grow_plain, random_split
+from protocols.simulation.two_party import (
+    PlainRanking,
+    at_random,
+    disguised_views,
+    grow_hybrid,
+    grow_plain,
+    random_split,
+)
 from protocols.terms import TO_THE_END, Growth
-from protocols.two_party.rounding import gain_step
 
 DATA = ("tic-tac-toe", "mushroom", "adult")
 GROUPS = 4
@@ -39,25 +45,22 @@ FIXED = (1, 2, 3, 4, 6, 8)
 class _NodeWindows(HybridId3):
     """Hybrid-ID3 whose window is chosen at each node."""
 
-    def __init__(self, split: HoldOut, view: View, views: Sequence[View], z: float, cap: int, growth: Growth) -> None:
+    def __init__(self, split: HoldOut, views: Sequence[View], z: float, cap: int, growth: Growth) -> None:
         engine = PlaintextEngine(split.schema, split.train, split.test)
-        designs = [each.design for each in views]
-        ranking = MeanGains(Estimator(view), split.schema.classes, gain_step(designs), growth)
-        super().__init__(split.schema, engine.class_counts, 1, engine, ranking, growth)
-        self._designs, self._z, self._cap = designs, z, cap
+        self._sums = PlainRanking(list(map(Estimator, views)), split.schema.classes, growth)
+        super().__init__(split.schema, engine.class_counts, 1, engine, self._sums, growth)
+        self._designs, self._z, self._cap = [each.design for each in views], z, cap
 
     def _windows(self, level: Sequence[Any]) -> Role[list[tuple[int, ...]]]:
-        ranked = [node for node in level if len(node.candidates) > 1]
-        if not ranked or self._ranking is None:
-            return [node.candidates for node in level]
-        self._ranking.advance([node.expression for node in level])
-        told = iter((yield from self._ranking.gains([node.query(node.candidates) for node in ranked])))
-        gains = {node.expression: {c: next(told) for c in node.candidates} for node in ranked}
-        return [self._window_of(node, gains.get(node.expression)) for node in level]
+        yield from ()
+        self._sums.advance([node.expression for node in level])
+        sums = self._sums.gains([node.query(node.candidates) for node in level]) / (2 << GAIN_BITS)
+        return [
+            self._window_of(node, dict(zip(node.candidates, gains, strict=True)))
+            for node, gains in zip(level, sums.tolist(), strict=True)
+        ]
 
-    def _window_of(self, node: Any, gains: dict[int, float] | None) -> tuple[int, ...]:
-        if gains is None:
-            return tuple(node.candidates)
+    def _window_of(self, node: Any, gains: dict[int, float]) -> tuple[int, ...]:
         records = node.tally.records
         error = min(noise(design, k, records) for design in self._designs for k in range(len(design.groups))) / records
         order = sorted(gains, key=lambda candidate: (-gains[candidate], candidate))[: self._cap]
@@ -80,8 +83,7 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     costs, reached = zip(*sorted(fixed), strict=True)
     for cap in CAPS:
         for z in ERRORS:
-            alice, bob = (_NodeWindows(split, view, views, float(z), cap, growth) for view in views)
-            result = run_pair(alice.build(), bob.build())[0]
+            result = run_alone(_NodeWindows(split, views, float(z), cap, growth).build())
             cost, right = result.computations / every.computations, accuracy(result.tree, split)
             labels: Labels = {"window": "by node", "z": z, "cap": cap}
             measured += _lines(labels, cost, right)

@@ -6,7 +6,6 @@ too, so that nobody takes a limit for more than it is.
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from protocols.learning.impurity import gain
-from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.arrays import Floats
 from protocols.tables.table import Codes
 from protocols.terms import ALL
-from protocols.two_party.rounding import gain_step
 from tests.support.curious import Guarded, Told, assert_built, assert_refused, listening
 from tests.support.parties import Case, make_terms
 
@@ -97,7 +92,7 @@ def test_24_columns_read_most_classes_where_all_are_counted_and_few_with_a_windo
     """At a node of twenty people, the counts of 24 columns at random are 24 equations."""
     columns = np.random.default_rng(2).integers(0, 2, (240, 24)).astype(np.uint8)
     assert read_by_columns(tmp_path, columns) > 0.6
-    assert read_by_columns(tmp_path, columns, omega=3, rank="copies") < 0.1
+    assert read_by_columns(tmp_path, columns, omega=3) < 0.1
 
 
 def test_columns_that_differ_by_a_person_each_read_a_person_each(tmp_path: Path) -> None:
@@ -142,84 +137,3 @@ def test_two_runs_with_other_limits_tell_the_row_of_the_person_by_whom_their_nod
         person = rest[0][column] - rest[1][column]
         assert person.sum() == 1
         assert person[alices[50, column], label[50]] == 1
-
-
-RECORDS = 100
-
-
-@cache
-def gains_of(parted: int) -> Floats:
-    """Return the gains of columns that part so many records, by how many of them have the class that half have."""
-    half, cells = RECORDS // 2, np.arange(max(0, parted - RECORDS // 2), min(parted, RECORDS // 2) + 1)
-    rest = np.stack([RECORDS - parted - half + cells, half - cells], axis=-1)
-    tables = np.stack([rest, np.stack([parted - cells, cells], axis=-1)], axis=1)
-    gains = np.full(RECORDS + 1, np.nan)  # nan where no such column is possible
-    gains[cells] = gain(tables)
-    return gains
-
-
-def believed(columns: Floats, label: NDArray[np.int64], copy: Floats, step: float, told_ways: bool) -> Floats:
-    """Return what Bob believes of each record's class by his copy of it and all gains of the root.
-
-    By Gauss: as if each count were normal.
-
-    Args:
-        columns: Columns by records, sent as they are, so that they are not hidden from Alice's estimates either.
-        label: Alice's class, which makes the gains.
-        copy: What the copy alone makes him believe.
-        step: Of the gains as they cross.
-        told_ways: Whether he is told, too, on which side of the mean each count is; a gain is the same on both.
-    """
-    doubt, cells = copy * (1 - copy), np.arange(RECORDS + 1)
-    observed, spread = columns @ copy, columns @ doubt
-    expected, errors = observed.copy(), np.full(len(columns), 1e9)
-    for k, (parted, true) in enumerate(zip(columns.sum(axis=1), columns @ label, strict=True)):
-        told = np.rint(gains_of(int(parted)) / step)
-        fits = told == told[int(true)]
-        if told_ways:
-            fits &= (cells > parted / 2) == (true > parted / 2)
-        weights = np.where(fits, np.exp(-0.5 * (cells - expected[k]) ** 2 / spread[k]), 0)
-        mean = weights @ cells / weights.sum()
-        variance = weights @ (cells - mean) ** 2 / weights.sum() + 1e-3
-        if variance < 0.98 * spread[k]:
-            errors[k] = 1 / (1 / variance - 1 / spread[k])
-            observed[k] = errors[k] * (mean / variance - expected[k] / spread[k])
-    system = columns @ (doubt[:, None] * columns.T) + np.diag(errors)
-    result: Floats = copy + doubt * (columns.T @ np.linalg.solve(system, observed - expected))
-    return result
-
-
-def read_from_gains(theta: Fraction, number: int, exact: bool = False) -> tuple[float, float]:
-    """Return how often Bob's best guess of a class is right by his copy, and with the gains of so many columns too.
-
-    The mean of eight draws. `exact` is the control: the full gains, each with its way.
-    """
-    step = 2.0**-40 if exact else gain_step([RelatedDesign.of_odds((2,), ((0,),), theta)])(RECORDS)
-    by_copy, by_both = [], []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        label = rng.permutation(RECORDS) % 2
-        sent = np.where(rng.random(RECORDS) < float(theta), label, 1 - label)
-        copy = np.where(sent == 1, float(theta), 1 - float(theta))
-        columns = rng.integers(0, 2, (number, RECORDS)).astype(np.float64)
-        guess = believed(columns, label, copy, step, told_ways=exact)
-        by_copy.append(np.mean((copy > 0.5) == label))
-        by_both.append(np.mean((guess >= np.sort(guess)[RECORDS // 2]) == label))
-    return float(np.mean(by_copy)), float(np.mean(by_both))
-
-
-@pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(11, 20), Fraction(2, 3)])
-def test_rounded_gains_of_as_many_columns_as_there_are_records_tell_hardly_more_than_the_copy(theta: Fraction) -> None:
-    """Told in full they would read the class; as they cross they add to what the copy tells a hundredth or two."""
-    _, in_full = read_from_gains(theta, RECORDS, exact=True)
-    assert in_full > 0.95
-    copy, both = read_from_gains(theta, RECORDS)
-    assert both < copy + 0.03
-
-
-def test_gains_of_many_more_columns_than_records_tell_more_than_the_copy_unless_theta_is_near_one_half() -> None:
-    """Four hundred columns for a hundred people (the list of attacks has it)."""
-    copy, both = read_from_gains(Fraction(2, 3), 4 * RECORDS)
-    assert both > copy + 0.03
-    copy, both = read_from_gains(Fraction(9, 20), 4 * RECORDS)
-    assert both < copy + 0.01

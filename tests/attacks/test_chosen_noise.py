@@ -44,7 +44,6 @@ def idle_terms() -> Iterator[Terms]:
     """Yield terms that `smc` does not use, or that only say how a count is made."""
     yield from (replace(TERMS, theta=Fraction(k, 40)) for k in (1, 9, 30))
     yield from (replace(TERMS, omega=omega) for omega in (1, 2))
-    yield make_terms(**vars(TERMS) | {"rank": "copies"})
     yield make_terms(**vars(TERMS) | {"counting": "paillier"})
 
 

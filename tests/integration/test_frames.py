@@ -33,7 +33,6 @@ from protocols.messages import (
     DisguisedPage,
     EstimatedCorrect,
     EstimatedCounts,
-    EstimatedGains,
     ExactCounts,
     Greeting,
     HiddenContents,
@@ -81,7 +80,8 @@ WAYS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     "paillier": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
 }
 METHODS: dict[str, set[type[Message]]] = {
-    "hybrid": {DisguisedPage, EstimatedGains}, "smc": set(), "randomized": {DisguisedPage},
+    "hybrid": {DisguisedPage, ChoicePage, CorrectionPage, MaskedPage, OpenedPage},
+    "smc": set(), "randomized": {DisguisedPage},
 }  # fmt: skip
 OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
 TESTED: set[type[Message]] = {ChoicePage, CorrectionPage, MaskedPage}

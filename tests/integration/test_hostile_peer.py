@@ -15,7 +15,7 @@ import pytest
 from party.keys.keystore import load_secret
 from party.records.journal import RunState, recorded_runs
 from protocols.errors import PeerError
-from protocols.messages import DisguisedPage, EstimatedGains, Verdict
+from protocols.messages import DisguisedPage, MaskedPage, OpenedPage, Verdict
 from protocols.role import Effect, Message, Role, Send
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
@@ -25,9 +25,9 @@ from tests.support.processes import Pair, make_pair
 
 Change = Callable[[Any], Message]
 HOSTILE: dict[str, tuple[type[Message], Change]] = {
-    "a gain of one candidate more": (EstimatedGains, lambda sent: EstimatedGains((*sent.values, 1))),
-    "a gain of one candidate less": (EstimatedGains, lambda sent: EstimatedGains(sent.values[1:])),
-    "another kind": (EstimatedGains, lambda _: Verdict("")),
+    "a window of one candidate more": (OpenedPage, lambda sent: OpenedPage(sent.words + bytes(8))),
+    "a window of no candidate": (OpenedPage, lambda sent: OpenedPage(sent.words[8:])),
+    "another kind": (MaskedPage, lambda _: Verdict("")),
     "a copy of one record more": (DisguisedPage, lambda sent: DisguisedPage(sent.codes + sent.codes[:2])),
     "a copy with a value that no column has": (DisguisedPage, lambda sent: DisguisedPage(b"\xff" + sent.codes[1:])),
 }

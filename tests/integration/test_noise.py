@@ -63,7 +63,7 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
 def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pair) -> None:
     for changes, words in (
         ({"noise": "1"}, "noise: needs a max_depth"),
-        ({"noise": "1", "max_depth": 2, "omega": 2}, 'noise: needs omega = "all" or rank = "copies"'),
+        ({"noise": "1", "max_depth": 2, "omega": 2}, 'noise: needs omega = "all" or method = "smc"'),
         ({"noise": "0", "max_depth": 2}, "noise: must be an exact number from 0.001 to 1000"),
         ({"noise": "much", "max_depth": 2}, "noise: must be an exact number"),
     ):

@@ -9,7 +9,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.jobs import PredictionTerms, Receiver
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
-from protocols.terms import MODEL_BYTES, Growth, Learner, Method, Rank, TermError, Terms
+from protocols.terms import MODEL_BYTES, Growth, Learner, Method, TermError, Terms
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import make_terms
 
@@ -30,10 +30,10 @@ APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (TREE, {"noise": Fraction(1, 10_000)}, "noise", "0.001 to 1000"),
     (NOISY, {"method": Method.RANDOMIZED}, "noise", "hybrid and smc"),
     (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
-    (NOISY, {"method": Method.HYBRID, "omega": 2, "rank": Rank.GAINS}, "noise", "gains of our own columns"),
+    (NOISY, {"method": Method.HYBRID, "omega": 2}, "noise", "a window follows from true columns"),
     (BAYES, {"max_depth": 2}, "max_depth", "is for trees"),
     (
-        replace(BAYES, method=Method.HYBRID, omega=2, rank=Rank.COPIES, test=Fraction(0)),
+        replace(BAYES, method=Method.HYBRID, omega=2, test=Fraction(0)),
         {"noise": Fraction(1)},
         "noise",
         "for the rest would have none",

@@ -22,7 +22,7 @@ from protocols.counting.checks import Checks
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DisagreementError
 from protocols.jobs import Train
-from protocols.messages import ClassCounts, DisguisedPage, EstimatedGains, ExactCounts, PackedCounts, SentTree
+from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, OpenedPage, PackedCounts, SentTree
 from protocols.role import Role
 from protocols.tables.expression import Expression
 from protocols.terms import Terms
@@ -33,7 +33,7 @@ from protocols.two_party.training import Outcome, run
 from tests.support.duel import End, duel
 from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms
 
-ANSWERS = (EstimatedGains, SentTree, PackedCounts, ExactCounts)
+ANSWERS = (OpenedPage, SentTree, PackedCounts, ExactCounts)
 Ends = tuple[End[Outcome], End[Outcome]]
 Told = dict[tuple[Expression, int], CountTable]
 """The counts that were told: for a node and a candidate, its values by the node's groups of classes."""

@@ -17,7 +17,7 @@ from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, Rank, Terms
+from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
@@ -88,7 +88,7 @@ def rule_terms(rules: RuleTerms, **changes: object) -> Terms:
     """Return terms of rules with changes: hybrid, by oblivious transfer, without limits."""
     usual = Terms(
         method=Method.HYBRID, theta=Fraction(4, 5), omega=ALL, counting=Counting.OBLIVIOUS_TRANSFER,
-        class_name=EVERYONE, seed=0, test=Fraction(0), key_bits=TEST_BITS, rank=Rank.COPIES,
+        class_name=EVERYONE, seed=0, test=Fraction(0), key_bits=TEST_BITS,
         learner=Learner.RULES, rules=rules,
     )  # fmt: skip
     return replace(usual, **changes)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from protocols.randomized_response.grouping import default_groups
 from protocols.role import Kept, Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, Counting, Method, Rank, Reveal, TermError, Terms
+from protocols.terms import ALL, Counting, Method, Reveal, TermError, Terms
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge, accept_copy
 from protocols.two_party.inputs import PartyInputs, Secrets
@@ -73,7 +73,7 @@ def make_terms(**changes: object) -> Terms:
     """Return usual terms with changes."""
     usual: dict[str, object] = {
         "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "counting": "oblivious_transfer",
-        "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS, "rank": "gains",
+        "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS,
         "max_depth": None, "min_leaf": 1, "noise": None, "reveal": "counts",
     }  # fmt: skip
     return terms_of(usual | changes)
@@ -85,7 +85,7 @@ def terms_of(values: Mapping[str, object]) -> Terms:
     Raises:
         TermError: One of them is not legal.
     """
-    choices = {"method": Method, "counting": Counting, "rank": Rank, "reveal": Reveal}
+    choices = {"method": Method, "counting": Counting, "reveal": Reveal}
     named = {name: choice(str(values[name])) for name, choice in choices.items()}
     return Terms(**{**values, **named})  # type: ignore[arg-type]
 

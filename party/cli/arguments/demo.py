@@ -21,7 +21,7 @@ from party.datasets.names import NAMES
 from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
 from party.settings.depth import USUAL_DEPTH
 from party.settings.key_sizes import USUAL_KEY_BITS
-from protocols.terms import Impurity, Rank
+from protocols.terms import Impurity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,12 +66,6 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         default=USUAL_WAYS,
         metavar="LIST",
         help="how exact counts are made; all runs are made in each (default: %(default)s)",
-    )
-    terms.add_argument(
-        "--rank",
-        choices=Rank.names(),
-        default=Rank.GAINS.value,
-        help="what hybrid ranks candidates by (default: %(default)s)",
     )
     terms.add_argument(
         "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"

@@ -35,7 +35,7 @@ from protocols.learning.models import beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import tells
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, MOST_WINDOW, Learner, Method, Rank
+from protocols.terms import ALL, MOST_WINDOW, Learner, Method
 
 _LINES = 400
 _GONE = "The table that was released is not here as it was, so what a receiver reads of the copy is not computed."
@@ -251,9 +251,9 @@ def _crossed(told: Finished) -> tuple[str, str]:
     run, terms = told.run, told.assessment.terms
     copies = f"disguised copies (theta {terms.theta}, " if terms.disguises else ""
     ours = "" if not copies else "ours among them), " if run.copy else "not ours), "
-    gains = "rounded gains, " if terms.ranks and terms.window is not ALL and terms.rank == Rank.GAINS else ""
+    windows = "windows, " if terms.window is not ALL else ""
     counts = f"{revealed_text(run.revealed, counts_kind(terms))}, "
-    return "What crossed", f"{copies}{ours}{gains}{counts}the model"
+    return "What crossed", f"{copies}{ours}{windows}{counts}the model"
 
 
 def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:

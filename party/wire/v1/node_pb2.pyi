@@ -357,7 +357,6 @@ class Frame(_message.Message):
     HOLDER_KEY_FIELD_NUMBER: _builtins.int
     DISGUISED_PAGE_FIELD_NUMBER: _builtins.int
     CIPHERTEXT_PAGE_FIELD_NUMBER: _builtins.int
-    ESTIMATED_GAINS_FIELD_NUMBER: _builtins.int
     SENT_TREE_FIELD_NUMBER: _builtins.int
     PACKED_COUNTS_FIELD_NUMBER: _builtins.int
     EXACT_COUNTS_FIELD_NUMBER: _builtins.int
@@ -404,8 +403,6 @@ class Frame(_message.Message):
     def disguised_page(self) -> Global___DisguisedPage: ...
     @_builtins.property
     def ciphertext_page(self) -> Global___CiphertextPage: ...
-    @_builtins.property
-    def estimated_gains(self) -> Global___EstimatedGains: ...
     @_builtins.property
     def sent_tree(self) -> Global___SentTree: ...
     @_builtins.property
@@ -483,7 +480,6 @@ class Frame(_message.Message):
         holder_key: Global___HolderKey | None = ...,
         disguised_page: Global___DisguisedPage | None = ...,
         ciphertext_page: Global___CiphertextPage | None = ...,
-        estimated_gains: Global___EstimatedGains | None = ...,
         sent_tree: Global___SentTree | None = ...,
         packed_counts: Global___PackedCounts | None = ...,
         exact_counts: Global___ExactCounts | None = ...,
@@ -519,11 +515,11 @@ class Frame(_message.Message):
         masked_page: Global___MaskedPage | None = ...,
         opened_page: Global___OpenedPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_draw", b"hidden_draw", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_draw", b"opened_draw", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_draw", b"hidden_draw", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_draw", b"opened_draw", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_draw", b"hidden_draw", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_draw", b"opened_draw", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_draw", b"hidden_draw", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_draw", b"opened_draw", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "hidden_draw", "opened_draw", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "hidden_draw", "opened_draw", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -735,7 +731,6 @@ class Terms(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     TEST_FIELD_NUMBER: _builtins.int
     KEY_BITS_FIELD_NUMBER: _builtins.int
-    RANK_FIELD_NUMBER: _builtins.int
     MAX_DEPTH_FIELD_NUMBER: _builtins.int
     MIN_LEAF_FIELD_NUMBER: _builtins.int
     NOISE_FIELD_NUMBER: _builtins.int
@@ -753,7 +748,6 @@ class Terms(_message.Message):
     seed: _builtins.int
     test: _builtins.str
     key_bits: _builtins.int
-    rank: _builtins.str
     max_depth: _builtins.int
     """0 for any."""
     min_leaf: _builtins.int
@@ -777,7 +771,6 @@ class Terms(_message.Message):
         seed: _builtins.int = ...,
         test: _builtins.str = ...,
         key_bits: _builtins.int = ...,
-        rank: _builtins.str = ...,
         max_depth: _builtins.int = ...,
         min_leaf: _builtins.int = ...,
         noise: _builtins.str = ...,
@@ -788,7 +781,7 @@ class Terms(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "rank", b"rank", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1262,28 +1255,6 @@ class CiphertextPage(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CiphertextPage: _TypeAlias = CiphertextPage  # noqa: Y015
-
-@_typing.final
-class EstimatedGains(_message.Message):
-    """Multiples of a step that both sides know."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    VALUES_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        values: _abc.Iterable[_builtins.int] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___EstimatedGains: _TypeAlias = EstimatedGains  # noqa: Y015
 
 @_typing.final
 class SentTree(_message.Message):

@@ -27,7 +27,7 @@ from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Counting, Growth, Impurity, Method, Rank, Terms
+from protocols.terms import ALL, Counting, Growth, Impurity, Method, Terms
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
@@ -253,16 +253,14 @@ def test_a_job_is_what_was_asked(tmp_path: Path) -> None:
     assert read_job(tmp_path / name, BITS) == Train(terms)
     name = write_job(tmp_path, "fast", asked.terms(Method.HYBRID, 2, "c", FAST))
     assert read_job(tmp_path / name, BITS) == Train(replace(terms, counting=FAST))
-    limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
+    limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI)
     name = write_job(tmp_path, "limited", limited.terms(Method.HYBRID, 2, "c"))
-    assert read_job(tmp_path / name, BITS) == Train(
-        replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
-    )
+    assert read_job(tmp_path / name, BITS) == Train(replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI))
     assert limited.growth == Growth(3, 4, min_class=4, impurity=Impurity.GINI)
-    noisy = replace(limited, noise=Fraction(2))
+    noisy = replace(limited, noise=Fraction(2), omegas=(ALL,))
     assert limited.growth == noisy.growth
     for method in (Method.HYBRID, Method.RANDOMIZED):
-        name = write_job(tmp_path, "noisy", noisy.terms(method, 2, "c"))
+        name = write_job(tmp_path, "noisy", noisy.terms(method, ALL, "c"))
         told = read_job(tmp_path / name, BITS)
         assert isinstance(told, Train)
         assert told.terms.noise == (Fraction(2) if method == Method.HYBRID else None)

@@ -37,9 +37,10 @@ from protocols.messages import (
     BaseOffer,
     ClassCounts,
     DisguisedPage,
-    EstimatedGains,
     ExactCounts,
+    MaskedPage,
     ModelDigest,
+    OpenedPage,
 )
 from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
@@ -102,8 +103,9 @@ def states(sessions: Sessions) -> dict[str, list[RunState]]:
 
 
 CASES: dict[str, dict[str, Any]] = {
-    "gains": {},
-    "copies": {"rank": "copies"},
+    "all candidates": {"omega": None},
+    "windows": {},
+    "windows by dot products": {"counting": "paillier"},
     "smc": {"method": "smc"},
     "smc by dot products": {"method": "smc", "counting": "paillier"},
     "naive Bayes": {"method": "smc", "learner": Learner.NAIVE_BAYES, "test": Fraction(1, 5)},
@@ -156,7 +158,7 @@ def test_copies_and_answers_that_both_remember_do_not_cross_again(tmp_path: Path
     until(sessions, "bob", ModelDigest)
     second = Meeting(sessions)
     assert_done(sessions, second.play())
-    assert not kinds(second) & {DisguisedPage, ClassCounts, EstimatedGains}
+    assert not kinds(second) & {DisguisedPage, ClassCounts, MaskedPage, OpenedPage}
     assert len([m for m in second.sent["alice"] + second.sent["bob"] if isinstance(m, ExactCounts)]) == 1  # accuracy
 
 
@@ -182,13 +184,13 @@ def test_what_is_told_again_stands_once_in_the_ledger_and_both_say_so(tmp_path: 
         for each in (sessions, whole):
             with each.ledger(name) as ledger:
                 (dealing,) = dealings(ledger.entries())
-            told.append((dealing.told.numbers, dealing.learned.numbers, len(dealing.runs), dealing.told.gains))
+            told.append((dealing.told.numbers, dealing.learned.numbers, len(dealing.runs), dealing.told.windows))
         assert told[0] == told[1]
 
 
 def test_another_job_waits_for_a_run_that_has_not_ended_unless_one_side_wants_to_begin_anew(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    until(sessions, "alice", EstimatedGains)
+    until(sessions, "alice", OpenedPage)
     other = with_terms(CASE, omega=2).terms
     ends = Meeting(sessions, terms=other).play()
     assert all(isinstance(end, DisagreementError) and end.field == "run" for end in ends.values())
@@ -211,7 +213,7 @@ def test_a_fresh_run_sends_no_second_copy_and_asks_for_no_known_count(tmp_path: 
 
 def test_other_data_under_a_known_run_are_refused_and_the_run_stays_open(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    until(sessions, "alice", EstimatedGains)
+    until(sessions, "alice", OpenedPage)
     codes = CASE.codes.copy()
     codes[0, 2] ^= 1
     changed = Sessions(tmp_path, replace(CASE, codes=codes))
@@ -222,7 +224,7 @@ def test_other_data_under_a_known_run_are_refused_and_the_run_stays_open(tmp_pat
 
 def test_a_cancelled_run_ends_on_both_sides_and_may_begin_anew(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    until(sessions, "alice", EstimatedGains)
+    until(sessions, "alice", OpenedPage)
     secret = sessions.local("alice").secrets.coins
     with open_journal(tmp_path / "alice", secret) as journal:
         (record,) = journal.runs()
@@ -289,7 +291,7 @@ def test_a_run_that_is_given_up_for_another_does_not_end_that_one(
 def test_an_older_journal_put_back_costs_time_and_nothing_else(tmp_path: Path) -> None:
     """What one side remembers and the other has lost is asked again, and is the same."""
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    until(sessions, "bob", EstimatedGains)
+    until(sessions, "bob", OpenedPage)
     shutil.copy(tmp_path / "bob" / JOURNAL_FILE, tmp_path / "older")
     later = Meeting(begun(tmp_path / "again", CASE))
     later.play()
@@ -303,14 +305,14 @@ def test_an_older_journal_put_back_costs_time_and_nothing_else(tmp_path: Path) -
 @pytest.mark.parametrize("lost", NAMES)
 def test_a_lost_journal_lets_the_run_begin_anew(tmp_path: Path, lost: str) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    until(sessions, "alice", EstimatedGains)
+    until(sessions, "alice", OpenedPage)
     (tmp_path / lost / JOURNAL_FILE).unlink()
     assert_done(sessions, Meeting(sessions).play())
 
 
 def test_an_interrupted_run_is_paused_for_the_one_that_is_left(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    meeting = until(sessions, "bob", EstimatedGains)
+    meeting = until(sessions, "bob", OpenedPage)
     assert kinds(meeting)
     ends = Meeting(sessions, "alice", 6).play()
     assert isinstance(ends["bob"], PausedError)

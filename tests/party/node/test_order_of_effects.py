@@ -35,7 +35,7 @@ from tests.support.sessions import ANY_ODDS, CASE, Sessions, with_terms
 
 COUNTED = {"counts", "accuracy", "itemsets"}
 EACH: Mapping[str, set[str]] = {
-    "ClassCounts": {"class counts"}, "EstimatedGains": {"gains"}, "EstimatedCounts": {"estimates"},
+    "ClassCounts": {"class counts"}, "EstimatedCounts": {"estimates"},
     "EstimatedCorrect": {"estimated accuracy"}, "SentTree": {"mined tree"}, "ExactCounts": COUNTED,
     "PackedCounts": COUNTED, "CountShares": COUNTED | {"opened"}, "SetCounts": {"itemsets"},
     "RowShares": {"prediction"}, "ModelDigest": {"model"}, "DisguisedPage": {"copy"},
@@ -44,7 +44,7 @@ EACH: Mapping[str, set[str]] = {
 ONCE: Mapping[str, set[str]] = {
     "Share": {"columns"}, "TableCommitment": {"columns"}, "HiddenContents": {"comparison"},
     "JointDigests": {"comparison"}, "KnownDigests": {"run"},
-    "HintPage": {"alignment"}, "OpenedPage": {"alignment", "opened"}, "ValuesPage": {"alignment"},
+    "HintPage": {"alignment"}, "OpenedPage": {"alignment", "opened", "windows"}, "ValuesPage": {"alignment"},
     "CommonRows": {"alignment"}, "HolderKey": {"run", "release"}, "CiphertextPage": {"run", "release"},
     "RowsAsked": {"release"}, "KeptParts": {"run"},
 }  # fmt: skip
@@ -63,7 +63,7 @@ RELEASED: Mapping[str, set[str]] = {
     "DisguisedPage": WORD | {"records", "columns", "theta", "groups"},
     "ExactCounts": {"peer columns", "peer data"}, "PackedCounts": {"peer columns", "peer data"},
     "CountShares": {"peer columns", "peer data"},
-    "EstimatedGains": {"peer copy"}, "SentTree": {"peer copy"}, "RowsAsked": {"party"}, "RowShares": {"party"},
+    "SentTree": {"peer copy"}, "RowsAsked": {"party"}, "RowShares": {"party"},
     "KnownDigests": {"peer columns", "peer data"},
 }  # fmt: skip
 """What is on record as released, or as brought by the peer, before these messages leave."""
@@ -71,7 +71,6 @@ RELEASED: Mapping[str, set[str]] = {
 LEARNED = {"entry counts learned", "entry accuracy learned", "entry itemsets learned"}
 AFTER: Mapping[str, tuple[set[str], ...]] = {
     "received SentTree": ({"entry mined tree learned"},),
-    "received EstimatedGains": ({"entry gains learned"},),
     "received EstimatedCounts": ({"entry estimates learned"},),
     "received EstimatedCorrect": ({"entry estimated accuracy learned"},),
     "received ExactCounts": (LEARNED,),
@@ -83,7 +82,7 @@ AFTER: Mapping[str, tuple[set[str], ...]] = {
 }
 """What is done after these before anything more leaves: of each set one."""
 ANSWERED = (
-    "received ClassCounts", "sent ClassCounts", "received EstimatedGains", "received ExactCounts", "sent ExactCounts",
+    "received ClassCounts", "sent ClassCounts", "received ExactCounts", "sent ExactCounts",
     "received EstimatedCounts", "sent EstimatedCounts", "received SetCounts",
 )  # fmt: skip
 LATER: Mapping[str, tuple[str, set[str]]] = {
@@ -115,6 +114,8 @@ def _faults(effect: Effect, before: list[Effect], after: list[Effect]) -> Iterat
     is_opening = opens and str(effect) in ("received OpenedPage", "received CountShares")
     if is_opening and "entry opened both" not in _until(after, set()):
         yield f"{effect}, and something leaves before what was opened is on record"
+    if str(effect) == "received OpenedPage":
+        yield from _misused(before, after)
     known = {str(each) for each in before} | _until(after, set())
     if str(effect) == "received CiphertextPage" and "saved COINS" in known - _until(after, set()):
         yield "ciphertexts are answered before they are kept"
@@ -122,6 +123,15 @@ def _faults(effect: Effect, before: list[Effect], after: list[Effect]) -> Iterat
         yield "the peer's counts are judged before they are on record"
     if str(effect) == "sent SignedHead" and "entry run" in {str(each) for each in after}:
         yield "the end of a ledger is shown that does not hold the run"
+
+
+def _misused(before: list[Effect], after: list[Effect]) -> Iterator[str]:
+    if not any(each.kind == "windows" for each in before if each.what == ENTRY):
+        return
+    if not _until(after, set()) >= {"entry windows both", "saved ANSWERS"}:
+        yield "windows are used before they are on record and kept"
+    if "peer copy" not in _released(before):
+        yield "windows are opened before the copy that they follow from is on record"
 
 
 def _until(after: list[Effect], passes: set[str]) -> set[str]:
@@ -144,6 +154,9 @@ def _unrecorded(kind: str, before: list[Effect]) -> Iterator[str]:
     shown = sum(str(each) in ("sent OpenedPage", "sent CountShares") for each in before)
     if opened and kind in ("OpenedPage", "CountShares") and opened != 2 * shown + 1:
         yield f"{kind} leaves, and that it opens something is not on record"
+    windows = [each for each in entries if each.kind == "windows" and each.content["way"] == "told"]
+    if windows and kind == "OpenedPage" and len(windows) <= sum(str(each) == "sent OpenedPage" for each in before):
+        yield "windows are opened before they are on record"
     if kind in ONCE and not any(each.kind in ONCE[kind] for each in entries):
         yield f"{kind} leaves before any of {ONCE[kind]} is on record"
     if not RELEASED.get(kind, set()) <= _released(before):

@@ -1,4 +1,4 @@
-"""What a party's settings say of alignments and predictions, and of the rank and the class of a training."""
+"""What a party's settings say of alignments and predictions, and of the class of a training."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +9,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
-from party.node.policy import check_job, first_objection, make_policy
+from party.node.policy import check_job, make_policy
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
 from party.records.releases import record_release, release_of
@@ -17,7 +17,7 @@ from party.settings.ids import AlignmentBounds
 from party.settings.life import LifeBounds
 from party.settings.party import Acceptance, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
-from protocols.terms import MODEL_BYTES, Counting, Rank
+from protocols.terms import MODEL_BYTES, Counting
 from tests.party.node.test_policy import AGREE, make
 from tests.support.parties import make_local
 from tests.support.sessions import CASE
@@ -82,10 +82,3 @@ def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_p
     check_job(BOB, ours, Train(CASE.terms))
     with pytest.raises(ConfigError, match="show single records: return to the first"):
         check_job(BOB, ours, Train(other))
-
-
-def test_a_rank_that_is_not_agreed_to_is_named_where_it_is_used() -> None:
-    copies = replace(AGREE, ranks=(Rank.COPIES,), omega=3)
-    for rank, field in ((Rank.COPIES, None), (Rank.GAINS, "rank")):
-        objection = first_objection(copies, make(rank=rank))
-        assert (objection and objection.field) == field

@@ -32,13 +32,19 @@ def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Sessions:
 def test_what_one_side_has_told_the_other_has_learned(hybrid: Sessions) -> None:
     alice, bob = (contents(hybrid, name) for name in NAMES)
     for one, other in ((alice, bob), (bob, alice)):
-        for kind in ("class counts", "gains"):
-            told = [entry for entry in of_kind(one, kind) if entry["way"] == "told"]
-            learned = [entry for entry in of_kind(other, kind) if entry["way"] == "learned"]
-            same = ("counts", "nodes")
-            assert [{k: e[k] for k in same if k in e} for e in told] == [
-                {k: e[k] for k in same if k in e} for e in learned
-            ]
+        told = [entry["counts"] for entry in of_kind(one, "class counts") if entry["way"] == "told"]
+        assert told == [entry["counts"] for entry in of_kind(other, "class counts") if entry["way"] == "learned"]
+
+
+def test_every_window_is_on_record_at_both_before_and_after_it_is_opened(hybrid: Sessions) -> None:
+    alice, bob = (contents(hybrid, name) for name in NAMES)
+    ways = [[entry["way"] for entry in of_kind(one, "windows")] for one in (alice, bob)]
+    assert ways[0] == ways[1] == ["told", "both"] * (len(ways[0]) // 2) != []
+    known = [[entry["nodes"] for entry in of_kind(one, "windows") if entry["way"] == "both"] for one in (alice, bob)]
+    assert known[0] == known[1]
+    counted = [node for entry in of_kind(alice, "counts") if entry["way"] == "both" for node in entry["nodes"]]
+    tables = {str(node["path"]): list(node["counts"]) for node in counted}
+    assert all(tables[str(node["path"])] == node["window"] for level in known[0] for node in level)
 
 
 def test_every_exact_count_is_on_record_at_both_with_its_node_and_attribute(hybrid: Sessions) -> None:
@@ -204,7 +210,7 @@ def test_a_run_that_ended_early_is_remembered_up_to_its_end(tmp_path: Path) -> N
 
 
 TELLING = {
-    "ClassCounts": "class counts", "DisguisedPage": "copy", "EstimatedGains": "gains", "CountShares": "counts",
+    "ClassCounts": "class counts", "DisguisedPage": "copy", "OpenedPage": "windows", "CountShares": "counts",
     "ExactCounts": "counts", "ModelDigest": "model",
 }  # fmt: skip
 KILLED = """

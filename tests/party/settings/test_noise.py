@@ -50,7 +50,7 @@ def test_a_job_asks_for_an_exact_epsilon_or_for_exact_counts(tmp_path: Path, lin
         (JOB + "noise = true", "noise: must be an exact number"),
         (JOB.replace("max_depth = 3", 'max_depth = "any"') + "noise = 1", "noise: needs a max_depth"),
         (JOB.replace("smc", "randomized") + "noise = 1", "noise: is for the methods hybrid and smc"),
-        (JOB.replace("smc", "hybrid") + "noise = 1", 'noise: needs omega = "all" or rank = "copies"'),
+        (JOB.replace("smc", "hybrid") + "noise = 1", 'noise: needs omega = "all" or method = "smc"'),
     ],
 )
 def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -58,10 +58,6 @@ def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: 
         _noise(tmp_path, text)
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_window_ranked_by_copies_may_have_noise(tmp_path: Path) -> None:
-    assert _noise(tmp_path, JOB.replace("smc", "hybrid") + 'rank = "copies"\nnoise = 1') == 1
 
 
 def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> None:

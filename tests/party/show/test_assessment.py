@@ -112,7 +112,7 @@ def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptan
 def test_what_a_run_spends_and_leaves_is_said(
     agree: Acceptance, spent: Fraction | None, allowed: Fraction | None, said: str
 ) -> None:
-    run = Assessment(make_terms(noise=Fraction(1), max_depth=3, rank="copies"), 40, 30)
+    run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, 30)
     past, bounded = replace(TOLD, epsilon=spent), replace(agree, epsilon=allowed)
     assert run_lines(run, past, bounded)[1:] == [f"This run spends epsilon {said}"]
     assert not any("epsilon" in line for line in run_lines(Assessment(make_terms(), 40, 30), past, bounded))
@@ -144,7 +144,7 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
 
 
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
-    run = Assessment(make_terms(noise=Fraction(1), max_depth=3, rank="copies"), 40, None, flaw=InputError("no"))
+    run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, None, flaw=InputError("no"))
     assert run_json(run) == {
         "counts_at_most": 40, "counts_probably": None, "epsilon": "1", "seen": None, "refused": "no",
     }  # fmt: skip

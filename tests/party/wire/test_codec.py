@@ -128,7 +128,6 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.HolderKey: st.builds(m.HolderKey, st.binary(min_size=1, max_size=99).filter(lambda b: b[0] != 0)),
     m.DisguisedPage: st.builds(m.DisguisedPage, st.binary()),
     m.CiphertextPage: st.builds(m.CiphertextPage, st.binary()),
-    m.EstimatedGains: st.builds(m.EstimatedGains, st.lists(st.integers(0, 2**32 - 1)).map(tuple)),
     m.SentTree: st.builds(m.SentTree, st.lists(NODES, max_size=9).map(tuple), NUMBERS, SMALL_COUNTS),
     m.EstimatedCounts: st.builds(m.EstimatedCounts, st.lists(SMALL_COUNTS).map(tuple)),
     m.EstimatedCorrect: st.builds(m.EstimatedCorrect, NUMBERS, SMALL_COUNTS),
@@ -330,10 +329,9 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),
     ("key_bits", 0, "must be an integer from 1 to 16384"),
     ("key_bits", 16385, "must be an integer from 1 to 16384"),
-    ("rank", "", "must be gains or copies"),
     ("noise", "2", LOWEST),
     ("noise", "0/1", 'must be an exact number from 0.001 to 1000, such as "0.5"'),
-    ("noise", "1/1", 'needs omega = "all" or rank = "copies": gains of our own columns have no noise'),
+    ("noise", "1/1", 'needs omega = "all" or method = "smc": a window follows from true columns'),
 ]
 
 
@@ -414,7 +412,6 @@ def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> Non
     raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
     wide = {
-        m.EstimatedGains,
         m.ExactCounts,
         m.CountShares,
         m.EstimatedCounts,

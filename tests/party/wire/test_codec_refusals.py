@@ -18,7 +18,6 @@ from protocols.role import Message
         m.SentTree((), 2**53, 0),
         m.EstimatedCounts((2**53,)),
         m.EstimatedCorrect(-(2**53), 0),
-        m.EstimatedGains((2**32,)),
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),

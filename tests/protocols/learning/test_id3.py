@@ -4,7 +4,6 @@ import inspect
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,13 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Counts
-from protocols.errors import InputError, PeerError
+from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain
-from protocols.learning.ranking import CopyGains, GainStep, MeanGains, Ranking
+from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split
-from protocols.messages import EstimatedGains
-from protocols.role import Progress, Role, Send, Transcript, receive, run_alone, run_pair
+from protocols.role import Progress, run_alone
+from protocols.simulation.two_party import PlainRanking
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Window
@@ -156,9 +155,6 @@ def test_a_tree_may_be_deeper_than_pythons_stack() -> None:
     assert [node.attribute for _, node in tree.walk() if isinstance(node, Split)] == list(range(columns))
 
 
-FINE: GainStep = lambda records: 2.0**-30  # noqa: E731
-
-
 def learner(codes: Codes, schema: Schema, window: Window, engine: Counts, ranking: Ranking | None = None) -> HybridId3:
     told = tuple(np.bincount(codes[:, -1], minlength=schema.classes).tolist())
     return HybridId3(schema, told, window, engine, ranking)
@@ -166,16 +162,10 @@ def learner(codes: Codes, schema: Schema, window: Window, engine: Counts, rankin
 
 def play_windows(
     window: int, codes: Codes, schema: Schema, estimates: Sequence[Mapping[int, Any]]
-) -> tuple[list[Result], list[RecordingEngine], Transcript]:
-    plain = [PlaintextEngine(schema, codes, codes[:0]) for _ in range(2)]
-    engines = [RecordingEngine(engine) for engine in plain]
-    roles = [
-        learner(codes, schema, window, engine, MeanGains(FixedTables(tables), schema.classes, FINE)).build()
-        for engine, tables in zip(engines, estimates, strict=True)
-    ]
-    transcript = Transcript()
-    results = run_pair(roles[0], roles[1], transcript)
-    return list(results), engines, transcript
+) -> tuple[Result, RecordingEngine, list[FixedTables]]:
+    engine, both = RecordingEngine(PlaintextEngine(schema, codes, codes[:0])), list(map(FixedTables, estimates))
+    ranking = PlainRanking(both, schema.classes)
+    return run_alone(learner(codes, schema, window, engine, ranking).build()), engine, both
 
 
 def table_of(bits: float) -> list[list[float]]:
@@ -198,18 +188,15 @@ def test_candidates_are_ranked_by_the_mean_of_both_sides(
     window: int, chosen: tuple[int, ...], estimates: Sequence[Mapping[int, Any]]
 ) -> None:
     codes = correlated((2, 2, 2, 2, 2), 40, seed=1)
-    _, engines, transcript = play_windows(window, codes, schema_of((2, 2, 2, 2), 2, alice=2), estimates)
-    assert [engine.levels[0][0].candidates for engine in engines] == [chosen, chosen]
-    first = transcript.sent_by_a[0]
-    assert isinstance(first, EstimatedGains)
-    assert first.values == tuple(round((1 + float(gain(estimates[0][a]))) * 2**30) for a in range(4))
+    _, engine, _ = play_windows(window, codes, schema_of((2, 2, 2, 2), 2, alice=2), estimates)
+    assert engine.levels[0][0].candidates == chosen
 
 
 def test_equal_means_are_ranked_in_the_agreed_order() -> None:
     flat = dict.fromkeys(range(4), table_of(0.5))
     codes = correlated((2, 2, 2, 2, 2), 40, seed=1)
-    _, engines, _ = play_windows(2, codes, schema_of((2, 2, 2, 2), 2), (flat, flat))
-    assert engines[0].levels[0][0].candidates == (0, 1)
+    _, engine, _ = play_windows(2, codes, schema_of((2, 2, 2, 2), 2), (flat, flat))
+    assert engine.levels[0][0].candidates == (0, 1)
 
 
 @settings(max_examples=40)
@@ -219,35 +206,17 @@ def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed
     codes = correlated([*sizes, classes], 50, seed, flips=0.6)
     rng = np.random.default_rng(seed)
     estimates = [{a: rng.random((size, classes)) for a, size in enumerate(sizes)} for _ in range(2)]
-    results, engines, transcript = play_windows(window, codes, schema_of(sizes, classes, alice=1), estimates)
-    assert results[0] == results[1]
-    queries = [query for level in engines[0].levels for query in level]
+    result, engine, (ours, theirs) = play_windows(window, codes, schema_of(sizes, classes, alice=1), estimates)
+    queries = [query for level in engine.levels for query in level]
     left = [len(sizes) - len(query.expression.terms) for query in queries]
     assert [len(query.candidates) for query in queries] == [min(window, n) for n in left]
     assert all(query.expression.columns.isdisjoint(query.candidates) for query in queries)
-    assert results[0].computations == sum(sizes[a] * classes for query in queries for a in query.candidates)
-    inner = [expression for expression, node in results[0].tree.walk() if isinstance(node, Split)]
+    assert result.computations == sum(sizes[a] * classes for query in queries for a in query.candidates)
+    inner = [expression for expression, node in result.tree.walk() if isinstance(node, Split)]
     assert sorted(map(str, inner)) == sorted(str(query.expression) for query in queries)
-    ranked = [sum(1 for q in level if 4 - len(q.expression.terms) > window) for level in engines[0].levels]
-    sent = [m for m in transcript.sent_by_a if isinstance(m, EstimatedGains)]
-    assert len(sent) == sum(n > 0 for n in ranked)
-    assert len(engines[0].levels) == results[0].tree.depth
-
-
-def test_a_ranking_moves_on_to_the_nodes_of_each_level_before_it_is_asked() -> None:
-    schema, codes = schema_of((2, 2, 2), 2), correlated((2, 2, 2, 2), 40, seed=2, flips=0.6)
-    estimates = FixedTables(dict.fromkeys(range(3), table_of(0.5)))
-    engine = RecordingEngine(PlaintextEngine(schema, codes, codes[:0]))
-    result = run_alone(learner(codes, schema, 1, engine, CopyGains(estimates)).build())
-    levels = [[query.expression for query in level] for level in engine.levels]
-    assert estimates.advanced == levels[:2]  # of the third, one candidate is left: nothing is ranked
-    assert result.tree.depth == len(levels) == 3
-
-
-def test_with_a_full_window_no_gain_crosses() -> None:
-    codes = correlated((2, 2, 2), 20)
-    *_, transcript = play_windows(2, codes, schema_of((2, 2), 2), (MINE, YOURS))
-    assert transcript.sent_by_a == transcript.sent_by_b == []
+    ranked = [[q.expression for q in level] for level in engine.levels if 4 - len(level[0].expression.terms) > window]
+    assert ours.advanced == theirs.advanced == ranked
+    assert len(engine.levels) == result.tree.depth
 
 
 def test_progress_ends_with_all_records_settled() -> None:
@@ -259,36 +228,10 @@ def test_progress_ends_with_all_records_settled() -> None:
     assert (steps[0].done, steps[-1].done, steps[-1].total) == (0, 30, 30)
 
 
-def sends_gains(*values: int) -> Role[None]:
-    yield Send(EstimatedGains(values))
-    yield from receive(EstimatedGains)
-
-
-@pytest.mark.parametrize(
-    "gains",
-    [(), (1 << 29,), (1 << 29, 0, 0), (0, (1 << 31) + 4), (1 << 40, 0)],
-)
-def test_gains_that_cannot_be_are_the_peers_fault(gains: tuple[int, ...]) -> None:
-    codes = correlated((2, 2, 2), 20)
-    schema = schema_of((2, 2), 2)
-    ours = learner(codes, schema, 1, PlaintextEngine(schema, codes, codes[:0]), MeanGains(FixedTables(MINE), 2, FINE))
-    with pytest.raises(PeerError, match="estimated gains do not fit"):
-        run_pair(ours.build(), sends_gains(*gains))
-
-
-def test_gains_at_the_ends_of_the_range_are_accepted() -> None:
-    codes = np.array([[0, 0], [1, 0], [2, 0]], dtype=np.uint8)[:, [0, 1, 0]]
-    schema = schema_of((3, 1), 3)
-    ranking = MeanGains(FixedTables({0: [[1] * 3], 1: [[1] * 3]}), 3, FINE)
-    ours = learner(codes, schema, 1, PlaintextEngine(schema, codes, codes[:0]), ranking)
-    result, _ = run_pair(ours.build(), sends_gains(round(2 * log2(3) * 2**30), 0))
-    assert result.tree.root == Split((1, 1, 1), 0, (Leaf((1, 0, 0), 0), Leaf((0, 1, 0), 1), Leaf((0, 0, 1), 2)))
-
-
 def test_a_negative_window_and_a_window_without_a_ranking_are_refused() -> None:
     schema = schema_of((2,), 2)
     engine = PlaintextEngine(schema, np.zeros((1, 2), dtype=np.uint8), np.zeros((0, 2), dtype=np.uint8))
     with pytest.raises(InputError, match='omega must be an integer from 1 to 65535, or "all"'):
-        HybridId3(schema, (1, 0), -1, engine, CopyGains(FixedTables({})))
+        HybridId3(schema, (1, 0), -1, engine, PlainRanking([], 2))
     with pytest.raises(InputError, match="needs something to rank by"):
         HybridId3(schema, (1, 0), 1, engine)

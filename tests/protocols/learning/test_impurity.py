@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from protocols.counts import Answer
 from protocols.learning.impurity import TIE, entropy, gain, merit, merit_gradient, most_merit
-from protocols.learning.merit import CANNOT, coarseness, estimated_merits, merits
+from protocols.learning.merit import CANNOT, estimated_merits, merits
 from protocols.learning.whole import whole_merit
 from protocols.terms import TO_THE_END, Growth, Impurity
 
@@ -137,10 +137,3 @@ def test_what_may_not_split_is_no_part_of_the_average() -> None:
     strong, weak = np.array([[4, 0], [0, 28]]), np.array([[16, 2], [14, 0]])
     growth = Growth(min_leaf=5, impurity=Impurity.GAIN_RATIO)
     assert merits([Answer((strong, weak))], 32, growth) == [[CANNOT, float(whole_merit(weak, Impurity.GAIN_RATIO, 32))]]
-
-
-def test_an_error_tells_more_in_the_ratio_of_a_small_divisor() -> None:
-    even, narrow, constant = ([[4, 4], [4, 4]], [[1, 0], [7, 8]], [[0, 0], [8, 8]])
-    answer = Answer(tuple(map(np.array, (even, narrow, constant))))
-    assert coarseness([answer], Impurity.GAIN_RATIO) == [1.0, 4.0, 1.0]  # of 1, 0.337 and 0 bits
-    assert coarseness([answer], Impurity.GINI) == [1.0] * 3

@@ -9,16 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counts import Answer, Query
+from protocols.counts import Answer
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.impurity import merit
 from protocols.learning.limits import is_small, may_be_split, may_split, tally_of
 from protocols.learning.merit import estimated_merits
-from protocols.learning.ranking import MeanGains
 from protocols.learning.tree import Leaf, Split
-from protocols.messages import EstimatedGains
-from protocols.role import Note, Send, Transcript, run_alone, run_pair
-from protocols.tables.expression import ROOT
+from protocols.role import run_alone
+from protocols.simulation.two_party import PlainRanking
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Growth, Impurity
@@ -140,19 +137,12 @@ def test_estimates_that_lack_what_was_rounded_away_reach_a_limit() -> None:
     assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
 
 
-def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -> tuple[Result, RecordingEngine, Any]:
+def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -> tuple[Result, RecordingEngine]:
     schema = schema_of((4, 2), 2, alice=1)
-    engines = [PlaintextEngine(schema, codes, codes[:0]) for _ in range(2)]
-    recording = RecordingEngine(engines[0])
-    rankings = [MeanGains(FixedTables(tables), 2, lambda _: 2.0**-30, growth) for _ in range(2)]
-    told = engines[0].class_counts
-    roles = [
-        HybridId3(schema, told, window, recording, rankings[0], growth).build(),
-        HybridId3(schema, told, window, engines[1], rankings[1], growth).build(),
-    ]
-    transcript = Transcript()
-    result, _ = run_pair(roles[0], roles[1], transcript)
-    return result, recording, transcript
+    engine = PlaintextEngine(schema, codes, codes[:0])
+    recording, ranking = RecordingEngine(engine), PlainRanking([FixedTables(tables)] * 2, 2, growth)
+    learner = HybridId3(schema, engine.class_counts, window, recording, ranking, growth)
+    return run_alone(learner.build()), recording
 
 
 MANY = np.array([[0, 0, 0]] * 7 + [[1, 1, 1], [2, 1, 1], [3, 1, 1]] * 2 + [[3, 1, 1]], dtype=np.uint8)
@@ -162,34 +152,16 @@ MANY = np.array([[0, 0, 0]] * 7 + [[1, 1, 1], [2, 1, 1], [3, 1, 1]] * 2 + [[3, 1
 def test_a_node_whose_window_may_not_split_it_is_a_leaf_that_told_one_window() -> None:
     """The estimates rank column 0 first and say nothing of its small branches."""
     tables = {0: [[6, 0], [6, 0], [0, 6], [0, 2]], 1: [[4, 3], [3, 4]]}
-    result, engine, _ = windows(Growth(min_leaf=4), 1, tables, MANY)
+    result, engine = windows(Growth(min_leaf=4), 1, tables, MANY)
     assert [query.candidates for level in engine.levels for query in level] == [(0,)]
     assert result.tree.root == Leaf((7, 7), 0)
 
 
 def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
     tables = {0: [[7, 0], [0, 2], [0, 2], [0, 3]], 1: [[4, 3], [3, 4]]}
-    result, engine, transcript = windows(Growth(min_leaf=4), 1, tables, MANY)
-    (gains,) = (message.values for message in transcript.sent_by_a if isinstance(message, EstimatedGains))
-    assert gains[0] == 0 < gains[1]
+    result, engine = windows(Growth(min_leaf=4), 1, tables, MANY)
     assert [query.candidates for level in engine.levels for query in level] == [(1,)]
     assert result.tree.root == Split((7, 7), 1, (Leaf((7, 0), 0), Leaf((0, 7), 1)))
-
-
-@pytest.mark.parametrize(("impurity", "coarse"), [(Impurity.GAIN_RATIO, 4), (Impurity.INFORMATION_GAIN, 1)])
-def test_a_ratio_of_a_small_divisor_is_told_more_coarsely(impurity: Impurity, coarse: int) -> None:
-    """Of 0.337 bits, which enlarges an error about fourfold: its ratio comes as a multiple of four steps."""
-    tables = {0: [[1, 0], [7, 8]], 1: [[4, 3], [4, 5]]}
-    ranking = MeanGains(FixedTables(tables), 2, lambda _: 2.0**-8, Growth(impurity=impurity))
-    role = ranking.gains([Query(ROOT, (0, 1), (8, 8))])
-    assert isinstance(next(role), Note)  # it is in the ledger before it leaves
-    sent = role.send(None)
-    assert isinstance(sent, Send)
-    assert isinstance(sent.message, EstimatedGains)
-    exact = 2**8 * (1 + float(merit(tables[0], impurity)))  # from the least, one bit below none
-    assert sent.message.values[0] % coarse == 0
-    assert abs(sent.message.values[0] - exact) <= coarse / 2
-    assert exact > coarse
 
 
 @pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (4, 1)])

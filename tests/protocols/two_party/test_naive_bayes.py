@@ -20,10 +20,10 @@ from protocols.messages import (
     DisguisedPage,
     EstimatedCorrect,
     EstimatedCounts,
-    EstimatedGains,
     ExactCounts,
     HolderKey,
     ModelDigest,
+    OpenedPage,
 )
 from protocols.role import Message, Transcript, run_alone
 from protocols.tables.expression import ROOT
@@ -152,7 +152,7 @@ def test_randomized_tells_the_class_holders_estimates_rounded_and_nothing_else()
     assert all(count % step == 0 for count in told)
     assert np.abs(np.array(told) - exact).max() <= step / 2
     kinds = {type(m) for m in (*sent.sent_by_a, *sent.sent_by_b)}
-    assert not kinds & {ExactCounts, HolderKey, EstimatedGains}
+    assert not kinds & {ExactCounts, HolderKey, OpenedPage}
     assert not any(isinstance(m, EstimatedCounts | EstimatedCorrect) for m in sent.sent_by_b)
     assert (alice.smc_computations, alice.exact_counts_disclosed, alice.key) == (0, 2, None)
 
@@ -182,12 +182,11 @@ def test_hybrid_counts_the_best_ranked_exactly_and_estimates_the_rest() -> None:
     )
 
 
-@pytest.mark.parametrize("rank", ["gains", "copies"])
-def test_the_window_takes_the_attributes_of_which_the_class_depends_most(rank: str) -> None:
+def test_the_window_takes_the_attributes_of_which_the_class_depends_most() -> None:
     codes = np.random.default_rng(7).integers(0, 2, size=(2000, 5)).astype(np.uint8)
     codes[:, 1], codes[:, 2] = codes[:, 4], codes[:, 4]
     codes[:300, 1], codes[300:600, 2] = 1 - codes[:300, 1], 1 - codes[300:600, 2]
-    terms = bayes_terms(make_terms(theta=Fraction(9, 10), omega=2, rank=rank))
+    terms = bayes_terms(make_terms(theta=Fraction(9, 10), omega=2))
     case = Case({"alice": (2, 2), "bob": (2, 2)}, ("alice",), 2, codes, {"alice": 3, "bob": 2}, terms)
     train, *_ = split_records(terms.seed, len(codes), terms.test)
     _, plain = plain_bayes(codes[train], [2, 2, 2, 2], 2)
@@ -225,7 +224,7 @@ def test_another_model_than_the_peers_ends_the_run() -> None:
 @settings(max_examples=30)
 @given(case=cases(rows=30))
 def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
-    for changes in ({"omega": 1}, {"omega": 2, "rank": "copies"}, {"method": "randomized"}):
+    for changes in ({"omega": 1}, {"omega": 2}, {"method": "randomized"}):
         outcome = agreed_outcome(replace(case, terms=bayes_terms(case.terms, **changes)))
         assert outcome.key is None
 

@@ -31,7 +31,6 @@ WAYS = [
     {"method": "smc"},
 ]
 GINI = {"method": "smc", "impurity": "gini"}
-COPIES = {"method": "hybrid", "omega": 1, "rank": "copies"}
 
 
 def _case(owners: tuple[str, ...] = ("bob",), rows: int = 300, **changes: Any) -> Case:
@@ -66,7 +65,7 @@ def test_noise_that_is_next_to_nothing_leaves_plain_id3(way: dict[str, Any], own
     assert a.correct == correct
 
 
-@pytest.mark.parametrize("way", [*WAYS, COPIES, GINI], ids=str)
+@pytest.mark.parametrize("way", [*WAYS, GINI], ids=str)
 def test_both_sides_end_alike_however_much_noise_there_is(way: dict[str, Any]) -> None:
     for noise in (Fraction(1, 10), Fraction(5)):
         a, b = play(_case(noise=noise, **way))

@@ -8,7 +8,7 @@ import pytest
 
 from protocols.role import run_pair
 from protocols.tables.table import Table
-from protocols.terms import Counting, Impurity, Learner, Method, Rank, Terms
+from protocols.terms import ALL, Counting, Impurity, Learner, Method, Terms
 from protocols.two_party.noise import run_digest
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
@@ -16,27 +16,22 @@ from tests.support.curious import Told, listening
 from tests.support.parties import NO_LIMITS, Case, make_local, make_roles, make_terms
 
 SMC = make_terms(method="smc", noise=Fraction(20), max_depth=2)
-WINDOW = make_terms(method="hybrid", omega=2, rank="copies", noise=Fraction(20), max_depth=2)
 VARIED: dict[str, dict[str, Any]] = {
-    "method": {"method": Method.HYBRID},
+    "method": {"method": Method.HYBRID, "omega": ALL},
     "theta": {"theta": Fraction(3, 5)},
     "omega": {"omega": 3},
     "counting": {"counting": Counting.PAILLIER},
     "seed": {"seed": 3},
     "test": {"test": Fraction(1, 4)},
     "key_bits": {"key_bits": 128},
-    "rank": {"rank": Rank.COPIES},
     "max_depth": {"max_depth": 3},
     "min_leaf": {"min_leaf": 12},
     "noise": {"noise": Fraction(10)},
     "impurity": {"impurity": Impurity.GINI},
 }
-IDLE = {
-    "smc": {"method", "theta", "omega", "counting", "key_bits", "rank"},
-    "window": {"counting", "key_bits", "rank"},
-}
+IDLE = {"method", "theta", "omega", "counting", "key_bits"}
 OF_THE_TRUTH = {"seed", "test"}
-OF_THE_SCALE = {"smc": {"max_depth", "noise"}, "window": {"max_depth", "noise", "omega"}}
+OF_THE_SCALE = {"max_depth", "noise"}
 
 
 def case_of(terms: Terms) -> Case:
@@ -68,23 +63,17 @@ def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
 
 
 @pytest.mark.parametrize("name", VARIED)
-@pytest.mark.parametrize(("base", "kind"), [(SMC, "smc"), (WINDOW, "window")], ids=["smc", "window"])
-def test_a_varied_term_tells_the_same_numbers_again_or_spends_epsilon_of_its_own(
-    base: Terms, kind: str, name: str
-) -> None:
-    terms = replace(base, **VARIED[name])
-    if terms == base:  # it has that value
-        assert name in ("method", "rank")
-        return
-    (before, first), (after, second) = run_on(base), run_on(terms)
-    assert (before == after) == (name in IDLE[kind])
-    if name in IDLE[kind]:
+def test_a_varied_term_tells_the_same_numbers_again_or_spends_epsilon_of_its_own(name: str) -> None:
+    terms = replace(SMC, **VARIED[name])
+    (before, first), (after, second) = run_on(SMC), run_on(terms)
+    assert (before == after) == (name in IDLE)
+    if name in IDLE:
         assert first == second
         return
     shared = first.keys() & second.keys()
     assert shared
     alike = {key for key in shared if first[key] == second[key]}
-    assert alike == (set() if name in OF_THE_TRUTH | OF_THE_SCALE[kind] else shared)
+    assert alike == (set() if name in OF_THE_TRUTH | OF_THE_SCALE else shared)
 
 
 def test_another_learner_spends_epsilon_of_its_own_and_has_other_noise() -> None:

@@ -21,7 +21,6 @@ from protocols.messages import (
     DisguisedPage,
     EstimatedCorrect,
     EstimatedCounts,
-    EstimatedGains,
     ExactCounts,
     Greeting,
     HiddenContents,
@@ -30,6 +29,7 @@ from protocols.messages import (
     KnownDigests,
     MaskedPage,
     ModelDigest,
+    OpenedPage,
     PackedCounts,
     SeedHints,
     SentTree,
@@ -62,23 +62,19 @@ CORRECTOR = {KnownDigests, CorrectionPage, CountShares} | BASE
 HOLDER = {KnownDigests, HolderKey, CiphertextPage, ExactCounts}
 EVALUATOR = {KnownDigests, PackedCounts}
 TESTED = {ChoicePage, CorrectionPage, MaskedPage}  # classes are compared by gates on shared bits
+RANKED = {ChoicePage, CorrectionPage, MaskedPage, OpenedPage}  # windows are found by such gates
 MODELS = {ModelDigest}
 
 ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]] = {
     "hybrid, window 2": (
         {"omega": 2},
-        AGREEMENT | COPIES | CORRECTOR | {EstimatedGains} | MODELS,
-        AGREEMENT | COPIES | CHOOSER | {EstimatedGains} | MODELS,
-    ),
-    "hybrid, window 2, ranked by copies": (
-        {"omega": 2, "rank": "copies"},
-        AGREEMENT | COPIES | CORRECTOR | MODELS,
-        AGREEMENT | COPIES | CHOOSER | MODELS,
+        AGREEMENT | COPIES | CORRECTOR | RANKED | MODELS,
+        AGREEMENT | COPIES | CHOOSER | RANKED | MODELS,
     ),
     "hybrid, window 2, dot products": (
         {"omega": 2, "counting": "paillier"},
-        AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
-        AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | HOLDER | BASE | RANKED | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | BASE | RANKED | MODELS,
     ),
     "hybrid, window all": (
         {},
@@ -107,8 +103,8 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
     ),
     "naive Bayes, window 2": (
         {"learner": Learner.NAIVE_BAYES, "omega": 2},
-        AGREEMENT | COPIES | CORRECTOR | TESTED | {EstimatedGains, EstimatedCounts} | MODELS,
-        AGREEMENT | COPIES | CHOOSER | TESTED | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | CORRECTOR | TESTED | RANKED | {EstimatedCounts} | MODELS,
+        AGREEMENT | COPIES | CHOOSER | TESTED | RANKED | MODELS,
     ),
     "naive Bayes, smc": (
         {"learner": Learner.NAIVE_BAYES, "method": "smc"},
@@ -149,7 +145,6 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
         messages.IdList,
         messages.CodePage,
         messages.HintPage,
-        messages.OpenedPage,
         messages.ValuesPage,
         messages.CommonRows,
         messages.PeopleOffer,
@@ -159,14 +154,14 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
     assert used == every - {Message} - between_runs - aligning - predicting - of_rules
 
 
-def test_a_tree_takes_two_exchanges_a_level() -> None:
-    """DESIGN 7.2: one of gains, where the window leaves one out, and one of counts."""
+def test_a_tree_takes_two_openings_a_level() -> None:
+    """DESIGN 7.2: one of windows, where they leave a candidate out, and one of counts."""
     sent = transcript(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))
     depth = play(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))[0].tree.depth
     batches = [message for message in sent.sent_by_b if isinstance(message, ExactCounts)]
-    gains = [message for message in sent.sent_by_b if isinstance(message, EstimatedGains)]
+    windows = [message for message in sent.sent_by_b if isinstance(message, OpenedPage)]
     assert len(batches) == depth
-    assert len(gains) <= depth
+    assert 0 < len(windows) <= depth
 
 
 def copies(case: Case, party: str = "b") -> bytes:
@@ -285,7 +280,7 @@ FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
     "choices": ({}, lambda who, n, m: ChoicePage(m.matrix[::-1], m.check) if isinstance(m, ChoicePage) else m),
     "counts": ({}, lambda who, n, m: ExactCounts(m.values[:-1]) if isinstance(m, ExactCounts) else m),
     "digest": ({}, lambda who, n, m: ModelDigest(CANARY.encode()) if isinstance(m, ModelDigest) else m),
-    "gains": ({"omega": 1}, lambda who, n, m: EstimatedGains((1,)) if isinstance(m, EstimatedGains) else m),
+    "windows": ({"omega": 1}, lambda who, n, m: OpenedPage(b"1") if isinstance(m, OpenedPage) else m),
     "a mined model": (
         {"method": "randomized"},
         lambda who, n, m: SentTree((), 0, 0) if isinstance(m, SentTree) else m,
