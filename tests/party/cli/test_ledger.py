@@ -53,7 +53,7 @@ def test_show_says_in_words_what_each_side_has_learned(config: Path, capsys: pyt
     assert "how many training records each of 2 classes has" in us
     assert "a disguised copy of 2 columns, theta 7/10: a0, a1" in them
     for side in (us, them):
-        assert "estimated gains, rounded, each of a whole column at a node" in side
+        assert "which columns rank highest at " in side
         assert "exact counts in " in side
         assert "how many held-out records the model gets right" in side
         assert "the finished model" in side

@@ -28,7 +28,6 @@ from protocols.role import Message
         "too many right",
         "too many",
         "too few right",
-        "too large a gain",
         "too large",
         "negative",
         "no text",
