@@ -30,8 +30,8 @@ def beats_when_tested(model: Model, correct: float, records: int, error: float) 
     return beats_commonest(commonest_share(model), correct, records, error)
 
 
-def beats_commonest(commonest: float, correct: float, records: int, error: float) -> bool:
-    """Tell it where the share of the commonest class is known otherwise."""
+def beats_commonest(commonest: float | None, correct: float, records: int, error: float) -> bool | None:
+    """Tell it where the share of the commonest class is known otherwise; None where nobody knows it."""
     share = min(max(correct / records, 0.0), 1.0)
     return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest)
 

@@ -143,7 +143,7 @@ def agree_to_all(job: Job) -> None:
     del job
 
 
-def whole(  # noqa: PLR0913  # the parts of a session, each of which some test replaces
+def whole(
     local: PartyInputs,
     terms: Terms | None,
     peer: str,
@@ -151,6 +151,7 @@ def whole(  # noqa: PLR0913  # the parts of a session, each of which some test r
     nonce: bytes | None = None,
     judge: Judge = accept_any,
     judge_copy: CopyJudge = accept_copy,
+    *,
     kept: Kept | None = None,
 ) -> Role[tuple[Agreement, Outcome]]:
     """Agree, then run: one party's part of a session."""
