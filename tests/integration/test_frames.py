@@ -36,6 +36,7 @@ from protocols.messages import (
     ExactCounts,
     Greeting,
     HiddenContents,
+    HiddenDraw,
     HintPage,
     HolderKey,
     IdList,
@@ -45,6 +46,7 @@ from protocols.messages import (
     MaskedPage,
     MemoryHeads,
     ModelDigest,
+    OpenedDraw,
     OpenedPage,
     PackedCounts,
     PeopleOffer,
@@ -71,7 +73,7 @@ AGREEMENT: set[type[Message]] = {
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
     IdList, CodePage, HintPage, MaskedPage, OpenedPage, ValuesPage, CommonRows,
-    RowsShare, RowsAsked, RowShares, SetCounts,
+    RowsShare, RowsAsked, RowShares, SetCounts, HiddenDraw, OpenedDraw,
 }  # fmt: skip
 BASE: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, KnownDigests}
 WAYS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
@@ -80,7 +82,7 @@ WAYS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     "paillier": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
 }
 METHODS: dict[str, set[type[Message]]] = {
-    "hybrid": {DisguisedPage, ChoicePage, CorrectionPage, MaskedPage, OpenedPage},
+    "hybrid": BASE | {DisguisedPage, ChoicePage, CorrectionPage, MaskedPage, OpenedPage},
     "smc": set(), "randomized": {DisguisedPage},
 }  # fmt: skip
 OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
