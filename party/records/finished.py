@@ -8,6 +8,8 @@ from typing import Any
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
+from protocols.secret_tree.held_out import QUALITY, Scores, noise_of_scores
+from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import Method
 from protocols.two_party.split import held_out_records
 
@@ -33,6 +35,7 @@ class FinishedRun:
         countable: How many there are of all candidates at the same nodes.
         estimated: The columns, with their party's names, of which the class holder told estimates for naive Bayes.
         itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.
+        scores: How many held-out records have which label and class, where a tree alone was revealed.
     """
 
     run: str
@@ -52,6 +55,7 @@ class FinishedRun:
     countable: int
     estimated: tuple[str, ...] = ()
     itemsets: frozenset[NodePath] = frozenset()
+    scores: Scores | None = None
 
 
 _TESTED = ("mined tree", "estimated accuracy", "accuracy")
@@ -110,8 +114,12 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         kinds.setdefault(str(entry.content["kind"]), []).append(entry.content)
     (run,), model = kinds["run"][:1], kinds["model"][-1]
     tested = [each for kind in _TESTED for each in kinds.get(kind, []) if each["correct"] is not None]
-    accuracy = tested[-1] if tested else {}
     tests = held_out_records(run["records"], Fraction(run["terms"]["test"]))
+    cells = [each["are"] for each in kinds.get("opened", []) if each["what"] == OpenedKind.SCORES and each["are"]]
+    scores = Scores(tuple(cells[-1]), tests, noise_of_scores(QUALITY)) if cells else None
+    if scores is not None:
+        tested.append({"correct": scores.correct, "error": scores.correct_error})
+    accuracy = tested[-1] if tested else {}
     copies = [copy for copy in kinds.get("copy", []) if copy["way"] == Way.TOLD]
     sizes = {column["column"]: len(column["values"]) for column in run["columns"]}
     nodes = _counted_nodes(kinds.get("counts", []))
@@ -127,6 +135,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         correct=_kept_between(accuracy.get("correct"), tests) if run["terms"]["noise"] else accuracy.get("correct"),
         tests=tests,
         error=accuracy.get("error") or 0.0,
+        scores=scores,
         copy=copies[-1] if copies else None,
         revealed=dealings(entries)[0].revealed,
         counted=sum(sum(tables.values()) for tables in nodes.values()),

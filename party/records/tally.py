@@ -10,6 +10,7 @@ from party.records.entries import COLUMNS
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
+from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, Method, unasked
 
 NodePath = frozenset[tuple[str, str]]
@@ -90,6 +91,8 @@ class Side:
 
     def _add_opened(self, content: Any) -> None:
         """Add what was opened of nodes: a run that goes on opens some of them again."""
+        if content["what"] == OpenedKind.SCORES:
+            self.opened[content["what"], frozenset()] = str(content["are"])
         for at, path in enumerate(content["paths"]):
             node = frozenset((column, value) for column, value in path)
             self.opened[content["what"], node] = None if content["are"] is None else content["are"][at]

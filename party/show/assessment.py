@@ -91,7 +91,8 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
 
 
 _TREE_ALONE = (
-    "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf. Who "
+    "This run reveals the tree and no count: which attribute splits which node, the class of each leaf, "
+    "and of those held out, with noise, how many of each class have which class there. Who "
     "deviates from the protocol may learn some bits more for each node, and spoil the tree; it is equal at both."
 )
 

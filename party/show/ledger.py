@@ -109,6 +109,7 @@ def _opened_text(side: Side) -> str:
         ("splits", "what splits {:,} nodes"),
         ("labels", "the class of {:,} leaves"),
         ("leaves", "which of {:,} are leaves"),
+        ("scores", "with noise, how many held-out records of each class it gives which class"),
     )
     return ", ".join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])
 

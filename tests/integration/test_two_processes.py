@@ -82,6 +82,22 @@ def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_
     assert "[" not in shown.out.split("\n", 1)[1]
 
 
+def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_with_noise(pair: Pair) -> None:
+    with serving(pair):
+        trained = pair.train_here(pair.write_job(**SECRET | {"test": "1/3"}))
+    assert trained.code == 0, trained.err
+    assert "held-out records, with noise of a standard error of" in trained.err
+    tables = []
+    for folder in (pair.alice, pair.bob):
+        told = cotally_here("ledger", "export", folder)
+        tables.append(re.findall(r'"are": \[\s*(-?\d[^\]]*)\]', told.out))
+        page = folder / "report.html"
+        assert cotally_here("report", folder, "--model", folder / "model.json", "-o", page).code == 0
+        assert "classified " in page.read_text()
+    assert [each.count(",") for each in tables[0]] == [3]
+    assert tables[0] == tables[1]
+
+
 def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
     with serving(pair) as alice:
         for terms in ({"method": "randomized"}, {"method": "smc"}, {"omega": 1}):

@@ -31,7 +31,7 @@ from party.show.worth import worth_lines
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.learning.importance import importances
-from protocols.learning.models import beats_when_tested, commonest_share
+from protocols.learning.models import beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import tells
 from protocols.tables.schema import Attribute
@@ -225,10 +225,14 @@ def _worth(told: Finished) -> _Rows:
         return list(_settled(run, model))
     commonest = commonest_share(model)
     common = [] if commonest is None else [("Commonest class", f"{commonest:.3f} of the training records")]
+    if run.scores is not None:
+        common = [("Commonest class", f"about {run.scores.commonest:.3f} of the held-out records"), *_scores(told)]
     found = [*_accuracy(told), *common, _crossed(told)]
     error = run.error or _deviations(told)[1]
     tested = run.correct is not None and run.tests > 0
     beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None
+    if run.scores is not None:
+        beats = beats_commonest(run.scores.commonest, run.scores.correct, run.tests, run.scores.correct_error)
     if worth := worth_lines(model, beats):
         found.append(("Against a guess", " ".join(worth)))
     if run.countable and told.assessment.terms.window is ALL:
@@ -326,10 +330,27 @@ def _accuracy(told: Finished) -> _Rows:
         if run.terms["noise"] is not None:
             noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
         return [("Accuracy", f"{share:.3f} on {tests:,} held-out records{noise}")]
+    if run.scores is not None:
+        noise = f"with noise of a standard error of {error:.3f}"
+        return [("Accuracy", f"{share:.3f} on {tests:,} held-out records, {noise}")]
     if not tells(error):
         return [("Accuracy", f"{tests:,} held-out records are too few to tell it from disguised copies")]
     estimated = f"estimated from disguised copies, with a standard error of up to {error:.3f}"
     return [("Accuracy", f"{share:.3f} on {tests:,} held-out records, {estimated}")]
+
+
+def _scores(told: Finished) -> _Rows:
+    """Say how many held-out records of each class have which label, with the noise that is in the numbers."""
+    scores, model = told.run.scores, told.model
+    if scores is None or not isinstance(model, Tree):
+        return []
+    names = model.schema.class_attribute.values
+    rows = zip(names, scores.table.tolist(), strict=True)
+    text = "; ".join(
+        f"classified {printable(label)}: " + ", ".join(f"{n:,} {printable(c)}" for n, c in zip(row, names, strict=True))
+        for label, row in rows
+    )
+    return [("Held-out records", f"{text} (each number with noise, {scores.law.variance * 2:.0f} in variance)")]
 
 
 def _importances(tree: Tree) -> list[tuple[str, str, float]]:
