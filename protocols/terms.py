@@ -250,7 +250,7 @@ class Terms:
             raise TermError("noise", 'needs omega = "all" or method = "smc": a window follows from true columns')
 
     def _check_reveal(self) -> None:
-        """Only the secret tree keeps counts from both sides; it has no noise yet, and tests nobody."""
+        """Only the secret tree keeps counts from both sides; no run has noise in it yet."""
         if Reveal(self.reveal) is Reveal.COUNTS:
             return
         for field, value, needed in (

@@ -60,7 +60,7 @@ class FinishedRun:
 
 _TESTED = ("mined tree", "estimated accuracy", "accuracy")
 """Entries of how many held-out records a model gets right; the number is unknown in one that was made before."""
-_ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "learner", "rules")
+_ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "reveal", "learner", "rules")
 """The terms that must be the same where runs are compared by their windows."""
 
 

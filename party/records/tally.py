@@ -44,7 +44,7 @@ class Side:
     estimated_accuracies: int = 0
     accuracies: list[Any] = field(default_factory=list)
     itemsets: dict[NodePath, int | None] = field(default_factory=dict)
-    opened: dict[tuple[str, NodePath], str | None] = field(default_factory=dict)
+    opened: dict[tuple[str, NodePath, str], str | None] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     answers: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class Side:
             case "accuracy":
                 _once(self.accuracies, _counting(terms))
             case "opened":
-                self._add_opened(content)
+                self._add_opened(content, str(_counting(terms)))
             case "itemsets":
                 counts = content["counts"] or [None] * len(content["sets"])
                 paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
@@ -89,13 +89,13 @@ class Side:
                 tables = (table for node in content["nodes"] for table in node["counts"].items())
                 self.estimates |= {column: sum(map(len, rows)) for column, rows in tables}
 
-    def _add_opened(self, content: Any) -> None:
+    def _add_opened(self, content: Any, terms: str) -> None:
         """Add what was opened of nodes: a run that goes on opens some of them again."""
         if content["what"] == OpenedKind.SCORES:
-            self.opened[content["what"], frozenset()] = str(content["are"])
+            self.opened[content["what"], frozenset(), terms] = str(content["are"])
         for at, path in enumerate(content["paths"]):
             node = frozenset((column, value) for column, value in path)
-            self.opened[content["what"], node] = None if content["are"] is None else content["are"][at]
+            self.opened[content["what"], node, terms] = None if content["are"] is None else content["are"][at]
 
     def add_answers(self, content: Any) -> None:
         """Add what an entry of a joint prediction tells."""

@@ -27,7 +27,11 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     lines += [*_answers_lines(agree), *_apart_lines(told)]
     if told.epsilon == 0 and agree.epsilon is None:
         return lines
-    spent = "no bound, as counts without noise were revealed" if told.epsilon is None else noise_text(told.epsilon)
+    spent = (
+        "no bound, as counts or a tree without noise were revealed"
+        if told.epsilon is None
+        else noise_text(told.epsilon)
+    )
     allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
     return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
 
@@ -77,7 +81,7 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
         revealed: What it has revealed.
     """
     if run.terms.hides_counts:
-        return [_TREE_ALONE]
+        return [_TREE_ALONE, *([_SCORES] if run.terms.test else []), _DEVIATES]
     if not run.terms.counts_exactly:
         return ["This run reveals the counts of the classes and no others exactly."]
     kind = counts_kind(run.terms)
@@ -90,10 +94,10 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     return [f"This run reveals at most {run.most:,} {kind}, {whatever}{guess}, if the peer has columns like ours."]
 
 
-_TREE_ALONE = (
-    "This run reveals the tree and no count: which attribute splits which node, the class of each leaf, "
-    "and of those held out, with noise, how many of each class have which class there. Who "
-    "deviates from the protocol may learn some bits more for each node, and spoil the tree; it is equal at both."
+_TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
+_SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
+_DEVIATES = (
+    "A party that deviates from the protocol may learn some bits more for each node, and spoil the tree, at both alike."
 )
 
 

@@ -104,7 +104,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
 
 
 def _opened_text(side: Side) -> str:
-    kinds = Counter(what for what, _ in side.opened)
+    kinds = Counter(what for what, *_ in side.opened)
     texts = (
         ("splits", "what splits {:,} nodes"),
         ("labels", "the class of {:,} leaves"),

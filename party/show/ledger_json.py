@@ -1,5 +1,6 @@
 """The ledger for programs: what they learned from us, and we from them, in numbers; `export` has every entry."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from party.records.ledger import PeerName
@@ -36,6 +37,7 @@ def _side(side: Side) -> dict[str, object]:
         "copies": list(side.copies),
         "class_counts": side.class_counts,
         "windows": len(side.windows),
+        "opened": dict(Counter(what for what, *_ in side.opened)),
         "tables": len(side.tables),
         "counts": sum(side.tables.values()),
         "itemsets": len(side.itemsets),

@@ -22,6 +22,8 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
         sets = found.told + found.counted - found.remembered if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
     outcome = ended.outcome
+    if ended.agreed.terms.hides_counts:
+        return Revealed()
     classes, counted = outcome.model.schema.classes, outcome.smc_computations
     return Revealed(counted - outcome.remembered, classes, outcome.exact_counts_disclosed - counted - classes)
 

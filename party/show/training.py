@@ -120,7 +120,7 @@ def _accuracy(trained: Trained) -> list[str]:
     error = outcome.standard_error / outcome.records_test
     if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone
         noise = f", with noise of a standard error of {error:.3f}" if error else ""
-        return [f"Accuracy {share:.3f} {records}{noise}", commonest]
+        return [f"Accuracy {share:.3f} {records}{noise}", *([commonest] if commonest else [])]
     if not tells(error):
         few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
         enough = f"about {records_to_tell(outcome.records_test, error):,} would do"

@@ -43,7 +43,7 @@ def _limits(growth: Growth) -> Iterator[str]:
         yield f" of at most {growth.max_depth}"
     if growth.min_leaf > 1:
         noise = "" if growth.noise is None else " as counted with noise"
-        yield f", leaves of {growth.min_leaf} or more records{noise} or of none"
+        yield f", branches of fewer than {growth.min_leaf} records{noise} are leaves of their parent's class"
     if growth.impurity is not Impurity.INFORMATION_GAIN:
         yield f", by {growth.impurity}"
     if growth.prune:

@@ -358,8 +358,6 @@ ENTRIES: Final = (
     _one_field("hidden_contents", m.HiddenContents, wire.HiddenContents, _are_points, _FEW),
     _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES, _FEW),
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
-    _one_field("hidden_draw", m.HiddenDraw, wire.HiddenDraw, _is_digest, _FEW),
-    _one_field("opened_draw", m.OpenedDraw, wire.OpenedDraw, _is_digest, _FEW),
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, is_signed_head, _FEW),
     _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),

@@ -87,26 +87,6 @@ class TableCommitment(Message):
 
 
 @dataclass(frozen=True, repr=False)
-class HiddenDraw(Message):
-    """The SHA-256 of the sender's part of the draw of who is held out.
-
-    The receiver learns nothing of it, and the sender can bring no other.
-    """
-
-    digest: bytes
-
-
-@dataclass(frozen=True, repr=False)
-class OpenedDraw(Message):
-    """The sender's part of the draw: 32 bytes that look random, the same in each run over the same tables.
-
-    With its own part the receiver learns who is held out, as the sender does.
-    """
-
-    part: bytes
-
-
-@dataclass(frozen=True, repr=False)
 class Verdict(Message):
     """The name of the first field on which the parties differ, or nothing.
 

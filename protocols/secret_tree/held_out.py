@@ -6,7 +6,7 @@
 
 One record more or less in one cell, or moved from one to another, changes the table by 2 at most, so it is
 `epsilon`-differentially private against each side, whose own noise is no secret to itself (Dwork and Roth 2014, 3.3).
-The table is opened once for the same people: two exact ones over them would show one person's class.
+Another tree over the same people has another table, and costs as much again.
 """
 
 from collections.abc import Sequence

@@ -377,6 +377,9 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
         return Objection("class values", reason)
     if terms.rules is None and any(column.name == terms.class_name for column in share.attributes):
         return Objection("columns", f"the peer has a column {terms.class_name!r} that it does not declare as the class")
+    names = [column.name for column in share.attributes]
+    if terms.hides_counts and names != sorted(names):
+        return Objection("columns", "the peer's columns do not go by their names, as where the tree alone is revealed")
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
         theirs = tuple(

@@ -1,21 +1,20 @@
 """Who is held out of a tree that alone is revealed, and how good it is on them.
 
-Both sides draw who it is after both have committed to their tables: each hides its part before it sees the other's
-(Blum, "Coin flipping by telephone", 1981). A part is a digest under its side's secret of its own table, the data set
-and the peer's commitment. So the same tables have the same split in every run: nobody is held out in one and trained
-on in another, and asking again draws nothing else. Our noise in the table of scores follows from what it is about, too.
+Who it is follows from both sides' commitments to their tables, each a digest under its side's secret: neither knows it
+before it has fixed its own table, and the same tables have the same split in every run, so nobody is held out in one
+and trained on in another. Our noise in the table of scores follows from the tables and the tree, too.
+
+*Deviations*: a side that stops when it has seen the other's commitment may try tables until the split suits it, once.
 """
 
 import hashlib
 
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counting.oblivious import sides_of
-from protocols.errors import PeerError
 from protocols.learning.tree import Tree
-from protocols.messages import HiddenDraw, OpenedDraw
 from protocols.oblivious.session import Transfers
 from protocols.randomness import canonical
-from protocols.role import Role, exchange
+from protocols.role import Role
 from protocols.secret_tree.held_out import QUALITY, Scores, noise_of_scores, open_scores, room_for_scores
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.table import Codes
@@ -25,25 +24,11 @@ from protocols.two_party.noise import noise_of_model
 from protocols.two_party.secure import first_side
 
 
-def draw_split(local: PartyInputs, agreed: Agreement) -> Role[int]:
-    """Draw, together with the peer, what decides which records are held out.
-
-    Discloses: nothing but a digest of our own secret and table, which fixes, with the peer's, who is held out.
-
-    Raises:
-        PeerError: The peer opens another part than it has hidden.
-    """
-    own = local.digest(canonical(b"held out", local.dataset.encode(), agreed.peer.encode(), agreed.commitment))
-    hidden = yield from exchange(HiddenDraw(_hidden(local.party, own)))
-    opened = yield from exchange(OpenedDraw(own))
-    if _hidden(agreed.peer, opened.part) != hidden.digest:
-        raise PeerError("the peer's part of the draw of held-out records is not the one that it had hidden")
-    parts = sorted([(local.party, own), (agreed.peer, opened.part)])
-    return int.from_bytes(hashlib.sha256(canonical(*(part for _, part in parts))).digest(), "big")
-
-
-def _hidden(party: str, part: bytes) -> bytes:
-    return hashlib.sha256(canonical(b"cotally draw", party.encode(), part)).digest()
+def split_of(local: PartyInputs, agreed: Agreement) -> int:
+    """Return what decides which records are held out."""
+    commitments = sorted([(local.party, local.digest(b"commitment")), (agreed.peer, agreed.commitment)])
+    parts = (commitment for _, commitment in commitments)
+    return int.from_bytes(hashlib.sha256(canonical(b"cotally split", *parts)).digest(), "big")
 
 
 def score(

@@ -89,12 +89,29 @@ class PartyInputs:
         return self.table.attributes[:-1] if self.holds_class else self.table.attributes
 
     def bringing(self, terms: Terms) -> "PartyInputs":
-        """Return what we bring to a run on these terms: to rules all columns alike, and a class that everyone has."""
+        """Return what we bring to a run on these terms: to rules all columns alike, and a class that everyone has.
+
+        Where the tree alone is revealed, columns go by their names: of equal ones the first splits a node, so another
+        order of the same columns would be another question.
+        """
+        if terms.hides_counts:
+            return self._by_names()
         everyone = Attribute(self.party, EVERYONE, (EVERYONE,))
         if terms.rules is None or self.class_attribute == everyone:
             return self
         codes = np.concatenate([self.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
         return replace(self, table=Table((*self.table.attributes, everyone), codes), holds_class=True)
+
+    def _by_names(self) -> "PartyInputs":
+        names = [each.name for each in self.attributes]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        order += [len(names)] * self.holds_class
+        place = {column: at for at, column in enumerate(order)}
+        groups = tuple(tuple(sorted(place[column] for column in group)) for group in self.groups)
+        table = Table(
+            tuple(self.table.attributes[column] for column in order), np.ascontiguousarray(self.table.codes[:, order])
+        )
+        return replace(self, table=table, groups=groups)
 
     @property
     def class_attribute(self) -> Attribute | None:

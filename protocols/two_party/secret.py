@@ -44,7 +44,7 @@ def grow_secretly(
     codes, held_out = (view.rows(part).codes for part in parts)
     chooser, randomness = first_side(local.party, agreed), local.secrets.randomness
     is_chooser = chooser == local.party
-    transfers = yield from set_up(TREE_DEPTH, randomness)
+    transfers = yield from set_up(TREE_DEPTH, randomness, local.computing.places)
     counts = SharedCounts(sides_of(agreed.schema, chooser), np.asfortranarray(codes), transfers, is_chooser=is_chooser)
     gates = Gates(is_chooser, transfers, Triples(transfers, randomness))
     tree = yield from SecretTree(agreed.schema, agreed.terms.growth, counts, gates, answers=answers).build()

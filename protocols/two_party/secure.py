@@ -103,7 +103,7 @@ class SecureCounting:
         if isinstance(engine, ObliviousChooser | ObliviousCorrector):
             transfers = engine.transfers
         else:
-            transfers = yield from set_up(TREE_DEPTH, randomness)
+            transfers = yield from set_up(TREE_DEPTH, randomness, self.local.computing.places)
         return Gates(self._is_first, transfers, Triples(transfers, randomness))
 
     def _share_key(self) -> Role[AnyCiphertexts]:

@@ -38,13 +38,14 @@ from protocols.terms import ALL, Growth, Learner
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import (
     ClassTally,
+    Leaving,
     PutOnRecord,
     judge_class,
     keep_no_record,
     share_class_counts,
 )
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
-from protocols.two_party.held_out import draw_split
+from protocols.two_party.held_out import split_of
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import MinedLimits, mine, receive_mined
@@ -182,8 +183,10 @@ class _Run:
 
     def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Grow a tree and show no count."""
-        seed = (yield from draw_split(self._local, self._agreed)) if self._terms.test else self._terms.seed
-        self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
+        if self._terms.test:
+            record(Leaving.REST)  # both tables: over many splits the word on the class would show single classes
+            seed = split_of(self._local, self._agreed)
+            self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
         yield from judge_class(self._local, self._train, record)
         tree, scores = yield from grow_secretly(self._local, self._agreed, self._parts, self._resumed.answers)
         correct = Correct(0.0) if scores is None else Correct(float(scores.correct), scores.correct_error)

@@ -36,7 +36,6 @@ from protocols.messages import (
     ExactCounts,
     Greeting,
     HiddenContents,
-    HiddenDraw,
     HintPage,
     HolderKey,
     IdList,
@@ -46,7 +45,6 @@ from protocols.messages import (
     MaskedPage,
     MemoryHeads,
     ModelDigest,
-    OpenedDraw,
     OpenedPage,
     PackedCounts,
     PeopleOffer,
@@ -73,7 +71,7 @@ AGREEMENT: set[type[Message]] = {
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
     IdList, CodePage, HintPage, MaskedPage, OpenedPage, ValuesPage, CommonRows,
-    RowsShare, RowsAsked, RowShares, SetCounts, HiddenDraw, OpenedDraw,
+    RowsShare, RowsAsked, RowShares, SetCounts,
 }  # fmt: skip
 BASE: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, KnownDigests}
 WAYS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {

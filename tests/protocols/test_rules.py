@@ -121,7 +121,6 @@ KNOWN_ROLES = {
     "two_party.copies.exchange_copies",
     "two_party.equality.compare",
     "two_party.equality.compare_on_record",
-    "two_party.held_out.draw_split",
     "two_party.held_out.score",
     "two_party.itemset_search.JointSearch",
     "two_party.itemsets.find_itemsets",

@@ -257,6 +257,8 @@ def _crossed(told: Finished) -> tuple[str, str]:
     ours = "" if not copies else "ours among them), " if run.copy else "not ours), "
     windows = "windows, " if terms.window is not ALL else ""
     counts = f"{revealed_text(run.revealed, counts_kind(terms))}, "
+    if terms.hides_counts:
+        counts = "" if run.scores is None else "a table of the held-out records with noise, "
     return "What crossed", f"{copies}{ours}{windows}{counts}the model"
 
 

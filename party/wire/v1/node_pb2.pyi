@@ -364,8 +364,6 @@ class Frame(_message.Message):
     HIDDEN_CONTENTS_FIELD_NUMBER: _builtins.int
     CLASS_COUNTS_FIELD_NUMBER: _builtins.int
     TABLE_COMMITMENT_FIELD_NUMBER: _builtins.int
-    HIDDEN_DRAW_FIELD_NUMBER: _builtins.int
-    OPENED_DRAW_FIELD_NUMBER: _builtins.int
     MEMORY_HEADS_FIELD_NUMBER: _builtins.int
     SIGNED_HEAD_FIELD_NUMBER: _builtins.int
     KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
@@ -417,10 +415,6 @@ class Frame(_message.Message):
     def class_counts(self) -> Global___ClassCounts: ...
     @_builtins.property
     def table_commitment(self) -> Global___TableCommitment: ...
-    @_builtins.property
-    def hidden_draw(self) -> Global___HiddenDraw: ...
-    @_builtins.property
-    def opened_draw(self) -> Global___OpenedDraw: ...
     @_builtins.property
     def memory_heads(self) -> Global___MemoryHeads: ...
     @_builtins.property
@@ -487,8 +481,6 @@ class Frame(_message.Message):
         hidden_contents: Global___HiddenContents | None = ...,
         class_counts: Global___ClassCounts | None = ...,
         table_commitment: Global___TableCommitment | None = ...,
-        hidden_draw: Global___HiddenDraw | None = ...,
-        opened_draw: Global___OpenedDraw | None = ...,
         memory_heads: Global___MemoryHeads | None = ...,
         signed_head: Global___SignedHead | None = ...,
         known_digests: Global___KnownDigests | None = ...,
@@ -515,11 +507,11 @@ class Frame(_message.Message):
         masked_page: Global___MaskedPage | None = ...,
         opened_page: Global___OpenedPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_draw", b"hidden_draw", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_draw", b"opened_draw", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_draw", b"hidden_draw", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_draw", b"opened_draw", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "hidden_draw", "opened_draw", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -950,46 +942,6 @@ class TableCommitment(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableCommitment: _TypeAlias = TableCommitment  # noqa: Y015
-
-@_typing.final
-class HiddenDraw(_message.Message):
-    """SHA-256 of the part of the draw that is opened next."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DIGEST_FIELD_NUMBER: _builtins.int
-    digest: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        digest: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___HiddenDraw: _TypeAlias = HiddenDraw  # noqa: Y015
-
-@_typing.final
-class OpenedDraw(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PART_FIELD_NUMBER: _builtins.int
-    part: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        part: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___OpenedDraw: _TypeAlias = OpenedDraw  # noqa: Y015
 
 @_typing.final
 class HiddenContents(_message.Message):

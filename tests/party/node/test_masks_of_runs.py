@@ -68,7 +68,7 @@ class OfOtherPeople(Sessions):
 
 
 RUNS: dict[str, Callable[[Path], Killing]] = {
-    "hybrid": lambda folder: training(folder, "gains"),
+    "hybrid": lambda folder: training(folder, "windows"),
     "smc": lambda folder: training(folder, "smc"),
     "naive Bayes": lambda folder: training(folder, "naive Bayes"),
     "an alignment": lambda folder: meeting(OfOtherPeople(folder, CASE, 'least_overlap = "1/2"\n'), Align()),

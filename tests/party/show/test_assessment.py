@@ -96,7 +96,7 @@ def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptan
     assert [line.split(";")[0] for line in told] == [
         "Revealed so far: 1 run on different terms",
         "Revealed so far: 4 counts (4 of tables)",
-        "Epsilon spent on counts: no bound, as counts without noise were revealed",
+        "Epsilon spent on counts: no bound, as counts or a tree without noise were revealed",
     ]
 
 

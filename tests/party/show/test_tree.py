@@ -35,9 +35,13 @@ alice.age [7 9]
 
 def test_the_limits_that_a_tree_was_grown_under_stand_over_it() -> None:
     limited = replace(small_model(), growth=Growth(3, 5))
-    assert next(tree_lines(limited)).endswith("9 nodes, depth 2 of at most 3, leaves of 5 or more records or of none")
+    assert next(tree_lines(limited)).endswith(
+        "9 nodes, depth 2 of at most 3, branches of fewer than 5 records are leaves of their parent's class"
+    )
     noisy = replace(limited, growth=Growth(3, 5, noise=Fraction(1)))
-    assert next(tree_lines(noisy)).endswith("leaves of 5 or more records as counted with noise or of none")
+    assert next(tree_lines(noisy)).endswith(
+        "branches of fewer than 5 records as counted with noise are leaves of their parent's class"
+    )
     assert next(tree_lines(replace(limited, growth=Growth(3, impurity=Impurity.GINI)))).endswith(
         "depth 2 of at most 3, by gini"
     )

@@ -135,8 +135,6 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
-    m.HiddenDraw: st.builds(m.HiddenDraw, DIGESTS),
-    m.OpenedDraw: st.builds(m.OpenedDraw, DIGESTS),
     m.MemoryHeads: st.builds(memory_heads, HEADS, HEADS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()),
     m.RowsShare: st.builds(m.RowsShare, COUNTS),
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),

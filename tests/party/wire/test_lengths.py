@@ -15,8 +15,6 @@ from protocols.role import Message
 WHOLE, SHORT = bytes(32), bytes(31)
 WELL_FORMED: tuple[Message, ...] = (
     m.TableCommitment(WHOLE),
-    m.HiddenDraw(WHOLE),
-    m.OpenedDraw(WHOLE),
     m.MemoryHeads(1, WHOLE, bytes(72), 2, WHOLE, bytes(72), bytes(8), False),
     m.MemoryHeads(0, WHOLE, b"", 0, WHOLE, b""),
     m.KeptParts(1, WHOLE, True),
@@ -36,8 +34,6 @@ WELL_FORMED: tuple[Message, ...] = (
 )
 OF_OTHER_LENGTHS: dict[str, Message] = {
     "a commitment to a table": m.TableCommitment(SHORT),
-    "a hidden draw": m.HiddenDraw(SHORT),
-    "an opened draw": m.OpenedDraw(SHORT),
     "the end of a ledger": m.MemoryHeads(1, SHORT, bytes(9), 2, WHOLE, bytes(9), bytes(8), False),
     "the end that is known": m.MemoryHeads(1, WHOLE, bytes(9), 2, SHORT, bytes(9), bytes(8), False),
     "an end without a signature": m.MemoryHeads(1, WHOLE, b"", 2, WHOLE, bytes(9)),

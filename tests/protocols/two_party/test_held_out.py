@@ -1,27 +1,23 @@
-"""Who is held out is drawn by both, and no side can choose it; what is shown of them has the noise of both."""
+"""Who is held out follows from both tables; what is shown of them has the noise of both."""
 
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from protocols.answers import KeptAnswers
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.errors import PeerError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.messages import OpenedDraw
 from protocols.randomness import public_order
 from protocols.role import Role, run_alone, run_pair
 from protocols.secret_tree.held_out import Scores
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement, agree_on_training
-from protocols.two_party.held_out import draw_split, score
+from protocols.two_party.held_out import score, split_of
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
 from tests.protocols.oblivious.parts import meet
-from tests.protocols.oblivious.test_hostile_peers import sending
 from tests.support.parties import Case, make_local, make_terms, play
 
 CODES = np.random.default_rng(5).integers(0, 2, (300, 5)).astype(np.uint8)
@@ -38,8 +34,7 @@ def agreements(case: Case) -> list[tuple[PartyInputs, Agreement]]:
 
 
 def drawn(case: Case) -> int:
-    alice, bob = (draw_split(*each) for each in agreements(case))
-    one, other = run_pair(alice, bob)
+    one, other = (split_of(*each) for each in agreements(case))
     assert one == other
     return one
 
@@ -77,12 +72,6 @@ def test_a_run_ends_with_the_plain_tree_of_those_that_are_not_held_out_and_their
     assert np.abs(alice.scores.table - true).max() <= 2 * alice.scores.law.cut
     assert alice.exact_counts_disclosed == 0
     assert (alice.records_train, alice.records_test) == (240, 60)
-
-
-def test_who_opens_last_can_bring_no_part_but_the_one_that_it_had_hidden() -> None:
-    left, right = (draw_split(*each) for each in agreements(CASE))
-    with pytest.raises(PeerError, match="had hidden"):
-        run_pair(left, sending(right, lambda each: OpenedDraw(bytes(32)) if isinstance(each, OpenedDraw) else each))
 
 
 def test_the_same_tree_has_the_same_noise_and_another_tree_has_another() -> None:

@@ -151,8 +151,7 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
     }
     of_rules = {messages.SetCounts}
     predicting = {messages.RowsShare, messages.RowsAsked, messages.RowShares}
-    held_out = {messages.HiddenDraw, messages.OpenedDraw}  # of trees alone, which are tested by a draw of both
-    assert used == every - {Message} - between_runs - aligning - predicting - of_rules - held_out
+    assert used == every - {Message} - between_runs - aligning - predicting - of_rules
 
 
 def test_a_tree_takes_two_openings_a_level() -> None:
