@@ -19,7 +19,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     ("name", "column", "rows"),
     [
         ("primitives", "operation", 15),
-        ("transfers", "bytes", 16),
+        ("transfers", "bytes", 19),
         ("growth", "memory_mib", 1),
         ("whole_trees", "phases", 1),
         ("other_systems", "system", 4),
@@ -28,7 +28,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("prediction", "processor_seconds", 2),
         ("alignment", "megabytes", 3),
         ("published", "reveals", 2),
-        ("cluster", "same_model", 2),
+        ("cluster", "same_model", 4),
         ("reading", "of_pandas", 5),
     ],
 )

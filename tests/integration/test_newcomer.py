@@ -114,6 +114,8 @@ def bob_follows(pair: Pair) -> None:
 def test_a_newcomer_is_told_the_truth_at_every_step_until_both_hold_one_model(pair: Pair, tmp_path: Path) -> None:
     alice_follows(pair)
     bob_follows(pair)
+    for party in ("alice", "bob"):
+        pair.edit(party, "exact_counts = false", "exact_counts = true ")
     job = pair.write_job(method="smc", **{"class": "ill", "min_leaf": 5, "max_depth": 2})
     pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
     planned = cotally_here("plan", pair.bob / "party.toml", job)

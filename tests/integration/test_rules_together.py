@@ -39,7 +39,7 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 def write_job(pair: Pair, **changes: object) -> Path:
     usual: dict[str, object] = {
-        "learner": "rules", "method": "hybrid", "theta": "2/3", "key_bits": BITS,
+        "learner": "rules", "reveal": "counts", "method": "hybrid", "theta": "2/3", "key_bits": BITS,
         "min_leaf": SMALLEST, "min_support": "1/5", "max_len": 3, "absent": ["0"],
     }  # fmt: skip
     path = pair.folder / f"rules-{len(list(pair.folder.glob('rules-*')))}.toml"

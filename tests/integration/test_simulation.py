@@ -161,7 +161,7 @@ def test_a_copy_from_within_a_session_is_refused_if_the_other_has_heard_more_sin
 ) -> None:
     """Wherever it is made; where the party was killed at that very moment, it has forgotten nothing and goes on."""
     refused = []
-    for at in range(7, 22, 2):
+    for at in range(7, 36, 2):
         world = World(Sessions(tmp_path / str(at), CASE, 'odds = "any"\n'))
         world.back_up_within(name, at, later)
         if all(RunState.OPEN in states.values() for states in world.states().values()):
