@@ -56,7 +56,7 @@ class Spending:
 
 @dataclass(frozen=True)
 class TreeSpending:
-    """What either side spends on a tree of noisy winners and noisy labels (DESIGN 14, "Only the tree").
+    """What either side spends on a tree of noisy winners and noisy labels (DESIGN 16, "Noise").
 
     A record lies in one node of each level and in one leaf. Where it moves from one node to another, all that is
     compared in each changes by `change` at most, relative to one another; where it stays, by twice as much in one.

@@ -4,8 +4,9 @@
     noise       each side adds its own to its share: two-sided geometric of scale `2 / epsilon`
     opened      the sums with both noises; accuracy and all else follow from them
 
-One record more or less in one cell, or moved from one to another, changes the table by 2 at most, so it is
-`epsilon`-differentially private against each side, whose own noise is no secret to itself (Dwork and Roth 2014, 3.3).
+One record more or less in one cell, or moved from one to another, changes the table by 2 at most. So it is
+(ε, δ)-differentially private against each side, whose own noise is no secret to itself (Dwork and Roth 2014, 3.3);
+δ is what the cut of the noise leaves.
 Another tree over the same people has another table, and costs as much again.
 """
 
