@@ -1,8 +1,8 @@
 """The answers of a run, in their order: what both sides remember of one is not asked again (DESIGN 12).
 
-An answer is what a batch of questions told both sides alike: class counts, windows, counts, a level of a tree, or how many records are
-classified correctly. Both ask the same batches in the same order, so that an answer is known by its place. Whoever
-remembers one that the other has lost is asked again, and must hear the same.
+An answer is what a batch of questions told both sides alike: class counts, windows, counts, a level of a tree, or how
+many records are classified correctly. Both ask the same batches in the same order, so that an answer is known by its
+place. A side that remembers one which the other has lost is asked again, and must hear the same.
 """
 
 from collections.abc import Sequence
