@@ -18,6 +18,7 @@ from protocols.secret_tree.window import SecretRanking, open_windows, window_wir
 from protocols.tables.expression import ROOT
 from protocols.terms import Growth
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, sides
+from tests.protocols.oblivious.test_hostile_peers import sending
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import FixedTables
@@ -109,21 +110,14 @@ def test_no_mask_serves_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_window_of_another_size_ends_the_run() -> None:
     """A side that flips one bit of its share before it is opened puts a candidate in or out of a window."""
 
-    def flipping(role: Role[NDArray[np.bool_]]) -> Role[NDArray[np.bool_]]:
-        answer: Message | None = None
-        while True:
-            try:
-                effect = role.send(answer)
-            except StopIteration as stop:
-                return stop.value  # type: ignore[no-any-return]
-            if isinstance(effect, Send) and isinstance(effect.message, OpenedPage):
-                words = effect.message.words
-                effect = Send(OpenedPage(bytes([words[0] ^ 1, *words[1:]])))
-            answer = yield effect
+    def flipped(message: Message) -> Message:
+        if not isinstance(message, OpenedPage):
+            return message
+        return OpenedPage(bytes([message.words[0] ^ 1, *message.words[1:]]))
 
     (one, other), (ours, theirs) = sides(), gains(5, 3, 4, 9)
     with pytest.raises(DeviationError):
-        run_pair(open_windows(one, ours, 2, WIDTH), flipping(open_windows(other, theirs, 2, WIDTH)))
+        run_pair(open_windows(one, ours, 2, WIDTH), sending(open_windows(other, theirs, 2, WIDTH), flipped))
 
 
 TABLES = {0: np.array([[9, 1], [1, 9]]), 1: np.array([[5, 5], [5, 5]]), 3: np.array([[7, 3], [3, 7]])}
