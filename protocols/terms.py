@@ -30,6 +30,8 @@ NO_SHARE: Final = Fraction(0)
 PRUNING_SHARE: Final = Fraction(1, 5)  # held out for it where it was wished and no share was said
 EVERYONE: Final = "everyone"
 """The class of a run without a class: a column of this one value, which both sides hold."""
+QUALITY: Final = HALF
+"""The epsilon of the noise in the table of held-out records of a tree alone, against each side."""
 LEAST_NOISE: Final = Fraction(1, 1000)
 MOST_NOISE: Final = Fraction(1000)
 NOISES: Final = 'an exact number from 0.001 to 1000, such as "0.5"'
@@ -168,9 +170,9 @@ class Terms:
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `max_depth` and
-    `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
-    counts against each side, None for exact counts, `impurity` what splits are chosen by, `reveal` what crosses,
-    `learner` what is learned.
+    `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
+    labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `learner`
+    what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
     naive Bayes has no limit that only trees have.
 
@@ -250,24 +252,34 @@ class Terms:
             raise TermError("noise", 'needs omega = "all" or method = "smc": a window follows from true columns')
 
     def _check_reveal(self) -> None:
-        """Only the secret tree keeps counts from both sides; no run has noise in it yet."""
+        """Only the secret tree keeps counts from both sides."""
         if Reveal(self.reveal) is Reveal.COUNTS:
             return
         for field, value, needed in (
             ("learner", self.learner, Learner.TREE),
             ("method", self.method, Method.SMC),
             ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
-            ("impurity", self.impurity, Impurity.INFORMATION_GAIN),
         ):
             if value != needed:
                 hidden = f'only {field} = "{needed}" reveals the tree alone'
                 raise TermError("reveal", f'must be "counts" with {field} = "{value}": {hidden}')
+        if self.impurity is Impurity.GAIN_RATIO:
+            raise TermError("reveal", 'must be "counts" with impurity = "gain_ratio": shares are not divided')
         if self.max_depth is None:
             raise TermError(
                 "max_depth", 'must be a number with reveal = "tree": it bounds what the tree says of people'
             )
-        if self.noise is not None:
-            raise TermError("noise", 'needs reveal = "counts"')
+        self._check_noisy_tree()
+
+    def _check_noisy_tree(self) -> None:
+        """What is beside noisy winners and labels would void their epsilon if it followed from true counts."""
+        for field, value, needed, why in (
+            ("method", self.method, Method.SMC, "copies and windows have no noise"),
+            ("impurity", self.impurity, Impurity.GINI, "one record changes the others by too much"),
+            ("min_leaf", self.min_leaf, 1, "an exact limit has no noise"),
+        ):
+            if self.noises_tree and value != needed:
+                raise TermError(field, f'must be {needed} with noise and reveal = "tree": {why}')
 
     @property
     def levels(self) -> int | None:
@@ -296,6 +308,21 @@ class Terms:
     def hides_counts(self) -> bool:
         """Whether nobody sees a count, and the tree alone is opened."""
         return self.reveal == Reveal.TREE
+
+    @property
+    def noises_tree(self) -> bool:
+        """Whether noise is in what is opened of a tree, and not in counts."""
+        return self.hides_counts and self.noise is not None
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """What a run takes of either side's epsilon; None without noise.
+
+        A record is trained on or held out: the table of those held out has an epsilon of its own beside a tree's.
+        """
+        if self.noise is None or not (self.hides_counts and self.test):
+            return self.noise
+        return max(self.noise, QUALITY)
 
     @property
     def counts_exactly(self) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
-from protocols.secret_tree.held_out import QUALITY, Scores, noise_of_scores
+from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import Method
+from protocols.terms import QUALITY, Method
 from protocols.two_party.split import held_out_records
 
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +28,6 @@ from protocols.role import Note, Role, exchange
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.expression import Term
-
-QUALITY: Final = Fraction(1, 2)
-"""The epsilon of the noise in the table against each side."""
 
 
 def noise_of_scores(epsilon: Fraction) -> Geometric:

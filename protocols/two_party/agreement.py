@@ -19,13 +19,14 @@ from fractions import Fraction
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
 from protocols.errors import DisagreementError, InputError
 from protocols.jobs import Align, Job, Predict, Train, Unusable
+from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, MissingCells, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Learner, Terms
+from protocols.terms import TERM_NAMES, Impurity, Learner, Terms
 from protocols.two_party.equality import CLASSES, IDS, compare_on_record
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import as_spelt, as_written, tell_difference
@@ -76,7 +77,10 @@ _PEER_WANTS = {
     "counting": "the peer's [agree] counting does not list this way of counting: choose the other",
     "class": "the class column has another name at the peer, or no side holds it: compare class in job.toml and [data]",
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
-    "impurity": "the peer does not take this impurity: ask its owner which it takes",
+    "impurity": (
+        'the peer cannot take this impurity: with reveal = "tree", gini is for a class of two values, and for '
+        f'{MOST_GINI_RECORDS:,} records at most: take impurity = "information_gain", without noise'
+    ),
     "reveal": (
         'the peer\'s [agree] allows no exact counts: take reveal = "tree", or noise, or ask its owner to write '
         "exact_counts = true"
@@ -337,8 +341,23 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         )
     if local.class_attribute is None or terms.rules is not None:
         return None
-    reason = local.limits.refuse_classes(local.class_attribute.size)
-    return None if reason is None else Objection("class values", reason)
+    return _object_to_class(local, terms, local.class_attribute.size)
+
+
+def _object_to_class(local: PartyInputs, terms: Terms, classes: int) -> Objection | None:
+    """Return what is said against a class of so many values: by our limits, or because of the measure."""
+    if terms.rules is not None:
+        return None
+    reason = local.limits.refuse_classes(classes)
+    if reason is not None:
+        return Objection("class values", reason)
+    train = training_records(len(local.records), terms)
+    if not terms.hides_counts or terms.impurity is not Impurity.GINI or (classes == 2 and train <= MOST_GINI_RECORDS):
+        return None
+    found = f"{train:,} training records" if classes == 2 else f"a class of {classes} values"
+    most = f'impurity = "gini" with reveal = "tree" is for two values and {MOST_GINI_RECORDS:,} records at most'
+    cure = "take" if classes == 2 else "merge values of the class ([columns] max_values), or take"
+    return Objection("impurity", f'{most}, and here is {found}: {cure} impurity = "information_gain" without noise')
 
 
 def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
@@ -352,7 +371,7 @@ def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms and of our own class (DESIGN 14): known before there is a peer.
 
-    With noise the class is judged in the run, by the counts that are told: whether a run begins must tell no more.
+    With noise the class is judged in the run, by the counts that are told, if any: whether it begins must tell no more.
     Where both draw who is held out, it is judged when they have.
 
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
@@ -372,9 +391,9 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}")
-    reason = None if terms.rules is not None else local.limits.refuse_classes(len(class_values))
-    if reason is not None:
-        return Objection("class values", reason)
+    unfit = _object_to_class(local, terms, len(class_values))
+    if unfit is not None:
+        return unfit
     if terms.rules is None and any(column.name == terms.class_name for column in share.attributes):
         return Objection("columns", f"the peer has a column {terms.class_name!r} that it does not declare as the class")
     names = [column.name for column in share.attributes]

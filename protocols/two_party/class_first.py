@@ -20,6 +20,7 @@ from protocols.messages import ClassCounts
 from protocols.noise.both import BothNoises, sum_bound
 from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.inputs import PartyInputs
 
@@ -78,11 +79,12 @@ def share_class_counts(
     return tuple(int(count) for count in counts)
 
 
-def judge_class(local: PartyInputs, train: Index, record: PutOnRecord = keep_no_record) -> Role[None]:
-    """Let who holds the class refuse it, where nobody hears its counts.
+def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRecord = keep_no_record) -> Role[None]:
+    """Let who holds the class refuse it, where nobody hears its counts; with noise its word would be outside epsilon.
 
     Args:
         local: What we bring.
+        terms: Of the run.
         train: The training records.
         record: Puts on record what leaves next.
 
@@ -91,10 +93,11 @@ def judge_class(local: PartyInputs, train: Index, record: PutOnRecord = keep_no_
     Raises:
         DisagreementError: One side does.
     """
-    own = local.class_counts(train) if local.holds_class else None
-    if own is not None:
-        record(Leaving.CLASS_WORD)
-    yield from _settle(local, own)
+    if terms.noise is None:
+        own = local.class_counts(train) if local.holds_class else None
+        if own is not None:
+            record(Leaving.CLASS_WORD)
+        yield from _settle(local, own)
     record(Leaving.REST)
 
 

@@ -15,9 +15,10 @@ from protocols.learning.tree import Tree
 from protocols.oblivious.session import Transfers
 from protocols.randomness import canonical
 from protocols.role import Role
-from protocols.secret_tree.held_out import QUALITY, Scores, noise_of_scores, open_scores, room_for_scores
+from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.table import Codes
+from protocols.terms import QUALITY
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import noise_of_model

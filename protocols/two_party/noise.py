@@ -2,8 +2,9 @@
 
 from protocols.noise.accounting import Spending, most_changes
 from protocols.noise.both import BothNoises
-from protocols.noise.own import KeyedNoise, OwnNoise
+from protocols.noise.own import KeyedNoise, OwnNoise, TreeNoise
 from protocols.randomness import canonical, keyed_digest
+from protocols.secret_tree.growth import tree_spending
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
@@ -11,19 +12,28 @@ from protocols.two_party.inputs import PartyInputs
 
 
 def spending(schema: Schema, terms: Terms, side: str) -> Spending | None:
-    """Return what a side spends in a run; None without noise."""
-    if terms.noise is None or terms.levels is None:
+    """Return what a side spends on counts in a run; None where these have no noise."""
+    if terms.noise is None or terms.levels is None or terms.hides_counts:
         return None
     return Spending(terms.noise, most_changes(schema, side, terms.window, terms.levels))
 
 
 def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:
-    """Return both sides' noise, ours ready to be drawn; None where counts are exact."""
+    """Return both sides' noise in counts, ours ready to be drawn; None where these are exact, or nobody sees them."""
     ours, theirs = (spending(agreement.schema, agreement.terms, side) for side in (local.party, agreement.peer))
     if ours is None or theirs is None:
         return None
     tables, places = tables_digest(local, agreement), _places(agreement.schema)
     return BothNoises(OwnNoise(local.secrets.coins, tables, ours, places), theirs)
+
+
+def tree_noise_of(local: PartyInputs, agreement: Agreement, records: int) -> TreeNoise | None:
+    """Return our noise of a tree of so many training records of which nothing else is shown; None without noise."""
+    terms, schema = agreement.terms, agreement.schema
+    if terms.noise is None or terms.max_depth is None:
+        return None
+    spent = tree_spending(len(schema.attributes), terms.max_depth, terms.noise, records)
+    return TreeNoise(local.secrets.coins, tables_digest(local, agreement), spent, _places(schema))
 
 
 def noise_of_model(local: PartyInputs, agreement: Agreement) -> KeyedNoise:

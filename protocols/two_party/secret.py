@@ -19,6 +19,7 @@ from protocols.secret_tree.shares import SharedCounts
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import score
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.noise import tree_noise_of
 from protocols.two_party.secure import RecordParts, first_side
 
 
@@ -33,8 +34,8 @@ def grow_secretly(
         parts: The training records, and those held out.
         answers: The levels that both remember, and the scores.
 
-    Discloses: which attribute splits which node, and the class of each leaf; with our noise in it, how many held-out
-    records have which label, by class.
+    Discloses: which attribute splits which node, and the class of each leaf, chosen with our noise if the terms have
+    any; with our noise in it, how many held-out records have which label, by class.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -47,6 +48,9 @@ def grow_secretly(
     transfers = yield from set_up(TREE_DEPTH, randomness, local.computing.places)
     counts = SharedCounts(sides_of(agreed.schema, chooser), np.asfortranarray(codes), transfers, is_chooser=is_chooser)
     gates = Gates(is_chooser, transfers, Triples(transfers, randomness))
-    tree = yield from SecretTree(agreed.schema, agreed.terms.growth, counts, gates, answers=answers).build()
+    noise = tree_noise_of(local, agreed, len(codes))
+    tree = yield from SecretTree(
+        agreed.schema, agreed.terms.growth, counts, gates, answers=answers, noise=noise
+    ).build()
     scores = (yield from score(local, agreed, tree, held_out, transfers, answers)) if len(held_out) else None
     return tree, scores

@@ -187,7 +187,7 @@ class _Run:
             record(Leaving.REST)  # both tables: over many splits the word on the class would show single classes
             seed = split_of(self._local, self._agreed)
             self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
-        yield from judge_class(self._local, self._train, record)
+        yield from judge_class(self._local, self._terms, self._train, record)
         tree, scores = yield from grow_secretly(self._local, self._agreed, self._parts, self._resumed.answers)
         correct = Correct(0.0) if scores is None else Correct(float(scores.correct), scores.correct_error)
         return _Grown(tree, 0, correct, scores=scores), 0

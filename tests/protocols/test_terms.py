@@ -161,6 +161,17 @@ def test_what_is_no_window_is_told_from_one(value: object) -> None:
 SECRET: dict[str, Any] = {"method": Method.SMC, "reveal": Reveal.TREE, "max_depth": 4, "test": Fraction(0)}
 
 
+NOISY: dict[str, Any] = {"noise": Fraction(1, 4), "impurity": Impurity.GINI}
+
+
+@pytest.mark.parametrize(("test", "epsilon"), [(Fraction(0), Fraction(1, 4)), (Fraction(1, 5), Fraction(1, 2))])
+def test_a_noisy_tree_takes_its_epsilon_or_that_of_the_held_out_table(test: Fraction, epsilon: Fraction) -> None:
+    terms = replace(make_terms(), **SECRET | NOISY | {"test": test})
+    assert (terms.noises_tree, terms.epsilon) == (True, epsilon)
+    assert replace(terms, reveal=Reveal.COUNTS).epsilon == Fraction(1, 4)
+    assert replace(terms, noise=None).epsilon is None
+
+
 def test_a_tree_alone_is_revealed_by_smc() -> None:
     terms = replace(make_terms(), **SECRET)
     assert (terms.hides_counts, terms.growth.min_class) == (True, 1)
@@ -178,9 +189,13 @@ def test_a_tree_alone_is_revealed_by_smc() -> None:
             'must be "counts" with learner = "naive_bayes"',
         ),
         ({"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
-        ({"impurity": Impurity.GINI}, "reveal", 'must be "counts" with impurity = "gini"'),
         ({"max_depth": None}, "max_depth", 'must be a number with reveal = "tree"'),
-        ({"noise": Fraction(1)}, "noise", 'needs reveal = "counts"'),
+        (NOISY | {"method": Method.HYBRID, "omega": ALL}, "reveal", 'must be "counts" with method = "hybrid"'),
+        (NOISY | {"impurity": Impurity.INFORMATION_GAIN}, "impurity", "must be gini with noise"),
+        (NOISY | {"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
+        (NOISY | {"min_leaf": 20}, "min_leaf", "must be 1 with noise"),
+        (NOISY | {"max_depth": None}, "noise", "needs a max_depth"),
+        (NOISY | {"learner": Learner.NAIVE_BAYES, "max_depth": None}, "reveal", 'must be "counts" with learner'),
     ],
 )
 def test_whatever_shows_counts_needs_to_say_so(changes: dict[str, Any], field: str, problem: str) -> None:

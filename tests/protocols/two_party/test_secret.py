@@ -2,19 +2,24 @@
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from protocols.errors import DisagreementError
 from protocols.facts import ClassCountsFact, ModelFact
 from protocols.learning.tree import Tree
-from protocols.messages import OpenedPage
+from protocols.learning.whole import MOST_GINI_RECORDS
+from protocols.messages import Greeting, OpenedPage, Verdict
 from protocols.role import Fact, Kept, Message, Note, Part, Role, Save, Transcript, run_pair
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
+from protocols.terms import Impurity
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
+from tests.support.duel import duel
 from tests.support.parties import Case, make_roles, make_terms, plain_id3
 
 CASE = Case(
@@ -79,10 +84,11 @@ def sizes(message: Message) -> tuple[str, list[int]]:
     return type(message).__name__, [len(each) for each in vars(message).values() if isinstance(each, bytes | tuple)]
 
 
-def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted() -> None:
-    run = Run(CASE)
+@pytest.mark.parametrize("impurity", [Impurity.INFORMATION_GAIN, Impurity.GINI])
+def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted(impurity: Impurity) -> None:
+    run = Run(replace(CASE, terms=replace(CASE.terms, impurity=impurity)))
     tree = run.tree()
-    assert tree.leaves() == plain_id3(CASE)[0].tree.leaves()
+    assert tree.leaves() == plain_id3(run.case)[0].tree.leaves()
     for seen in (run.alice, run.bob):
         assert {type(fact) for fact in seen.facts} <= {OpenedFact, ModelFact, *comparisons(seen)}
         told = [fact for fact in seen.opened if fact.values is not None]
@@ -107,6 +113,22 @@ def test_each_opening_has_a_name_and_is_noted_before_it_leaves() -> None:
     for seen, sent in zip((run.alice, run.bob), pages, strict=True):
         assert sum(fact.values is None for fact in seen.opened) == sent > 3
         assert not any(isinstance(fact, ClassCountsFact) for fact in seen.facts)
+
+
+@pytest.mark.parametrize("owners", [("bob",), ("alice", "bob")], ids=["one holds the class", "both do"])
+@pytest.mark.parametrize(("classes", "most"), [(3, MOST_GINI_RECORDS), (2, 399)], ids=["classes", "records"])
+@pytest.mark.parametrize("noise", [None, Fraction(1)])
+def test_ginis_index_of_more_classes_or_records_than_shares_take_is_refused_at_both_before_anything_leaves(
+    owners: tuple[str, ...], classes: int, most: int, noise: Fraction | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protocols.two_party.agreement.MOST_GINI_RECORDS", most)
+    terms = replace(CASE.terms, impurity=Impurity.GINI, noise=noise, min_leaf=1)
+    ends = duel(*make_roles(replace(CASE, class_owners=owners, classes=classes, terms=terms)))
+    for end in ends:
+        assert isinstance(end.error, DisagreementError)
+        assert end.error.field == "impurity"
+        assert 'take impurity = "information_gain"' in str(end.error)
+        assert {type(message) for message in end.sent} == {Greeting, Verdict}
 
 
 def test_all_lengths_of_a_run_are_those_of_the_records_the_terms_and_the_tree() -> None:
