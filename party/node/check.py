@@ -64,7 +64,7 @@ class LeavingColumn:
 class Past:
     """What was told of a data set before: the terms of its release, runs on different terms, counts, epsilon.
 
-    `epsilon` is None where counts without noise have been told, which no epsilon bounds. `other` is the data set that
+    `epsilon` is None where answers without noise have been told, which no epsilon bounds. `other` is the data set that
     shares most columns with this one, `apart` what was told of that, `changed` what of the table is not as released.
     """
 

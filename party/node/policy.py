@@ -173,8 +173,8 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("counting", str(terms.counting), terms.counting in agree.counting or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.encrypts),
         ("max_depth", depth_text(terms.levels), agree.max_depth is None or shallow),
-        ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
-        ("noise", noise_text(terms.noise), _is_noisy_enough(agree, terms)),
+        ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf or terms.noises_tree),
+        ("noise", noise_text(terms.epsilon), _is_noisy_enough(agree, terms)),
     )
     unwelcome = next((_unwelcome(term, f"{term} = {value}") for term, value, fit in fits if not fit), None)
     return unwelcome or _exact_counts_objection(agree, terms)
@@ -227,7 +227,7 @@ def _is_noisy_enough(agree: Acceptance, terms: Terms) -> bool:
     What earlier runs have spent is judged when it is known which run this is (`releases`).
     """
     bounds = [bound for bound in (agree.noise, agree.epsilon) if bound is not None]
-    return all(terms.noise is not None and terms.noise <= bound for bound in bounds)
+    return all(terms.epsilon is not None and terms.epsilon <= bound for bound in bounds)
 
 
 def _disguise_objection(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> Objection | None:

@@ -16,7 +16,7 @@ from protocols.two_party.noise import run_digest
 _EXACT = "exact"
 
 Spent = Mapping[str, str]
-"""Epsilon of each run by its digest; `exact` once counts without noise have been told."""
+"""Epsilon of each run by its digest; `exact` once answers without noise have been told."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Spend:
         allowed = f"our [agree] epsilon allows {noise_text(budget)} over the life of a data set"
         if _EXACT in spent or self.epsilon is None:
             when = "are asked for" if self.epsilon is None else "of this one have been told before"
-            return f"{allowed}, and counts without noise {when}, which no epsilon bounds"
+            return f"{allowed}, and answers without noise {when}, which no epsilon bounds"
         before = spent_before(spent) or Fraction(0)
         after = before + self.epsilon
         if after <= budget:
@@ -55,7 +55,7 @@ class Spend:
 
 
 def spent_before(spent: Spent) -> Fraction | None:
-    """Return the epsilon that all runs together have spent; None if counts without noise have been told too."""
+    """Return the epsilon that all runs together have spent; None if answers without noise have been told too."""
     return None if _EXACT in spent else sum(map(Fraction, spent.values()), start=Fraction(0))
 
 
@@ -63,4 +63,4 @@ def spend_of(local: PartyInputs, agreed: Agreement) -> Spend | None:
     """Return what a run spends; None where no exact counts are made."""
     if not agreed.terms.counts_exactly:
         return None
-    return Spend(run_digest(local, agreed).hex(), agreed.terms.noise)
+    return Spend(run_digest(local, agreed).hex(), agreed.terms.epsilon)

@@ -1,6 +1,6 @@
 """The settings of one run, `job.toml`: what to do together, and the terms, which the parties compare."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -37,17 +37,19 @@ _GONE = {
 
 @dataclass(frozen=True)
 class _UsualLimits:
-    """What a job has that names no other: of how many splits a path, of how many records a leaf, how many held out."""
+    """What a job has that names no other: how far a tree is grown and by what, how many are held out."""
 
     max_depth: int
     min_leaf: int
     test: str
+    impurity: Impurity = Impurity.INFORMATION_GAIN
 
 
 _USUAL: Final = {
     Reveal.TREE: _UsualLimits(max_depth=4, min_leaf=20, test="1/5"),
     Reveal.COUNTS: _UsualLimits(max_depth=USUAL_DEPTH, min_leaf=USUAL_MIN_LEAF, test="1/5"),
 }
+_USUAL_OF_NOISY_TREE: Final = replace(_USUAL[Reveal.TREE], min_leaf=1, impurity=Impurity.GINI)
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
@@ -71,7 +73,8 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
 def _terms(job: Section, key_floor: int) -> Terms:
     learner = Learner(job.choice("learner", Learner.names(), Learner.TREE))
     reveal = Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE))
-    usual = _USUAL[reveal]
+    noise = read_noise(job)
+    usual = _USUAL[reveal] if noise is None or reveal is Reveal.COUNTS else _USUAL_OF_NOISY_TREE
     return Terms(
         method=Method(job.choice("method", Method.names())),
         theta=job.fraction("theta", USUAL_THETA),
@@ -83,8 +86,8 @@ def _terms(job: Section, key_floor: int) -> Terms:
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
         max_depth=read_depth(job, usual.max_depth if learner is Learner.TREE else ANY),
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, usual.min_leaf),
-        noise=read_noise(job),
-        impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
+        noise=noise,
+        impurity=Impurity(job.choice("impurity", Impurity.names(), usual.impurity)),
         reveal=reveal,
         learner=learner,
     )

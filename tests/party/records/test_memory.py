@@ -72,4 +72,4 @@ def test_counts_without_noise_are_objected_to_where_a_budget_bounds_what_is_told
     objection = replace(memory, budget=Fraction(100)).judge(exact)
     assert objection is not None
     assert objection.field == "noise"
-    assert "counts without noise are asked for" in objection.reason
+    assert "answers without noise are asked for" in objection.reason

@@ -12,7 +12,7 @@ from party.records.releases import released
 from party.records.spending import Spend
 from protocols.errors import DisagreementError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, PackedCounts
-from protocols.terms import Terms
+from protocols.terms import Impurity, Terms
 from tests.support.cases import correlated
 from tests.support.curious import memory_of, take_part
 from tests.support.duel import End, duel
@@ -75,6 +75,13 @@ def test_the_same_run_again_spends_nothing_and_another_one_adds_to_it(tmp_path: 
     assert all(end.error is None for end in alice.meet(_terms("1")))
 
 
+def test_a_tree_spends_what_it_takes_or_what_its_held_out_table_does(tmp_path: Path) -> None:
+    alice, tree = _Owner(tmp_path), {"reveal": "tree", "impurity": Impurity.GINI}
+    for noise in ("1", "1/4", "1"):
+        assert all(end.error is None for end in alice.meet(_terms(noise, **tree)))
+    assert alice.spent == ["1", "1/2"]
+
+
 def test_a_run_above_the_budget_is_refused_on_both_sides_with_the_arithmetic(tmp_path: Path) -> None:
     alice = _Owner(tmp_path, budget="2.5")
     alice.meet(_terms("1"))
@@ -86,12 +93,12 @@ def test_a_run_above_the_budget_is_refused_on_both_sides_with_the_arithmetic(tmp
 
 
 def test_with_a_budget_counts_without_noise_are_refused_and_never_forgotten(tmp_path: Path) -> None:
-    _assert_refused(_Owner(tmp_path, budget="100").meet(_terms(None)), "counts without noise are asked for")
+    _assert_refused(_Owner(tmp_path, budget="100").meet(_terms(None)), "answers without noise are asked for")
     free = _Owner(tmp_path / "free")
     free.folder.mkdir()
     assert all(end.error is None for end in free.meet(_terms(None)))
     free.budget = Fraction(100)
-    _assert_refused(free.meet(_terms("1")), "counts without noise of this one have been told before")
+    _assert_refused(free.meet(_terms("1")), "answers without noise of this one have been told before")
 
 
 def test_without_a_budget_what_is_spent_is_on_record_all_the_same(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from party.errors import ConfigError
 from party.node.policy import first_objection
 from party.settings.job import read_job
 from party.settings.party import Acceptance, read_party_config
-from protocols.terms import ALL, Counting, Method
+from protocols.terms import ALL, Counting, Impurity, Method, Reveal
 from tests.support.parties import make_terms
 
 TERMS = make_terms(method="smc", max_depth=3)
 AGREE = Acceptance(tuple(Method), None, ALL, tuple(Counting), 1, None, 1, exact_counts=True)
 JOB = 'method = "smc"\nclass = "c"\nmax_depth = 3\nreveal = "counts"\n'
+TREE = 'method = "smc"\nclass = "c"\nnoise = 1\n'
 PARTY = 'name = "alice"\n[data]\nfile = "table.csv"\nid = "id"\n[agree]\n'
 
 
@@ -51,6 +52,10 @@ def test_a_job_asks_for_an_exact_epsilon_or_for_exact_counts(tmp_path: Path, lin
         (JOB.replace("max_depth = 3", 'max_depth = "any"') + "noise = 1", "noise: needs a max_depth"),
         (JOB.replace("smc", "randomized") + "noise = 1", "noise: is for the methods hybrid and smc"),
         (JOB.replace("smc", "hybrid") + "noise = 1", 'noise: needs omega = "all" or method = "smc"'),
+        (TREE + 'impurity = "information_gain"', 'impurity: must be gini with noise and reveal = "tree"'),
+        (TREE + "min_leaf = 20", 'min_leaf: must be 1 with noise and reveal = "tree"'),
+        (TREE + 'max_depth = "any"', "noise: needs a max_depth"),
+        (TREE.replace("smc", "hybrid"), 'noise: needs omega = "all" or method = "smc"'),
     ],
 )
 def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -58,6 +63,25 @@ def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: 
         _noise(tmp_path, text)
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_noisy_tree_is_grown_by_what_noise_covers_where_a_job_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(TREE)
+    terms = read_job(path).terms
+    assert (terms.reveal, terms.impurity, terms.min_leaf, terms.max_depth) == (Reveal.TREE, Impurity.GINI, 1, 4)
+    assert first_objection(replace(AGREE, min_leaf=20), terms) is None
+
+
+def test_a_noisy_tree_whose_held_out_table_takes_more_is_refused_by_what_that_takes() -> None:
+    terms = make_terms(
+        method="smc", reveal="tree", max_depth=3, noise=Fraction(1, 4), impurity=Impurity.GINI, test=Fraction(1, 5)
+    )
+    for agree in (replace(AGREE, noise=Fraction(1, 3)), replace(AGREE, epsilon=Fraction(1, 3))):
+        objection = first_objection(agree, terms)
+        assert objection is not None
+        assert (objection.field, objection.reason[:33]) == ("noise", "the job asks for noise = 0.5, our")
+        assert first_objection(agree, replace(terms, test=Fraction(0))) is None
 
 
 def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> None:
