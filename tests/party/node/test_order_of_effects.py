@@ -284,8 +284,9 @@ HARMLESS = {
     *(("saved ANSWERS", f"sent {kind}") for kind in ("ChoicePage", "CorrectionPage", "MaskedPage")),
 }
 """That both were found to hold the same is written when it is known, and that lists differed when an alignment is on
-record; with whom we predict, before anything is asked; an offer of points holds no record. What was not kept of a
-tree is opened again, and is the same, noise included; what a word on its class is said of, `test_releases_of_trees` holds."""
+record; with whom we predict, before anything is asked; an offer of points holds no record. What was not kept of a tree
+is opened again, and is the same, noise included; what a word on its class is said of, `test_releases_of_trees` holds.
+"""
 
 
 @pytest.mark.parametrize("job", JOBS)
