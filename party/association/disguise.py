@@ -15,8 +15,7 @@ from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
 from party.settings.transactions import BasketDesign
-from protocols.association.coins import keyed_words
-from protocols.association.sampling import randomize
+from protocols.association.sampling import keyed_words, randomize
 from protocols.association.transactions import Randomized
 from protocols.randomness import canonical, keyed_digest
 

@@ -7,10 +7,9 @@ from math import ceil
 
 from party.names import suggestion
 from party.settings.transactions import BasketDesign
-from protocols.association.operators import Operator
+from protocols.association.operators import Operator, transition
 from protocols.association.support import MOST_ITEMS, Support, estimate_support, overlap_counts, weights
 from protocols.association.transactions import Randomized
-from protocols.association.transition import transition
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import quantile
 

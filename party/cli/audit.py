@@ -15,7 +15,7 @@ from party.show.privacy import shown_names
 from party.show.screen import columns, lay_out, put_json, say
 from party.survey import read_design
 from protocols.privacy.audit import AuditResult, audit
-from protocols.privacy.goal import Goal
+from protocols.privacy.chernoff import Goal
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 

@@ -50,14 +50,12 @@ from party.survey import read_design, read_disguised
 from party.survey.estimation import column_names, known_answers
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
-from protocols.association.assumptions import find_exceeding
 from protocols.association.audit import audit_operators
-from protocols.association.coins import keyed_words
-from protocols.association.findings import measure_transactions
+from protocols.association.findings import find_exceeding, measure_transactions
 from protocols.association.rules import MinedRules, mine_rules
-from protocols.association.sampling import Words
+from protocols.association.sampling import Words, keyed_words
 from protocols.errors import InputError
-from protocols.privacy.goal import Goal
+from protocols.privacy.chernoff import Goal
 from protocols.survey.itemsets import column_rules, mine_columns
 
 SUPPORT_FORMAT = "cotally-supports/1"

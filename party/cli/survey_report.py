@@ -46,8 +46,8 @@ from protocols.association.rules import MinedRules, mine_rules
 from protocols.errors import InputError
 from protocols.learning.models import Model
 from protocols.privacy.audit import audit
+from protocols.privacy.chernoff import DEFAULT_GOAL, Goal
 from protocols.privacy.findings import measure_design
-from protocols.privacy.goal import DEFAULT_GOAL, Goal
 from protocols.survey.inference import RuleSet, association_sets
 from protocols.survey.itemsets import column_rules, mine_columns
 

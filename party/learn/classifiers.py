@@ -30,8 +30,7 @@ from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
-from protocols.survey.doubt import split_doubts
-from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.responses import Responses
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

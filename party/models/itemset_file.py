@@ -13,7 +13,7 @@ from pathlib import Path
 
 from party.models.strict_json import attribute_of, compact, list_of, parsed, read_format, record_of, refuse, text_of
 from protocols.association.joint import JointItemsets, JointSet
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet
 from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
 

@@ -14,7 +14,7 @@ from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
-from protocols.privacy.odds import shared_coins, too_strong
+from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import ALL, Terms

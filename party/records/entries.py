@@ -24,8 +24,7 @@ from protocols.facts import (
 )
 from protocols.jobs import Job, Train
 from protocols.messages import SignedHead
-from protocols.privacy.odds import Odds, disguised_odds
-from protocols.privacy.relations import relations
+from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact
 from protocols.rule_terms import RuleTerms

@@ -15,12 +15,10 @@ from party.names import suggestion
 from party.settings.domains import Domain
 from party.settings.toml import Section
 from protocols.errors import InputError
-from protocols.randomized_response.crosswise import CrosswiseDesign
+from protocols.randomized_response.crosswise import CrosswiseDesign, ForcedDesign, TriangularDesign
 from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Kind, OneKind
-from protocols.randomized_response.forced import ForcedDesign
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.randomized_response.triangular import TriangularDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign, marginals
 
 _STATEMENTS = (Kind.CROSSWISE, Kind.TRIANGULAR)

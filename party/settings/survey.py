@@ -15,7 +15,7 @@ from party.settings.domains import Domain
 from party.settings.domains_section import read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
 from party.settings.toml import BLANKS, Section, read_toml
-from protocols.privacy.odds import shared_coins, too_strong
+from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.design import Design
 from protocols.survey.responses import survey_schema
 from protocols.tables.expression import Term

@@ -17,8 +17,8 @@ from party.files import read_bytes
 from party.settings.questions import read_exact
 from party.settings.toml import BLANKS, Section, read_toml
 from protocols.association.breaches import breach_bound, smallest_rho
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
+from protocols.association.transactions import TransactionDesign
 from protocols.errors import InputError
 from protocols.randomness import canonical
 

@@ -13,9 +13,8 @@ from party.settings.transactions import BasketDesign
 from party.show.figures import epsilon, percent
 from party.show.layout import Block, ScreenColumn, screen_table
 from protocols.association.apriori import MinedItemsets
-from protocols.association.assumptions import Exceeding
 from protocols.association.audit import OperatorAudit, OperatorTest
-from protocols.association.findings import SizeFindings, TransactionFindings
+from protocols.association.findings import Exceeding, SizeFindings, TransactionFindings
 from protocols.association.transactions import Randomized
 from protocols.survey.itemsets import MinedColumns
 

@@ -10,7 +10,7 @@ from party.show.figures import epsilon
 from party.show.names import listed
 from party.survey.web.limits import Cut
 from party.survey.web.store import StoreStatus, SurveyStage
-from protocols.privacy.odds import shared_coins
+from protocols.privacy.loss import shared_coins
 from protocols.survey.personal_test import BitDesign
 
 STAGES = {

@@ -7,8 +7,7 @@ from party.forecast.model import Forecast, Line
 from party.names import printable
 from party.settings.window import window_text
 from party.show.assessment import counts_kind
-from protocols.randomized_response.moments import noise
-from protocols.randomized_response.precision import gain_error, records_to_tell, tells
+from protocols.randomized_response.moments import gain_error, noise, records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import ALL, Method, Terms
 from protocols.two_party.inputs import PartyInputs

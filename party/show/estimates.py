@@ -10,7 +10,7 @@ from party.survey.estimation import EstimateOptions, Finding
 from party.survey.expressions import expression_text
 from protocols.randomized_response.combined import CombinedEstimate
 from protocols.randomized_response.estimate import quantile
-from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.sample_size import SampleSize
 from protocols.tables.expression import Expression

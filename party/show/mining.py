@@ -12,7 +12,7 @@ from party.show.tree import MARK
 from party.show.worth import worth_json, worth_lines
 from party.survey.mining import CONFIDENCE, MinedModel, Parts
 from party.survey.table import answers_given
-from protocols.randomized_response.precision import tells
+from protocols.randomized_response.moments import tells
 from protocols.survey.mining import Accuracy
 
 

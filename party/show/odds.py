@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from party.names import odds_words, printable
 from party.show.names import listed
-from protocols.privacy.odds import Odds, disguised_odds
+from protocols.privacy.loss import Odds, disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.two_party.inputs import PartyInputs
 
@@ -18,7 +18,7 @@ def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     """Return named odds in words, names of equal odds together, and no names where all are equal.
 
     >>> from fractions import Fraction
-    >>> from protocols.privacy.odds import disguised_odds
+    >>> from protocols.privacy.loss import disguised_odds
     >>> from protocols.randomized_response.related_question import RelatedDesign
     >>> design = RelatedDesign.of_odds((2, 4, 2), ((0, 1), (2,)), Fraction(2, 3))
     >>> odds_text(disguised_odds(design, ["smoker", "age", "married"]))

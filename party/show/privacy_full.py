@@ -8,7 +8,7 @@ from party.show.layout import Block
 from party.show.names import listed, titled
 from party.show.privacy_short import assumption_lines, legend, summary_lines
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
-from protocols.privacy.relations import Relation
+from protocols.privacy.loss import Relation
 from protocols.randomized_response.design import Kind
 
 Attributes = tuple[AttributeFindings, ...]

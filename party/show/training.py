@@ -19,7 +19,7 @@ from party.show.worth import worth_lines
 from protocols.learning.models import Model, commonest_share
 from protocols.learning.tree import Tree
 from protocols.privacy.attack import Disclosure
-from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.terms import Learner, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs

@@ -11,7 +11,7 @@ from protocols.errors import InputError
 from protocols.learning.models import Model
 from protocols.privacy.attack import Disclosure, disclosure, likely_disclosure, read_rows
 from protocols.privacy.entry import entry_of
-from protocols.privacy.known_answers import given_away
+from protocols.privacy.single_entry import given_away
 from protocols.randomized_response.coins import compared_draw
 from protocols.randomized_response.combined import CombinedEstimate, combined
 from protocols.randomized_response.design import Draw, cells

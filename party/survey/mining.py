@@ -13,8 +13,7 @@ from protocols.errors import InputError
 from protocols.learning.models import Model, beats_guessing
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
-from protocols.survey.doubt import split_doubts
-from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.pooled import PooledResponses, Survey
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression

@@ -18,15 +18,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.association.design import TransactionDesign
-from protocols.association.operators import Operator
+from protocols.association.operators import Operator, transition
 from protocols.association.sampling import Words, randomize
-from protocols.association.transactions import Randomized, Transactions
-from protocols.association.transition import transition
+from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
 from protocols.privacy.audit import FEWEST, MAX_RECORDS
-from protocols.privacy.chernoff import alarm_bound, trials_needed
-from protocols.privacy.goal import DEFAULT_GOAL, Goal
+from protocols.privacy.chernoff import DEFAULT_GOAL, Goal, alarm_bound, trials_needed
 
 MOST_ITEMS_TOGETHER = 3
 _MOST_CELLS = 64

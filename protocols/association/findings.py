@@ -1,12 +1,27 @@
-"""All that a design of transactions discloses, size by size: breaches, absent items, sizes, losses (DESIGN 9.3)."""
+"""All that a design of transactions discloses, size by size: breaches, absent items, sizes, losses (DESIGN 9.3).
 
-from collections.abc import Sequence
+Whether true baskets keep to the supports that a design assumes, on which its level of breaches rests (Review 3.5).
+
+The owner of the baskets alone can tell: what is disguised no longer shows it.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 
-from protocols.association.breaches import ItemsetBreach, breach_bound
-from protocols.association.design import TransactionDesign
-from protocols.association.disclosure import SizeBelief, absent_belief, likelihood_ratio, size_beliefs
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.association.breaches import (
+    ItemsetBreach,
+    SizeBelief,
+    absent_belief,
+    breach_bound,
+    likelihood_ratio,
+    size_beliefs,
+)
+from protocols.association.transactions import TransactionDesign, Transactions
 from protocols.errors import InputError
 
 RARE = 1e-3
@@ -84,3 +99,98 @@ def measure_transactions(
             )
         )
     return TransactionFindings(tuple(sigmas), level, tuple(found))
+
+
+_FEWEST = 10
+"""Sets that fewer baskets hold are not looked at: their share says nothing of a support."""
+_DEVIATIONS = 3.0
+
+Items = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Exceeding:
+    """A set that is more frequent than assumed.
+
+    Args:
+        items: Their numbers, rising.
+        size: Of the baskets in question.
+        holders: How many of these hold all of it.
+        baskets: How many baskets have that size.
+        assumed: The largest support of a set of so many items, as assumed.
+    """
+
+    items: tuple[int, ...]
+    size: int
+    holders: int
+    baskets: int
+    assumed: Fraction
+
+    @property
+    def excess(self) -> float:
+        """How many times the assumed support the share is; infinite where 0 was assumed."""
+        return self.holders / self.baskets / float(self.assumed) if self.assumed else float("inf")
+
+
+def find_exceeding(transactions: Transactions, supports: Sequence[Fraction]) -> tuple[Exceeding, ...]:
+    """Return the sets that are clearly more frequent among the baskets of some size than assumed, the furthest first.
+
+    Clearly: at least ten baskets hold the set, and they are three standard deviations more than the assumed support
+    would give. Of each set the size at which it exceeds the most is told.
+
+    Args:
+        transactions: True ones.
+        supports: The largest support of a set of 1, 2, ... items among the baskets of any size; none to look for
+            nothing.
+
+    Discloses: nothing, as it stays with the owner; it names items that at least ten baskets hold.
+    """
+    worst: dict[tuple[int, ...], Exceeding] = {}
+    for size in np.unique(transactions.sizes).tolist() if supports else []:
+        for found in _of_size(transactions, size, supports):
+            known = worst.setdefault(found.items, found)
+            if found.excess > known.excess:
+                worst[found.items] = found
+    return tuple(sorted(worst.values(), key=lambda each: (-each.excess, each.items)))
+
+
+def _of_size(transactions: Transactions, size: int, supports: Sequence[Fraction]) -> Iterator[Exceeding]:
+    """Yield the sets that exceed among the baskets of one size."""
+    starts = transactions.starts[:-1][transactions.sizes == size]
+    items = transactions.items[starts[:, None] + np.arange(size)]
+    clear = [_limit(len(items), support) for support in supports]
+    pursued = [min(clear[k:]) for k in range(len(clear))]
+    names = np.flatnonzero(np.bincount(items.reshape(-1), minlength=transactions.universe) > pursued[0])
+    places = np.full(transactions.universe, len(names))
+    places[names] = np.arange(len(names))
+    for found, holders in _frequent(places[items], np.arange(len(items)), (), len(names), pursued):
+        if holders > clear[len(found) - 1]:
+            assumed = supports[len(found) - 1]
+            yield Exceeding(tuple(names[list(found)].tolist()), size, holders, len(items), assumed)
+
+
+def _frequent(
+    items: Items, rows: Items, parent: tuple[int, ...], universe: int, limits: Sequence[float]
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield the sets beyond a parent that more baskets hold than a limit, depth first, and how many hold each.
+
+    Args:
+        items: Of every basket (`baskets x size`); `universe` stands for one that is not looked at.
+        rows: The baskets that hold the parent.
+        parent: A set.
+        universe: Number of items that are looked at.
+        limits: For sets of 1, 2, ... items; falling.
+    """
+    counts = np.bincount(items[rows].reshape(-1), minlength=universe + 1)[:universe]
+    counts[: parent[-1] + 1 if parent else 0] = 0
+    for last in np.flatnonzero(counts > limits[len(parent)]).tolist():
+        grown = (*parent, last)
+        yield grown, int(counts[last])
+        if len(grown) < len(limits):
+            yield from _frequent(items, rows[(items[rows] == last).any(axis=1)], grown, universe, limits)
+
+
+def _limit(baskets: int, support: Fraction) -> float:
+    """Return what the number of holders of a set must be above, to be clearly more than a support gives."""
+    share = float(support)
+    return max(_FEWEST - 0.5, baskets * share + _DEVIATIONS * sqrt(baskets * share * (1 - share)))

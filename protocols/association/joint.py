@@ -17,8 +17,8 @@ from itertools import combinations
 from math import sqrt
 from typing import Final
 
+from protocols.association.own_sets import TermSet
 from protocols.association.rules import MinedRules, RuleEstimate, Supports
-from protocols.association.term_sets import TermSet
 from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables.expression import Term

@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.association.design import TransactionDesign
 from protocols.association.support import weights
+from protocols.association.transactions import TransactionDesign
 
 Itemsets = NDArray[np.int64]
 Tallies = NDArray[np.int64]

@@ -8,15 +8,33 @@ and for two counts beside that of all records, which is known). Each of these te
 many people. Sums of more counts may tell of fewer.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.association.term_sets import TermSet, larger_sets
 from protocols.tables.expression import Term
 from protocols.tables.table import Codes
+
+TermSet = tuple[Term, ...]
+"""Items by rising columns, one per column."""
+
+
+def larger_sets(kept: Iterable[TermSet]) -> Iterator[TermSet]:
+    """Yield the sets of one item more, one per column, whose subsets are all among these, in rising order."""
+    known = sorted(kept)
+    there = set(known)
+    after: dict[TermSet, list[Term]] = {}
+    for terms in known:
+        after.setdefault(terms[:-1], []).append(terms[-1])
+    for start, lasts in after.items():
+        for first, second in combinations(lasts, 2):
+            union = (*start, first, second)
+            if first.column < second.column and all(part in there for part in combinations(union, len(union) - 1)):
+                yield union
+
 
 _Bits = NDArray[np.uint8]
 

@@ -3,19 +3,25 @@
 A coin for each of `n - m` foreign items would cost as many words as there are items; the number that enters is drawn
 first, exactly (`chances.py`), and then that many of them, by Floyd's algorithm: step `s` draws a number below its
 bound, and takes it, or the largest one still allowed if it is taken already.
+
+Coins of transactions, made once: a function of the owner's secret, data set, record and purpose (DESIGN 4.6).
+
+A randomized transaction needs many numbers, so each record has a stream of its own: SHAKE-256 of a key, which HMAC
+makes from secret, data set and purpose, and of the record's id. Its output is read from the start, as far as needed.
 """
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.association.chances import WORD_BITS, Chances, outcomes
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import Operator
-from protocols.association.transactions import Randomized, Transactions
+from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
+from protocols.randomness import canonical, keyed_digest
 
 _BLOCK_CELLS = 2**23
 
@@ -52,7 +58,7 @@ def randomize(
     Raises:
         InputError: The universes differ, or a size has no parameters.
 
-    Discloses: Of each transaction its original size, and what `disclosure.py` says of its items.
+    Discloses: Of each transaction its original size, and what `breaches.py` says of its items.
     """
     if transactions.universe != design.universe:
         raise InputError(f"the design has {design.universe} items, the transactions {transactions.universe}")
@@ -151,3 +157,24 @@ def subsets(uniform: Integers, counts: Integers, population: int) -> NDArray[np.
         wanted, last = uniform[rows, step], population - counts[rows] + step
         taken[rows, np.where(taken[rows, wanted], last, wanted)] = True
     return taken
+
+
+_WORD_BYTES = WORD_BITS // 8
+
+
+def keyed_words(secret: bytes, dataset: str, records: Sequence[str]) -> Words:
+    """Return words that depend on these arguments and nothing else.
+
+    Args:
+        secret: The owner's secret key, 32 bytes; for experiments a seed.
+        dataset: The owner's name for this data set.
+        records: Record ids, in the order of the transactions.
+    """
+    labels = [canonical(record.encode()) for record in records]
+
+    def words(purpose: bytes, rows: NDArray[np.intp], count: int) -> NDArray[np.uint64]:
+        key = keyed_digest(secret, b"cotally transaction", dataset.encode(), purpose)
+        streams = [hashlib.shake_256(key + labels[row]).digest(_WORD_BYTES * count) for row in rows.tolist()]
+        return np.frombuffer(b"".join(streams), dtype="<u8").astype(np.uint64).reshape(len(rows), count)
+
+    return words

@@ -23,10 +23,8 @@ from math import sqrt
 
 import numpy as np
 
-from protocols.association.design import TransactionDesign
-from protocols.association.operators import Operator
-from protocols.association.transactions import Randomized
-from protocols.association.transition import transition
+from protocols.association.operators import Operator, transition
+from protocols.association.transactions import Randomized, TransactionDesign
 from protocols.errors import InputError
 from protocols.randomized_response.design import Matrix
 

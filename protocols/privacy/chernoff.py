@@ -1,4 +1,6 @@
-"""How far a share may lie from its declared chance: Chernoff's bound, and the sample size that follows from it.
+"""What an audit promises, before it starts: how often it may be wrong, and what it must catch.
+
+How far a share may lie from its declared chance: Chernoff's bound, and the sample size that follows from it.
 
 Of `n` independent trials of chance `p`, `P(share >= c) <= exp(-n D(c || p))` for `c >= p`, and likewise below; `D` is
 the divergence of two coins in nats (Chernoff 1952; Hoeffding 1963, theorem 1). The bound holds for every `n` and `p`,
@@ -6,10 +8,39 @@ without a normal approximation, and takes one line where exact tails sum thousan
 a quarter larger than exact tails need.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, inf, log
+from numbers import Rational
 
 from protocols.errors import InputError
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What an audit promises.
+
+    Args:
+        alarm: How often it may fail a sampler that is as declared, over all its counts.
+        power: How often it must fail one whose theta is off by `shift` in some group.
+        shift: The departure of theta that must be caught.
+
+    Raises:
+        InputError: A rate is not strictly between 0 and 1, or the shift is not an exact fraction above 0 and at most 1.
+    """
+
+    alarm: float = 1e-6
+    power: float = 0.999
+    shift: Fraction = Fraction(1, 100)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.alarm < 1 and 0 < self.power < 1):
+            raise InputError("an audit's false-alarm rate and power must lie strictly between 0 and 1")
+        if not isinstance(self.shift, Rational) or not 0 < self.shift <= 1:
+            raise InputError("the shift of theta to catch must be an exact fraction above 0 and at most 1")
+
+
+DEFAULT_GOAL = Goal()
 
 
 def divergence(share: float, chance: Fraction) -> float:

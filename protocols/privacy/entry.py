@@ -2,12 +2,26 @@
 
 All measures of one attribute (DESIGN 10) follow from these two, by Bayes' rule, in exact fractions. The receiver knows
 the design; *prior* is what else is known of the attribute: its distribution, or anyone's belief.
+
+What a response does to belief in a value: breach levels, and how far a belief rises (DESIGN 10).
+
+A *breach of level b* is a value that some response makes true with chance b or more (Review section 4, there of an item
+in a transaction). It includes beliefs that were strong before; an *upward breach from rho1 to rho2* (Evfimievski,
+Gehrke, Srikant 2003), a value of prior at most rho1 and posterior at least rho2, does not. Values are taken one by one,
+not in sets. No command reports upward breaches: they are here to compare with the literature.
+
+Secret bits left: the entropy of a record's coins, and of an attribute once its response is known (DESIGN 10).
+
+Under the related question a response and its coin give the truth away, so the coins' entropy is *the most* that a
+record keeps secret, however many attributes it has. Under the unrelated question it is not such a bound: a group that
+did not tell the truth keeps all of it secret.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import fsum, log2
 from numbers import Rational
 
 from protocols.errors import InputError
@@ -123,3 +137,105 @@ def check_distribution(chances: Sequence[Fraction], what: str) -> None:
     check_chances(chances, what)
     if sum(chances) != 1:
         raise InputError(f"{what} must add up to 1 exactly, not {sum(chances)}")
+
+
+@dataclass(frozen=True)
+class Breach:
+    """The largest posterior, and every (response, value) that reaches it."""
+
+    level: Fraction
+    where: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Rise:
+    """The largest rise of a belief: a value, the response that raises it, and the chances before and after."""
+
+    response: int
+    value: int
+    before: Fraction
+    after: Fraction
+
+
+def breach(entry: Entry) -> Breach:
+    """Return the breach level of an attribute: the largest chance that any response gives any value."""
+    chances = _chances(entry)
+    level = max(chances.values())
+    return Breach(level, tuple(place for place, chance in chances.items() if chance == level))
+
+
+def largest_rise(entry: Entry) -> Rise:
+    """Return the value that some response raises most, `P(x | r) - P(x)`; ties go to the first."""
+    chances = _chances(entry)
+    response, value = max(chances, key=lambda place: chances[place] - entry.prior[place[1]])
+    return Rise(response, value, entry.prior[value], chances[response, value])
+
+
+def repeated(entry: Entry, times: int) -> Entry:
+    """Return what the receiver has if the *same* response came `times` times, each with fresh coins.
+
+    The first rows are "response r every time"; the last is everything else. This is why coins are made once (DESIGN
+    4.6).
+
+    Raises:
+        InputError: `times` is below 1.
+    """
+    if times < 1:
+        raise InputError("a response is given once or more")
+    rows = tuple(tuple(chance**times for chance in row) for row in entry.matrix)
+    rest = tuple(1 - sum(column) for column in zip(*rows, strict=True))
+    return Entry(entry.prior, (*rows, rest))
+
+
+def repeated_level(entry: Entry, times: int) -> Fraction:
+    """Return the largest chance that the same response, `times` times with fresh coins, gives a value."""
+    every = repeated(entry, times).posteriors[: len(entry.matrix)]
+    return max(max(posterior) for posterior in every if posterior is not None)
+
+
+def _chances(entry: Entry) -> dict[tuple[int, int], Fraction]:
+    """Return the posterior of every (response, value), responses that are never given left out."""
+    return {
+        (response, value): chance
+        for response, posterior in enumerate(entry.posteriors)
+        if posterior is not None
+        for value, chance in enumerate(posterior)
+    }
+
+
+def entropy_bits(chances: Iterable[Fraction]) -> float:
+    """Return `sum p log2(1/p)` in bits, with `0 log 0 = 0`.
+
+    >>> entropy_bits([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0)])
+    1.5
+    """
+    return fsum(float(p) * (log2(p.denominator) - log2(p.numerator)) for p in chances if p)
+
+
+def group_coin_entropy(design: Design, group: int) -> float:
+    """Return the bits of one group's coin.
+
+    Raises:
+        InputError: There is no such group.
+    """
+    check_group(design, group)
+    return entropy_bits(design.coin_chances(group))
+
+
+def record_coin_entropy(design: Design) -> float:
+    """Return the bits of all coins of a record: the sum over groups, each of which tosses its own."""
+    return fsum(group_coin_entropy(design, group) for group in range(len(design.groups)))
+
+
+def entropy_before(entry: Entry) -> float:
+    """Return `H(X)`: what the receiver does not know of an attribute before the response."""
+    return entropy_bits(entry.prior)
+
+
+def entropy_left(entry: Entry) -> float:
+    """Return `H(X | response)`: what the receiver does not know of an attribute, on average, given the response."""
+    return fsum(
+        float(chance) * entropy_bits(posterior)
+        for chance, posterior in zip(entry.responses, entry.posteriors, strict=True)
+        if posterior is not None
+    )

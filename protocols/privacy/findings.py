@@ -5,14 +5,33 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from protocols.errors import InputError
-from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeated_level
-from protocols.privacy.entropy import entropy_before, entropy_left, group_coin_entropy, record_coin_entropy
-from protocols.privacy.entry import Entry, MatrixRow, Prior, entry_of
-from protocols.privacy.known_answers import given_away
-from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, record_loss
-from protocols.privacy.odds import Odds, column_odds
-from protocols.privacy.relations import Relation, disclosed_columns, relations
-from protocols.privacy.single_entry import group_value, single_entry
+from protocols.privacy.entry import (
+    Breach,
+    Entry,
+    MatrixRow,
+    Prior,
+    Rise,
+    breach,
+    entropy_before,
+    entropy_left,
+    entry_of,
+    group_coin_entropy,
+    largest_rise,
+    record_coin_entropy,
+    repeated_level,
+)
+from protocols.privacy.loss import (
+    Odds,
+    Relation,
+    attribute_loss,
+    column_odds,
+    disclosed_columns,
+    group_loss,
+    known_answers_loss,
+    record_loss,
+    relations,
+)
+from protocols.privacy.single_entry import given_away, group_value, single_entry
 from protocols.randomized_response.design import Design, Kind, OneKind
 
 

@@ -7,12 +7,42 @@ related-question group of several attributes taken together, although each of th
 Questions that rest on a personal answer (unrelated, crosswise, triangular) have two: against someone who does not know
 the respondent's personal answers, and against someone who does. The latter is infinite: a response that differs from a
 known personal answer is the truth, for the whole group.
+
+Relations that every response discloses with certainty, whatever the coins were (DESIGN 7.5 and 10).
+
+Under the related question all attributes of a group move by one offset `s`, so `(x_a - x_b) mod gcd(d_a, d_b)` is the
+same before and after; for binary ones, that is the XOR. Nothing else is disclosed, by two attributes or by more:
+differences that agree modulo every pairwise gcd come from one offset (the Chinese remainder theorem), and any two
+offsets are linked by a chain of responses that both can have given. Coprime domain sizes disclose nothing.
+
+Under the unrelated question with theta below 1 any two truths can give the response of one personal record, so no
+relation is disclosed by every response. In both, attributes whose every response has one possible truth are
+disclosed in full: `theta = 1`, and the related question with two offsets and `theta = 0`.
+
+The odds of a column: how far one response speaks for its own value, against any one other (DESIGN 14).
+
+A response is possible under its own value with one chance and under every other value with another; their ratio is what
+it does to the odds between two values, whatever was believed of them, and epsilon is its logarithm. A related question
+has the same odds in every response; an unrelated one has the strongest in the response that is rarest as a personal
+answer.
+
+Does a mechanism tell two neighbours apart further than it says? A test of one event (DESIGN 10, 14).
+
+A mechanism that is `(epsilon, delta)`-private gives an event a chance `p` on one table of at most
+`exp(epsilon) q + delta`, `q` its chance on any neighbour. Both are counted over independent runs; the claim is refuted
+where the least that `p` can be passes what `q` at most allows, each by Chernoff's bound (`chernoff.py`) at half the
+false-alarm rate. Nothing is shown by a pass but for departures that the number of runs was chosen to catch.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import fsum, inf, log, log1p
+from itertools import combinations
+from math import exp, fsum, inf, log, log1p
 
-from protocols.privacy.entry import check_column, check_group
+from protocols.errors import InputError
+from protocols.privacy.chernoff import divergence
+from protocols.privacy.entry import check_column, check_group, column_transition
 from protocols.randomized_response.design import Design
 
 
@@ -72,3 +102,178 @@ def ratio_loss(ratio: Fraction | None) -> float:
     if ratio < 2:
         return log1p(ratio - 1)
     return log(ratio.numerator) - log(ratio.denominator)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The difference of columns `first` and `second` modulo `modulus` is disclosed; of two binary ones, the XOR.
+
+    Anyone who knows one of them from elsewhere is left with `left_of_first` or `left_of_second` values of the other.
+    """
+
+    first: int
+    second: int
+    modulus: int
+    left_of_first: int
+    left_of_second: int
+
+    def turned(self) -> "Relation":
+        """The same with its columns exchanged."""
+        return Relation(self.second, self.first, self.modulus, self.left_of_second, self.left_of_first)
+
+
+def disclosed_columns(design: Design) -> tuple[int, ...]:
+    """Return the columns of groups that every response gives away in full; those of one value hide nothing anyway."""
+    grouped = sorted(column for group in design.groups for column in group)
+    return tuple(column for column in grouped if design.sizes[column] > 1 and _given_away(design, column))
+
+
+def _given_away(design: Design, column: int) -> bool:
+    """Tell whether no response is possible under two truths."""
+    return all(sum(chance > 0 for chance in row) <= 1 for row in column_transition(design, column))
+
+
+def relations(design: Design) -> tuple[Relation, ...]:
+    """Return every pair of columns of one group whose relation is disclosed, but not the columns themselves."""
+    disclosed = disclosed_columns(design)
+    found = []
+    for group in design.groups:
+        for first, second in combinations(sorted(set(group) - set(disclosed)), 2):
+            modulus = design.disclosed_modulus(first, second)
+            if modulus > 1:
+                one, other = design.sizes[first], design.sizes[second]
+                found.append(Relation(first, second, modulus, one // modulus, other // modulus))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Odds:
+    """Chance of a response where it is the truth, and where another value is."""
+
+    truth: Fraction
+    other: Fraction
+
+    @property
+    def strength(self) -> Fraction | None:
+        """The ratio of the two, the larger over the smaller; None where it is infinite."""
+        low, high = sorted((self.truth, self.other))
+        return high / low if low else None
+
+
+def column_odds(design: Design, column: int) -> Odds:
+    """Return the odds of the response that speaks most clearly; 1 to 0 if plain, 1 to 1 if it has one value.
+
+    Raises:
+        InputError: There is no such column.
+    """
+    rows = column_transition(design, column)
+    if len(rows) == 1:
+        return Odds(Fraction(1), Fraction(1))
+    every = [Odds(row[value], row[value - 1]) for value, row in enumerate(rows)]  # all other truths are alike
+    return max(every, key=lambda odds: (odds.strength is None, odds.strength or 0))
+
+
+def disguised_odds(design: Design, names: Sequence[str]) -> list[tuple[str, Odds]]:
+    """Return the odds of every disguised column of more than one value, with its name."""
+    hidden = (c for group in design.groups for c in group if design.sizes[c] > 1)
+    return [(names[column], column_odds(design, column)) for column in sorted(hidden)]
+
+
+def too_strong(design: Design, names: Sequence[str], most: Fraction) -> tuple[str, Odds] | None:
+    """Return the first disguised column whose odds pass a bound, either way; None where all keep to it."""
+    found = disguised_odds(design, names)
+    return next((each for each in found if each[1].strength is None or each[1].strength > most), None)
+
+
+def shared_coins(design: Design) -> tuple[int, ...]:
+    """Return the groups in which several columns of more than one value share a coin."""
+    return tuple(k for k, group in enumerate(design.groups) if sum(design.sizes[column] > 1 for column in group) > 1)
+
+
+_HALVINGS = 60
+_MOST_RUNS = 1 << 40
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a mechanism says of itself, and how often a test may refute it though it is true.
+
+    Raises:
+        InputError: Epsilon or delta is negative, or the rate not strictly between 0 and 1.
+    """
+
+    epsilon: float
+    delta: float
+    alarm: float
+
+    def __post_init__(self) -> None:
+        if self.epsilon < 0 or self.delta < 0 or not 0 < self.alarm < 1:
+            raise InputError("a claim has epsilon and delta of 0 or more, and a false-alarm rate between 0 and 1")
+
+    def refuted(self, hits: int, others: int, runs: int) -> bool:
+        """Tell whether an event that came `hits` times, and `others` times on a neighbour, contradicts the claim.
+
+        Args:
+            hits: Of so many runs on one table.
+            others: Of as many on its neighbour.
+            runs: On each.
+        """
+        budget = log(2 / self.alarm) / runs
+        return least_chance(hits / runs, budget) > exp(self.epsilon) * most_chance(others / runs, budget) + self.delta
+
+    def runs_needed(self, chance: Fraction, other: Fraction, miss: float) -> int:
+        """Return how many runs on each table refute the claim with a chance of at least `1 - miss`.
+
+        Args:
+            chance: The event's true chance on one table.
+            other: On its neighbour.
+            miss: How often the test may pass all the same.
+
+        Raises:
+            InputError: These chances do not contradict the claim.
+        """
+        low, high = 0, 1
+        while not self._catches(chance, other, high, miss):
+            low, high = high, 2 * high
+            if high > _MOST_RUNS:
+                raise InputError("these chances are what the claim allows, or too near: no number of runs refutes it")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._catches(chance, other, middle, miss) else (middle, high)
+        return high
+
+    def _catches(self, chance: Fraction, other: Fraction, runs: int, miss: float) -> bool:
+        budget = log(2 / miss) / runs
+        fewest = least_chance(float(chance), budget, reverse=True)
+        most = most_chance(float(other), budget, reverse=True)
+        return self.refuted(int(fewest * runs), int(-(-most * runs // 1)), runs)
+
+
+def least_chance(share: float, budget: float, *, reverse: bool = False) -> float:
+    """Return the smallest `c` below `share` with a divergence of at most `budget`.
+
+    Args:
+        share: A share that was seen, of trials of chance `c`; a chance, with `reverse`, of which `c` is a share.
+        budget: In nats per trial.
+        reverse: The divergence is that of `c` from `share`.
+    """
+    return _furthest(share, 0.0, lambda c: _between(share, c, reverse) <= budget)
+
+
+def most_chance(share: float, budget: float, *, reverse: bool = False) -> float:
+    """Return the largest `c` above `share` with a divergence of at most `budget`; as `least_chance`."""
+    return _furthest(share, 1.0, lambda c: _between(share, c, reverse) <= budget)
+
+
+def _between(share: float, chance: float, reverse: bool) -> float:
+    return divergence(chance, Fraction(share)) if reverse else divergence(share, Fraction(chance))
+
+
+def _furthest(near: float, far: float, fits: Callable[[float], bool]) -> float:
+    """Return, by halving, how far one can go from `near` towards `far`."""
+    if fits(far):
+        return far
+    for _ in range(_HALVINGS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if fits(middle) else (near, middle)
+    return far

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from protocols.association.joint import JointItemsets, items_of
-from protocols.association.own_sets import find_own_sets
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet, find_own_sets
 from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import RelatedDesign

@@ -19,8 +19,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.association.own_sets import TermSet, larger_sets
 from protocols.association.rules import MinedRules, RuleEstimate, Supports, confidence_error
-from protocols.association.term_sets import TermSet, larger_sets
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_of, record_factors

@@ -1,24 +1,41 @@
 """Trees and naive Bayes from one disguised data set (Du-Zhan section 4.2, Multi-group 4.5, Surveys 3.3; DESIGN 8).
 
 The learners are those of the two-party half; only where counts come from differs.
+
+How sure a split is: whether its attribute tells anything of the class, and whether it leads the runner-up.
+
+*Against none.* If an attribute tells nothing of the class in a node, each cell departs from what its row and its column
+make likely by chance alone. The departures of all but one value and one class, each a sum over records, have the
+covariance that the records show; their squares, weighed by its inverse (Wald 1943), then follow a chi-square. The
+largest of several attributes' is taken for what it is: the chance of one is multiplied by their number (Bonferroni).
+
+*Against the runner-up.* By the delta method: a gain is a smooth function of estimated counts, each of which is a sum
+over records, so its error is that of the sum of `gradient x what the record adds`. Leads are compared record by record,
+which accounts for how the two gains are correlated. Where a count was projected to 0 the gradient stops, and the error
+is too small: a lead that is called clear there may not be.
+
+Errors are those of respondents drawn from a population.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 
-from protocols.counts import Classifier, positive_part
+from protocols.counts import Additions, Answer, Classifier, CountTable, Query, departures, positive_part, table_shares
 from protocols.learning.id3 import HybridId3
+from protocols.learning.impurity import merit_gradient
+from protocols.learning.merit import estimated_merits
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes, rounded
 from protocols.learning.pruning import prune
-from protocols.learning.tree import Tree
+from protocols.learning.tree import Split, Tree
+from protocols.randomized_response.estimate import quantile
 from protocols.role import run_alone
 from protocols.survey.pooled import Survey
 from protocols.tables.arrays import Floats
-from protocols.tables.expression import ROOT
-from protocols.terms import ALL, TO_THE_END, Growth
+from protocols.tables.expression import ROOT, Expression
+from protocols.terms import ALL, TO_THE_END, Growth, Impurity
 
 
 def grow_tree(survey: Survey, growth: Growth = TO_THE_END) -> Tree:
@@ -115,3 +132,102 @@ def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
     share = sum(float(each.sums[0]) for each in samples) / records
     variance = sum(float(each.covariance[0, 0]) for each in samples)
     return Accuracy(share, sqrt(max(variance, 0.0)) / records, records)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The estimated gain of a split, and its lead over the best attribute that was not chosen (None if none was left).
+
+    Attributes are indices into `Schema.attributes`; gains and errors are in bits. `chance` is that of so much by noise
+    alone, in the best of the attributes that could be chosen, if none tells anything: at most that, as far as normal
+    errors go.
+    """
+
+    attribute: int
+    gain: float
+    chance: float
+    runner_up: int | None
+    lead: float
+    lead_error: float
+
+    def is_clear(self, confidence: float) -> bool:
+        """Tell whether the split is beyond chance at this confidence, and its lead too, two-sided, if any competed."""
+        leads = self.runner_up is None or self.lead > quantile(confidence) * self.lead_error
+        return leads and self.chance <= 1 - confidence
+
+
+def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
+    """Return for every split of a tree how sure it is, judging by the records that it was grown from.
+
+    Raises:
+        InputError: The survey cannot be mined.
+    """
+    estimator = survey.estimator()
+    doubts = {}
+    for level in tree.levels():
+        queries = [Query(expression, _candidates(expression, node, survey), None) for expression, node in level]
+        estimator.advance([query.expression for query in queries])
+        for (expression, node), query, answer in zip(level, queries, estimator.answers(queries), strict=True):
+            (signed,) = estimated_merits([answer], [sum(node.counts)], tree.growth)
+            gains = [max(gain, 0.0) for gain in signed]
+            best = 1 + int(np.argmax(gains[1:])) if len(gains) > 1 else None
+            places = [0] if best is None else [0, best]
+            samples = estimator.samples(expression, [query.candidates[place] for place in places])
+            error = _error(samples, _gradient(answer, best, tree.growth.impurity))
+            chance = min(1.0, len(gains) * chance_of_none(samples, answer.tables[0]))
+            rival, lead = (None, gains[0]) if best is None else (query.candidates[best], gains[0] - gains[best])
+            doubts[expression] = Doubt(node.attribute, gains[0], chance, rival, lead, error)
+    return doubts
+
+
+def _candidates(expression: Expression, node: Split, survey: Survey) -> tuple[int, ...]:
+    """Return the attribute that was chosen, then those that were not."""
+    taken = expression.columns | {node.attribute}
+    return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)
+
+
+def _gradient(answer: Answer, best: int | None, impurity: Impurity) -> Floats:
+    """Return the derivatives of the lead by the cells of the chosen attribute and of the best other one, if any."""
+    own = merit_gradient(answer.tables[0], impurity).ravel()
+    return own if best is None else np.concatenate([own, -merit_gradient(answer.tables[best], impurity).ravel()])
+
+
+def _error(samples: Sequence[Additions], weights: Floats) -> float:
+    """Return the standard error of a weighted sum of what records add; infinite for one record."""
+    if any(each.records < 2 for each in samples):
+        return float("inf")
+    return sqrt(max(0.0, sum(float(weights @ each.covariance @ weights) for each in samples)))
+
+
+def chance_of_none(samples: Sequence[Additions], table: CountTable) -> float:
+    """Return the chance that an attribute which tells nothing of the class departs as far from that as this one.
+
+    Args:
+        samples: What records add to its cells, before whatever else they add to.
+        table: The estimated cells.
+    """
+    (shares,), (classes,) = table_shares([table])
+    values, labels = np.flatnonzero(shares > 0), np.flatnonzero(classes > 0)
+    freedom = (len(values) - 1) * (len(labels) - 1)
+    if freedom < 1 or any(each.records < 2 for each in samples):
+        return 1.0
+    apart, spread = np.zeros(freedom), np.zeros((freedom, freedom))
+    for each in samples:
+        cells = each.values[:, : table.size].reshape(-1, *table.shape)
+        own = departures(cells, shares, classes)[:, values[:-1]][:, :, labels[:-1]].reshape(len(cells), freedom)
+        departed = Additions(own, each.repeats, each.records)
+        apart, spread = apart + departed.sums, spread + departed.covariance
+    return chi_square_tail(float(apart @ np.linalg.pinv(spread) @ apart), freedom)
+
+
+def chi_square_tail(statistic: float, freedom: int) -> float:
+    """Return the chance that a chi-square of so many degrees of freedom is at least this.
+
+    >>> round(chi_square_tail(3.841459, 1), 6), round(chi_square_tail(5.991465, 2), 6), chi_square_tail(0.0, 3)
+    (0.05, 0.05, 1.0)
+    """
+    half, odd = statistic / 2, freedom % 2 / 2
+    if half <= 0:
+        return 1.0
+    terms = (exp((k + odd) * log(half) - half - lgamma(k + odd + 1)) for k in range(freedom // 2))
+    return min(1.0, (erfc(sqrt(half)) if odd else 0.0) + sum(terms))

@@ -22,7 +22,7 @@ from math import inf
 from typing import Final
 
 from protocols.association.joint import JointItemsets, JointSet, items_of
-from protocols.association.term_sets import TermSet, larger_sets
+from protocols.association.own_sets import TermSet, larger_sets
 from protocols.counting.rows import View
 from protocols.errors import DeviationError, InputError
 from protocols.randomized_response.estimate import estimate_count, quantile

@@ -6,8 +6,7 @@ from itertools import combinations
 
 from protocols.answers import AnswerNumbers
 from protocols.association.joint import items_of
-from protocols.association.own_sets import OwnSet, OwnSets, find_own_sets
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import OwnSet, OwnSets, TermSet, find_own_sets
 from protocols.errors import PeerError
 from protocols.facts import SetsFact, Way
 from protocols.messages import SetCounts

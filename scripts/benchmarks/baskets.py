@@ -26,11 +26,9 @@ from _lab import machine
 
 from protocols.association.apriori import MinedItemsets, mine_itemsets
 from protocols.association.breaches import smallest_rho
-from protocols.association.coins import keyed_words
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator, SelectASize
-from protocols.association.sampling import randomize
-from protocols.association.transactions import Randomized, Transactions
+from protocols.association.sampling import keyed_words, randomize
+from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 
 CUTOFF, LEVEL = 7, Fraction(1, 2)
 SIZES = (1, 2, 3)

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from protocols.association.apriori import MinedItemsets, mine_itemsets
 from protocols.association.breaches import smallest_rho
-from protocols.association.coins import keyed_words
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, SelectASize
-from protocols.association.sampling import randomize
-from protocols.association.transactions import Randomized, Transactions
+from protocols.association.sampling import keyed_words, randomize
+from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 
 CUTOFF = 7
 LARGEST_SIZE = 10

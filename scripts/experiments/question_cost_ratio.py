@@ -18,7 +18,7 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
 from protocols.learning.tree import Split
-from protocols.randomized_response.grouping import default_groups
+from protocols.randomized_response.coins import default_groups
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.relabelling import end_early

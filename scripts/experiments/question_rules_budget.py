@@ -18,7 +18,7 @@ from _data import QUICK_RECORDS, RECORDS, binary_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.association.joint import JointItemsets
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.rule_terms import MOST_SETS, RuleTerms
 from protocols.simulation.draws import random_groups

@@ -22,9 +22,8 @@ from _command import main
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.association.apriori import MinedItemsets, mine_itemsets
-from protocols.association.design import TransactionDesign
 from protocols.association.support import estimate_support, overlap_counts
-from protocols.association.transactions import Randomized
+from protocols.association.transactions import Randomized, TransactionDesign
 
 SUPPORT = "1/50"
 RANKED = 15

@@ -20,9 +20,8 @@ from scipy.sparse import coo_array
 from party.datasets.tables import load_table
 from protocols.privacy.attack import Likelihood, disclosure, read_copy
 from protocols.randomized_response.candidates import numbered
-from protocols.randomized_response.coins import compared_draw
+from protocols.randomized_response.coins import compared_draw, default_groups
 from protocols.randomized_response.design import Design, cells
-from protocols.randomized_response.grouping import default_groups
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.rule_terms import RuleTerms
 from protocols.tables.arrays import Floats

@@ -19,7 +19,7 @@ from party.settings.collector import read_collector_settings
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from protocols.privacy.audit import audit
-from protocols.privacy.goal import Goal
+from protocols.privacy.chernoff import Goal
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign

@@ -22,7 +22,7 @@ from party.settings.party import read_party_config
 from party.show.assessment import amount_lines
 from party.show.costs import forecast_text
 from party.show.worth import worth_lines
-from protocols.randomized_response.precision import records_to_tell
+from protocols.randomized_response.moments import records_to_tell
 from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 

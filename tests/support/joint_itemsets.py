@@ -8,10 +8,10 @@ from itertools import combinations, product
 import numpy as np
 
 from protocols.association.joint import items_of
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet
 from protocols.counts import KnownCounts
 from protocols.jobs import Train
-from protocols.randomized_response.grouping import default_groups
+from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Term

@@ -15,7 +15,7 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
 from protocols.learning.id3 import HybridId3, Result
-from protocols.randomized_response.grouping import default_groups
+from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table

@@ -5,12 +5,10 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from protocols.randomized_response.crosswise import CrosswiseDesign
+from protocols.randomized_response.crosswise import CrosswiseDesign, ForcedDesign, TriangularDesign
 from protocols.randomized_response.design import OneKind
-from protocols.randomized_response.forced import ForcedDesign
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.randomized_response.triangular import TriangularDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 
 Answers = list[tuple[tuple[int, ...], Fraction]]

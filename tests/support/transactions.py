@@ -6,9 +6,9 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import comb, perm, prod
 
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
 from protocols.association.support import Support, weights
+from protocols.association.transactions import TransactionDesign
 
 Sent = frozenset[int]
 

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 from party.cli.arguments.common import add_design, add_json
-from protocols.privacy.goal import DEFAULT_GOAL
+from protocols.privacy.chernoff import DEFAULT_GOAL
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

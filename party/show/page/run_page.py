@@ -33,7 +33,7 @@ from protocols.errors import InputError
 from protocols.learning.importance import importances
 from protocols.learning.models import beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
-from protocols.randomized_response.precision import tells
+from protocols.randomized_response.moments import tells
 from protocols.tables.schema import Attribute
 from protocols.terms import ALL, MOST_WINDOW, Learner, Method
 

@@ -11,9 +11,9 @@ from party.settings.survey import Questionnaire
 from party.survey.estimation import corrected_finding, known_answers, random_answers, random_json
 from party.survey.web.round_two import ModelTest
 from protocols.errors import InputError
+from protocols.randomized_response.combined import poststratified, weighted_share
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import RandomAnswers
-from protocols.randomized_response.weighted import poststratified, weighted_share
 from protocols.survey.mining import Accuracy
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes

@@ -12,8 +12,7 @@ from party.cli.main import main
 from party.data import Form
 from party.errors import ConfigError, DataError
 from party.settings.transactions import BasketDesign, read_basket_design
-from protocols.association.coins import keyed_words
-from protocols.association.sampling import randomize
+from protocols.association.sampling import keyed_words, randomize
 from tests.party.association.conftest import DESIGN
 
 BASKETS = [{0, 1}, {2, 3, 4}, set(), {1}]

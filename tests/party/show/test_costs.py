@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from party.show.costs import accuracy_outlook, ranking_outlook
-from protocols.randomized_response.precision import gain_error
+from protocols.randomized_response.moments import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import ALL
 from tests.support.cases import correlated

@@ -9,9 +9,7 @@ import pytest
 from party.show.figures import percent
 from party.show.privacy_json import findings_json
 from protocols.errors import InputError
-from protocols.privacy.beliefs import breach
-from protocols.privacy.entropy import entropy_left, record_coin_entropy
-from protocols.privacy.entry import Prior, entry_of
+from protocols.privacy.entry import Prior, breach, entropy_left, entry_of, record_coin_entropy
 from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.loss import record_loss
 from protocols.privacy.single_entry import single_entry

@@ -14,8 +14,7 @@ from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import public_order
-from protocols.survey.doubt import split_doubts
-from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.responses import Responses, survey_schema
 from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
 

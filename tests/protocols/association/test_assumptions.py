@@ -7,7 +7,7 @@ from math import sqrt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.association.assumptions import Exceeding, find_exceeding
+from protocols.association.findings import Exceeding, find_exceeding
 from protocols.association.transactions import Transactions
 
 UNIVERSE = 6

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from protocols.association.audit import OperatorAudit, audit_operators
-from protocols.association.coins import keyed_words
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, SelectASize, Uniform
-from protocols.association.sampling import Words, randomize
-from protocols.association.transactions import Randomized, Transactions
+from protocols.association.sampling import Words, keyed_words, randomize
+from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
-from protocols.privacy.goal import Goal
+from protocols.privacy.chernoff import Goal
 from tests.support.transactions import fractions
 
 DESIGN = TransactionDesign(

@@ -10,13 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.association.apriori import MinedItemsets, mine_itemsets, usable_size
-from protocols.association.coins import keyed_words
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, SelectASize, Uniform
 from protocols.association.rules import mine_rules, rule_metrics
-from protocols.association.sampling import randomize
+from protocols.association.sampling import keyed_words, randomize
 from protocols.association.support import Support, estimate_support, variance
-from protocols.association.transactions import Randomized, Transactions
+from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
 from tests.support.transactions import estimate_covariance, fractions
 
@@ -141,13 +139,13 @@ def test_the_order_of_transactions_does_not_matter(shop: tuple[Randomized, Trans
     assert kept(mine_itemsets(other, design, Fraction(1, 8))) == kept(mine_itemsets(randomized, design, Fraction(1, 8)))
 
 
-@pytest.mark.parametrize("module", ["apriori", "bitmaps", "rules"])
+@pytest.mark.parametrize("blocks", ["apriori._BLOCK_CELLS", "apriori._BITMAP_CELLS", "rules._BLOCK_CELLS"])
 def test_blocks_do_not_change_what_is_found(
-    shop: tuple[Randomized, TransactionDesign], module: str, monkeypatch: pytest.MonkeyPatch
+    shop: tuple[Randomized, TransactionDesign], blocks: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mined = mine_itemsets(*shop, Fraction(1, 12))
     expected, rules = kept(mined), mine_rules(mined)
-    monkeypatch.setattr(f"protocols.association.{module}._BLOCK_CELLS", 100)
+    monkeypatch.setattr(f"protocols.association.{blocks}", 100)
     mined = mine_itemsets(*shop, Fraction(1, 12))
     assert list(kept(mined)) == list(expected)
     assert list(kept(mined).values()) == [pytest.approx(values) for values in expected.values()]

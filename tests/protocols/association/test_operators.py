@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 
 import pytest
 
-from protocols.association.design import TransactionDesign
-from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
+from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform, transition
+from protocols.association.transactions import TransactionDesign
 from protocols.errors import InputError
-from tests.support.transactions import fractions
+from tests.support.transactions import OPERATORS, every_form, fractions, label, overlaps
 
 FIFTH = Fraction(1, 5)
 
@@ -67,3 +69,92 @@ def test_a_declaration_holds_every_parameter_in_the_order_of_sizes() -> None:
             {"kind": "uniform", "size": 2, "replaced": "1/5"},
         ],
     }
+
+
+def column(operator: Operator, k: int, held: int) -> tuple[Fraction, ...]:
+    return tuple(row[held] for row in transition(operator, k))
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "held", "p", "expected"),
+    [
+        (3, 8, 2, 1, "4/5", "48/125 69/125 8/125"),
+        (3, 8, 3, 2, "1/3", "8/135 17/45 8/15 4/135"),
+        (3, 7, 3, 3, "4/5", "64/125 48/125 12/125 1/125"),
+    ],
+)
+def test_uniform_randomization_has_its_known_answers(m: int, n: int, k: int, held: int, p: str, expected: str) -> None:
+    assert column(Uniform(m, n, Fraction(p)), k, held) == fractions(expected)
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "held", "expected"),
+    [
+        (5, 2, 0, "81/100 18/100 1/100"),
+        (5, 2, 1, "567/1000 99/250 37/1000"),
+        (5, 2, 2, "81/200 9/20 29/200"),
+        (3, 3, 3, "729/4000 1053/4000 1107/4000 1111/4000"),
+    ],
+)
+def test_cut_and_paste_has_its_known_answers(m: int, k: int, held: int, expected: str) -> None:
+    assert column(CutAndPaste(m, 3, Fraction(1, 10)), k, held) == fractions(expected)
+
+
+def test_a_frequent_triple_that_is_shown_under_uniform_randomization_is_almost_surely_true() -> None:
+    """Review section 3.1: ten items of ten thousand, each replaced with chance 4/5."""
+    shown = transition(Uniform(10, 10_000, Fraction(4, 5)), 3)[3]
+    assert shown[3] == Fraction(8, 1000)
+    assert float(shown[0]) == pytest.approx(3.70e-10, rel=2e-3)
+    assert float(Fraction(comb(9_997, 7), comb(10_000, 10))) == pytest.approx(7.2e-10, rel=2e-3)
+    share = Fraction(1, 100)
+    posterior = share * shown[3] / (share * shown[3] + (1 - share) * shown[0])
+    assert float(posterior) == pytest.approx(0.9999954, abs=1e-7)
+
+
+@pytest.mark.parametrize(("operator", "universe"), OPERATORS, ids=label)
+def test_every_set_of_every_transaction_is_shown_as_often_as_declared(operator: Operator, universe: int) -> None:
+    transaction = range(universe - operator.size, universe)
+    forms = every_form(operator, transaction, universe)
+    assert sum(forms.values()) == 1
+    for k in range(min(universe, 4) + 1):
+        for itemset in combinations(range(universe), k):
+            held = len(set(itemset).intersection(transaction))
+            assert tuple(overlaps(forms, itemset)) == column(operator, k, held)
+
+
+@pytest.mark.parametrize(("operator", "universe"), OPERATORS, ids=label)
+def test_own_items_stay_as_often_as_declared_whatever_enters(operator: Operator, universe: int) -> None:
+    own = set(range(operator.size))
+    forms = every_form(operator, sorted(own), universe)
+    foreign = universe - operator.size
+    for j in (j for j in range(operator.size + 1) if operator.kept[j]):
+        for f in range(foreign + 1):
+            joint = sum(p for sent, p in forms.items() if len(sent & own) == j and len(sent - own) == f)
+            assert joint == operator.kept[j] * operator.entering(j, foreign)[f]
+
+
+@pytest.mark.parametrize(("operator", "universe"), OPERATORS, ids=label)
+def test_names_of_items_do_not_matter(operator: Operator, universe: int) -> None:
+    renamed = [(item * 2 + 1) % universe if universe % 2 else universe - 1 - item for item in range(universe)]
+    transaction = range(operator.size)
+    forms = every_form(operator, transaction, universe)
+    other = every_form(operator, sorted(renamed[item] for item in transaction), universe)
+    assert other == {frozenset(renamed[item] for item in sent): p for sent, p in forms.items()}
+
+
+@pytest.mark.parametrize(("m", "cutoff"), [(3, 2), (2, 3), (3, 3), (3, 5), (1, 7)])
+def test_cut_and_paste_is_a_select_a_size(m: int, cutoff: int) -> None:
+    cut = CutAndPaste(m, cutoff, Fraction(1, 5))
+    assert sum(cut.kept.fractions) == 1
+    same = SelectASize(m, cut.kept.fractions, cut.rho)
+    assert every_form(cut, range(m), m + 2) == every_form(same, range(m), m + 2)
+
+
+def test_a_set_of_fewer_than_no_items_is_refused() -> None:
+    with pytest.raises(InputError, match="0 or more items"):
+        transition(CutAndPaste(2, 1, Fraction(1, 5)), -1)
+
+
+def test_a_transaction_of_two_hundred_items_has_chances_that_add_up() -> None:
+    matrix = transition(CutAndPaste(200, 7, Fraction(1, 20)), 3)
+    assert [sum(part) for part in zip(*matrix, strict=True)] == [1, 1, 1, 1]

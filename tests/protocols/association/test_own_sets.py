@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from protocols.association.own_sets import find_own_sets
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet, find_own_sets
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 

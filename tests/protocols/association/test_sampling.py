@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 import protocols.association
 from protocols.association.chances import WORD_BITS, Binomial, Chances, Hypergeometric, Listed, bounds, outcomes
-from protocols.association.coins import keyed_words
-from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator
-from protocols.association.sampling import below, draw, randomize, subsets
-from protocols.association.transactions import Transactions
+from protocols.association.sampling import below, draw, keyed_words, randomize, subsets
+from protocols.association.transactions import TransactionDesign, Transactions
 from protocols.errors import InputError
 from protocols.privacy.chernoff import alarm_bound, trials_needed
 from tests.support.transactions import OPERATORS, every_form, fractions, label
@@ -214,7 +212,7 @@ def test_no_transactions_give_none() -> None:
     assert randomized.transactions.items.dtype == np.int32
 
 
-@pytest.mark.parametrize("name", ["chances", "coins", "design", "operators", "sampling", "transactions"])
+@pytest.mark.parametrize("name", ["chances", "operators", "sampling", "transactions"])
 def test_no_float_and_no_other_source_of_chance_is_in_the_sampling_path(name: str) -> None:
     tree = ast.parse((Path(protocols.association.__file__).parent / f"{name}.py").read_text("utf-8"))
     forbidden = {"float", "float32", "float64", "double", "round", "random", "secrets", "urandom", "default_rng"}

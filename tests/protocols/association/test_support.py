@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from protocols.association.design import TransactionDesign
-from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
+from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform, transition
 from protocols.association.support import (
     Support,
     estimate_support,
@@ -18,7 +17,7 @@ from protocols.association.support import (
     variance,
     weights,
 )
-from protocols.association.transition import transition
+from protocols.association.transactions import TransactionDesign
 from protocols.errors import InputError
 from tests.support.transactions import estimate_covariance, every_form, fractions
 

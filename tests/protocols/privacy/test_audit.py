@@ -6,25 +6,41 @@ Seeds are fixed, so nothing here fails by chance; that departures are caught at 
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from math import inf, log
 
 import numpy as np
 import pytest
 
 from party.show.audit import audit_lines
+from party.show.layout import laid_out
+from party.show.names import Names
+from protocols.errors import InputError
 from protocols.privacy.audit import (
+    FEWEST,
+    MAX_MARGIN_CELLS,
+    MAX_PAIRS,
+    MAX_RECORDS,
     AuditResult,
+    Margin,
+    Sampler,
     audit,
+    default_records,
+    joint_columns,
+    margins,
+    records_needed,
+    told_chance,
+    untested_pairs,
 )
-from protocols.privacy.chernoff import trials_needed
-from protocols.privacy.events import Margin, told_chance
-from protocols.privacy.goal import Goal
+from protocols.privacy.chernoff import Goal, alarm_bound, divergence, trials_needed
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.design import Design, Draw, OneKind
+from protocols.randomized_response.design import Design, Draw, OneKind, cells
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.table import Codes
-from tests.protocols.privacy.auditing import RELATED, UNRELATED, missed, run
+from tests.protocols.privacy.auditing import RELATED, UNRELATED, chance, missed, run
 from tests.protocols.privacy.designs import DESIGNS, related, shares, unrelated
+from tests.support.binomial import upper_tail
+from tests.support.declaration import joint_transition
 
 CENT = Fraction(1, 100)
 
@@ -240,3 +256,340 @@ def test_three_columns_of_a_group_that_only_fail_together_are_caught() -> None:
         return design.answer(codes, personal, design.truths(draw))
 
     assert names(run(design, sampler)) == {"columns 0, 1, 2"}
+
+
+def test_records_show_the_lowest_and_highest_codes_and_both_mixed() -> None:
+    assert default_records(RELATED) == ((0, 0, 0), (1, 1, 2), (0, 1, 0), (1, 0, 2))
+    assert default_records(related([1, 1], [[0]], "9/20")) == ((0, 0),)
+
+
+def test_the_records_may_be_chosen() -> None:
+    result = audit(RELATED, chance(1), records=[(1, 0, 1), (1, 0, 1)])
+    assert result.passed
+    assert {test.margin.truth for test in result.tests if test.margin.columns == (2,)} == {(1,)}
+    assert result.records == records_needed(RELATED, [(1, 0, 1)], Goal(), result.limit)
+
+
+def test_a_design_with_nothing_to_disguise_is_audited_on_few_records() -> None:
+    assert run(related([2], [], "9/20")).records == 2 * FEWEST
+    assert run(related([1, 2], [[0]], "9/20")).passed
+
+
+NAMES = Names(["age", "sex", "town"], [["young", "old"], ["f", "m"], ["x", "y", "z"]], ["person", "place"])
+
+
+def told(result: AuditResult, names: Names | None = None) -> str:
+    """Return the finding with its sentences in one line."""
+    lines = laid_out(audit_lines(result, names))
+    assert max(map(len, lines)) <= 80
+    assert max(map(len, laid_out(audit_lines(result, names), 60))) <= 60
+    return " ".join(" ".join(lines).split())
+
+
+def test_the_verdict_comes_first_then_what_was_counted() -> None:
+    passed = run(RELATED)
+    assert audit_lines(passed)[0] == "OK: the sampler responds as the design declares."
+    assert told(passed) == (
+        f"{audit_lines(passed)[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} "
+        "counts of the responses were held against their declared chances: a correct sampler fails such a check in at "
+        "most 0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
+    )
+    design = related([2], [[0]], "9/20")
+    failed = run(design, lambda codes, _: codes)
+    assert audit_lines(failed)[0] == f"NOT as declared: 12 of {len(failed.tests)} counts are not what the design says."
+
+
+def test_pairs_that_were_not_counted_are_named() -> None:
+    result = run(related([16, 32], [[0, 1]], "9/20"))
+    text = "Not counted together, as there are too many combinations: "
+    assert told(result).endswith(f"{text}column 1 and column 2.")
+    names = Names(["street", "house"], [[""] * 16, [""] * 32], ["place"])
+    assert told(result, names).endswith(f"{text}street and house.")
+    many = replace(result, untested=((0, 1),) * 12)
+    assert told(many).count(text) == 10
+    assert told(many).endswith("Nor 2 other pairs of columns of one group.")
+
+
+def test_departures_are_told_by_name_the_least_likely_first() -> None:
+    honest = run(RELATED, lambda codes, _: codes)
+    half = honest.records // 4
+    only = replace(honest, tests=honest.tests[:1])
+    share = f"{2 * half:,} of {2 * half:,} (100%), declared 45.00% (chance of this at most 0.0e+00)."
+    assert f"age (group person): 'young' sent where 'young' is true: {share}" in told(only, NAMES)
+    assert f"column 1 (group 1): '0' sent where '0' is true: {share}" in told(only)
+    text = told(honest, NAMES)
+    assert text.count("(chance of this at most 0.0e+00).") == 10
+    assert text.endswith(f"And {len(honest.failures) - 10} other counts.")
+    first, *_, last = sorted(
+        run(RELATED, replace(RELATED, theta=RELATED.theta + Fraction(1, 50)).randomize).failures,
+        key=lambda test: test.bound,
+    )
+    assert first.bound < last.bound
+    assert told(replace(honest, tests=(last, first))) == told(replace(honest, tests=(first, last)))
+
+
+def test_every_kind_of_count_has_its_words() -> None:
+    honest = run(RELATED, lambda codes, _: codes)
+
+    def of(*columns: int, alike: bool = False) -> str:
+        failures = (test for test in honest.failures if test.margin.columns == columns and test.observed)
+        test = next(test for test in failures if test.margin.told == alike)
+        return told(replace(honest, tests=(test,)), NAMES)
+
+    assert "age and sex (group person): 'young' and 'f' sent where 'young' and 'f' is true: " in of(0, 1)
+    assert "age and town, of two groups, true values 'young' and 'x': truth and truth told: " in of(0, 2, alike=True)
+    assert "town, a record and the next, true value 'x': truth and truth told: " in of(2, 2, alike=True)
+
+    def touched(codes: Codes, draw: Draw) -> Codes:
+        responses = design.randomize(codes, draw)
+        responses[5, 1] = 1
+        return responses
+
+    design = related([2, 2], [[0]], "9/20")
+    assert "sex, sent in the clear: 'm' sent where 'f' is true: 1 of " in told(run(design, touched), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("alarm", "power"), [(0.0, 0.9), (1.0, 0.9), (0.1, 0.0), (0.1, 1.0), (float("nan"), 0.9), (0.1, float("nan"))]
+)
+def test_rates_out_of_range_are_refused(alarm: float, power: float) -> None:
+    with pytest.raises(InputError, match="false-alarm rate and power must lie strictly between 0 and 1"):
+        Goal(alarm, power)
+
+
+@pytest.mark.parametrize("shift", [Fraction(0), Fraction(-1, 100), Fraction(101, 100), 0.01])
+def test_a_shift_out_of_range_is_refused(shift: Fraction) -> None:
+    with pytest.raises(InputError, match="an exact fraction above 0 and at most 1"):
+        Goal(shift=shift)
+
+
+def test_a_shift_that_no_theta_can_take_is_refused() -> None:
+    with pytest.raises(InputError, match="theta = 9/20 cannot be off by 3/5 and stay between 0 and 1"):
+        audit(RELATED, chance(1), goal=Goal(shift=Fraction(3, 5)))
+
+
+def test_a_goal_that_needs_too_many_records_is_refused_before_any_is_drawn() -> None:
+    def never(records: int) -> Draw:
+        raise AssertionError(records)
+
+    with pytest.raises(InputError, match=f"records, more than {MAX_RECORDS}: raise the shift or the false-alarm rate"):
+        audit(RELATED, never, goal=Goal(shift=Fraction(1, 10_000)))
+
+
+@pytest.mark.parametrize("records", [[], [(0, 0)], [(0, 0, 3)], [(0, -1, 0)], [(0, 0, 0), (0, 0, 0, 0)]])
+def test_records_that_do_not_fit_are_refused(records: list[tuple[int, ...]]) -> None:
+    with pytest.raises(InputError, match="at least one record, each of 3 codes inside their domains"):
+        audit(RELATED, chance(1), records=records)
+
+
+def test_records_that_do_not_show_theta_are_refused() -> None:
+    with pytest.raises(InputError, match="the chosen records do not show theta of group 0: choose other codes"):
+        audit(unrelated([[0]], "1/2", ["0 1"]), chance(1), records=[(1,)])
+
+
+@pytest.mark.parametrize(
+    ("sampler", "text"),
+    [
+        (lambda codes, _: codes[1:], "the sampler returned [0-9]+ responses to [0-9]+ records"),
+        (lambda codes, _: codes[:, 1:], "the design has 3 columns, the table 2"),
+        (lambda codes, _: codes + 1, "a code outside the design's domains"),
+    ],
+)
+def test_what_is_no_table_of_responses_is_refused(sampler: Sampler, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        run(RELATED, sampler)
+
+
+def records_of(design: Design) -> list[tuple[int, ...]]:
+    return [tuple(0 for _ in design.sizes), tuple(size - 1 for size in design.sizes)]
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_every_margin_is_the_declared_distribution_of_its_events(design: Design) -> None:
+    for margin in margins(design, records_of(design)):
+        assert sum(margin.chances) == 1
+        columns = sorted(set(margin.columns)) if margin.told else margin.columns
+        every = cells([design.sizes[column] for column in columns])
+        truth = dict(zip(margin.columns, margin.truth, strict=True))
+        position = every.index(tuple(truth[column] for column in columns))
+        declared = [row[position] for row in joint_transition(design, columns)]
+        if not margin.told:
+            assert margin.chances == tuple(declared)
+            continue
+        if margin.serial:
+            told = declared[position]
+            assert margin.chances == ((1 - told) ** 2, (1 - told) * told, told * (1 - told), told**2)
+            continue
+        found = dict.fromkeys(cells((2, 2)), Fraction(0))
+        for cell, share in zip(every, declared, strict=True):
+            response = dict(zip(columns, cell, strict=True))
+            found[tuple(int(response[c] == truth[c]) for c in margin.columns)] += share
+        assert margin.chances == tuple(found.values())
+
+
+def test_every_column_pair_small_group_and_pair_of_groups_has_a_margin() -> None:
+    design = related([2, 3, 2, 2, 5], [[0, 2, 3], [1]], "9/20")
+    found = [(margin.columns, margin.told, margin.serial) for margin in margins(design, [(0,) * 5])]
+    assert found == [
+        *(((column,), False, False) for column in range(5)),
+        ((0, 2), False, False),
+        ((0, 3), False, False),
+        ((2, 3), False, False),
+        ((0, 2, 3), False, False),
+        ((0, 1), True, False),
+        ((0, 0), True, True),
+        ((1, 1), True, True),
+    ]
+
+
+def test_a_truth_that_two_records_share_is_one_margin() -> None:
+    design = related([2, 2], [[0], [1]], "9/20")
+    once, twice = (list(margins(design, records)) for records in ([(0, 0)], [(0, 0), (0, 0)]))
+    assert once == twice
+    assert [m.truth for m in margins(design, [(0, 0), (0, 1)]) if m.columns == (0,)] == [(0,)]
+
+
+def test_cells_are_counted_with_the_last_column_fastest() -> None:
+    margin = Margin((2, 0), (0, 0), (2, 3), (Fraction(1, 6),) * 6)
+    responses = np.array([[2, 9, 1], [0, 9, 1], [2, 9, 0], [2, 9, 1]], dtype=np.uint8)
+    assert margin.observed(responses).tolist() == [0, 0, 1, 1, 0, 2]
+
+
+def test_truths_are_counted_together() -> None:
+    margin = Margin((0, 1), (1, 0), (2, 2), (Fraction(1, 4),) * 4, told=True)
+    responses = np.array([[1, 0], [1, 2], [0, 0], [2, 1], [1, 0]], dtype=np.uint8)
+    assert margin.observed(responses).tolist() == [1, 1, 1, 2]
+
+
+def test_two_records_are_one_trial_of_a_serial_margin_and_an_odd_one_is_left_out() -> None:
+    margin = Margin((0, 0), (1, 1), (2, 2), (Fraction(1, 4),) * 4, told=True, serial=True)
+    responses = np.array([[1], [1], [1], [0], [0], [0], [1], [1], [1]], dtype=np.uint8)
+    assert margin.observed(responses).tolist() == [1, 0, 1, 2]
+
+
+def test_sets_of_too_many_cells_are_not_counted_but_told() -> None:
+    design = related([16, 16, 32, 2], [[0, 1, 2, 3]], "9/20")
+    assert MAX_MARGIN_CELLS == 16 * 16
+    assert joint_columns(design, design.groups[0]) == [(0, 1), (0, 3), (1, 3), (2, 3)]
+    assert untested_pairs(design) == ((0, 2), (1, 2))
+
+
+def test_the_chance_of_a_true_response_is_on_the_diagonal() -> None:
+    assert told_chance(DESIGNS["unrelated, mixed"], 1, 2) == Fraction(9, 10) + Fraction(1, 30)
+    assert told_chance(DESIGNS["partial disguise"], 1, 2) == 1
+
+
+def test_of_a_wide_group_each_column_is_counted_with_the_first() -> None:
+    for columns in (20, 40, 2 * MAX_PAIRS):
+        group = tuple(range(columns))
+        design = RelatedDesign((2,) * columns, (group,), Fraction(7, 10))
+        pairs = [each for each in joint_columns(design, group) if len(each) == 2]
+        assert {(0, column) for column in group[1:]} <= set(pairs)
+        assert len(pairs) == min(columns * (columns - 1) // 2, max(MAX_PAIRS, columns - 1))
+        assert len(pairs) + len(untested_pairs(design)) == columns * (columns - 1) // 2
+
+
+CHANCES = tuple(map(Fraction, ("0", "1/1000", "9/20", "1/2", "99/100", "1")))
+
+
+def test_divergence_has_its_known_values() -> None:
+    assert divergence(0.5, Fraction(1, 4)) == pytest.approx(0.5 * log(2) + 0.5 * log(2 / 3))
+    assert divergence(0.25, Fraction(1, 4)) == 0
+    assert divergence(1, Fraction(1, 4)) == pytest.approx(log(4))
+    assert divergence(0, Fraction(1, 4)) == pytest.approx(log(4 / 3))
+
+
+def test_divergence_from_certainty_is_infinite_and_of_certainty_none() -> None:
+    assert divergence(0.5, Fraction(0)) == divergence(0.5, Fraction(1)) == inf
+    assert divergence(0, Fraction(0)) == divergence(1, Fraction(1)) == 0
+
+
+def test_a_chance_that_no_float_tells_from_1_is_no_certainty() -> None:
+    near = 1 - Fraction(1, 10**18)
+    assert float(near) == 1
+    assert divergence(0.5, near) == pytest.approx(0.5 * log(0.5) + 0.5 * log(0.5e18))
+
+
+@pytest.mark.parametrize("trials", [1, 7, 60])
+@pytest.mark.parametrize("chance", CHANCES)
+def test_the_alarm_bound_is_never_below_the_chance_of_such_a_share_on_either_side(
+    trials: int, chance: Fraction
+) -> None:
+    """What the bound promises: over all outcomes, it is at most `a` with a chance of at most `a`."""
+    bounds = [alarm_bound(hits, trials, chance) for hits in range(trials + 1)]
+    for hits, bound in enumerate(bounds):
+        worse = [other for other in range(trials + 1) if bounds[other] <= bound]
+        total = sum(upper_tail(trials, chance, other) - upper_tail(trials, chance, other + 1) for other in worse)
+        assert total <= bound + 1e-12, hits
+
+
+def test_the_alarm_bound_is_not_far_above_the_exact_tails() -> None:
+    exact = 2 * upper_tail(100_000, Fraction(1, 2), 50_870)
+    assert exact < alarm_bound(50_870, 100_000, Fraction(1, 2)) < 20 * exact
+
+
+def test_a_contradiction_has_no_chance() -> None:
+    assert alarm_bound(1, 1000, Fraction(0)) == alarm_bound(999, 1000, Fraction(1)) == 0
+    assert alarm_bound(0, 1000, Fraction(0)) == alarm_bound(1000, 1000, Fraction(1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials", "chance"),
+    [
+        (-1, 5, Fraction(1, 2)),
+        (6, 5, Fraction(1, 2)),
+        (0, 0, Fraction(1, 2)),
+        (1, 5, Fraction(3, 2)),
+        (1, 5, -Fraction(1)),
+    ],
+)
+def test_a_share_that_is_none_is_refused(hits: int, trials: int, chance: Fraction) -> None:
+    with pytest.raises(InputError, match="a share needs 0 <= hits <= trials"):
+        alarm_bound(hits, trials, chance)
+
+
+PAIRS = [
+    ("9/20", "23/50"),
+    ("9/20", "11/25"),
+    ("1/100", "1/50"),
+    ("99/100", "1"),
+    ("1/100", "0"),
+    ("1", "99/100"),
+    ("0", "1/100"),
+    ("1", "0"),
+    ("0", "1"),
+    ("1/2", "1"),
+]
+
+
+@pytest.mark.parametrize(("claim", "truth"), PAIRS)
+@pytest.mark.parametrize(("alarm", "miss"), [(1e-9, 1e-3), (0.01, 0.2)])
+def test_a_sample_of_that_size_has_the_power_by_exact_tails(claim: str, truth: str, alarm: float, miss: float) -> None:
+    declared, actual = Fraction(claim), Fraction(truth)
+    trials = trials_needed(declared, actual, alarm, miss)
+    assert trials is not None
+    assert missed(declared, actual, trials, alarm) <= miss
+    if not {declared, actual} & {0, 1}:
+        assert missed(declared, actual, trials // 3, alarm) > miss  # the bound costs something, not everything
+
+
+def test_what_is_the_same_cannot_be_told_apart() -> None:
+    assert trials_needed(Fraction(1, 2), Fraction(1, 2), 1e-6, 1e-3) is None
+    assert trials_needed(Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**18), 1e-6, 1e-3) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "truth", "alarm", "miss"),
+    [
+        ("1/2", "3/4", 0, 0.1),
+        ("1/2", "3/4", 1, 0.1),
+        ("1/2", "3/4", 0.1, 0),
+        ("1/2", "3/4", 0.1, 1),
+        ("2", "1", 0.1, 0.1),
+        ("1", "2", 0.1, 0.1),
+        ("1/2", "3/4", float("nan"), 0.1),
+    ],
+)
+def test_false_alarm_rates_out_of_range_are_refused(claim: str, truth: str, alarm: float, miss: float) -> None:
+    with pytest.raises(InputError, match="a sample size needs chances between 0 and 1, and rates strictly between"):
+        trials_needed(Fraction(claim), Fraction(truth), alarm, miss)

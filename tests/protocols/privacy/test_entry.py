@@ -1,12 +1,31 @@
 """Bayes' rule for one attribute, and what is refused."""
 
 from fractions import Fraction
+from itertools import product
+from math import copysign, log2
 
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.entry import Entry, MatrixRow, check_group, entry_of
-from protocols.randomized_response.design import Design
+from protocols.privacy.entry import (
+    Breach,
+    Entry,
+    MatrixRow,
+    Rise,
+    breach,
+    check_group,
+    entropy_before,
+    entropy_bits,
+    entropy_left,
+    entry_of,
+    group_coin_entropy,
+    largest_rise,
+    record_coin_entropy,
+    repeated,
+    repeated_level,
+)
+from protocols.randomized_response.design import Design, cells
+from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
 from tests.support.declaration import joint_transition
 
@@ -87,3 +106,156 @@ def test_a_matrix_that_is_no_transition_is_refused(matrix: tuple[MatrixRow, ...]
 def test_an_empty_prior_is_refused() -> None:
     with pytest.raises(InputError, match="a prior must add up to 1 exactly, not 0"):
         Entry((), ())
+
+
+WARNER = related([2], [[0]], "7/10")
+
+
+def test_the_breach_level_of_warner_at_an_even_prior_is_theta() -> None:
+    assert breach(entry_of(WARNER, 0)) == Breach(Fraction(7, 10), ((0, 0), (1, 1)))
+
+
+def test_a_strong_belief_is_a_breach_but_no_rise() -> None:
+    entry = entry_of(WARNER, 0, shares("1/10 9/10"))
+    assert breach(entry) == Breach(Fraction(21, 22), ((1, 1),))
+    assert largest_rise(entry) == Rise(0, 0, Fraction(1, 10), Fraction(7, 34))
+
+
+def test_of_equal_rises_the_first_is_told() -> None:
+    assert largest_rise(entry_of(WARNER, 0)) == Rise(0, 0, Fraction(1, 2), Fraction(7, 10))
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_breach_and_rise_are_the_largest_over_all_responses_and_values(design: Design) -> None:
+    for column, size in enumerate(design.sizes):
+        for prior in (skewed(size), certain(size)):
+            entry = entry_of(design, column, prior)
+            after = {
+                (response, value): posterior[value]
+                for response, posterior in enumerate(entry.posteriors)
+                if posterior is not None
+                for value in range(size)
+            }
+            found = breach(entry)
+            assert found.level == max(after.values())
+            assert set(found.where) == {place for place, chance in after.items() if chance == found.level}
+            rise = largest_rise(entry)
+            assert rise.after == after[rise.response, rise.value]
+            assert rise.before == prior[rise.value]
+            assert rise.after - rise.before == max(chance - prior[value] for (_, value), chance in after.items())
+
+
+def test_the_same_response_twice_squares_its_odds() -> None:
+    assert repeated_level(entry_of(WARNER, 0), 2) == Fraction(49, 58)
+    assert repeated_level(entry_of(WARNER, 0), 1) == Fraction(7, 10)
+
+
+def test_a_majority_over_21_copies_knows_nearly_all() -> None:
+    """DESIGN 4.6: at theta = 0.7 it is wrong in 2.6 % of cases only; where all copies agree, in hardly any."""
+    assert 1 - repeated_level(entry_of(WARNER, 0), 21) < Fraction(1, 10**7)
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_repeated_responses_are_independent_given_the_truth(design: Design, times: int) -> None:
+    for column, size in enumerate(design.sizes):
+        prior = skewed(size)
+        entry = entry_of(design, column, prior)
+        many = repeated(entry, times)
+        assert len(many.matrix) == size + 1
+        for response in range(size):
+            joint = [Fraction(0)] * size
+            for sent in product(range(size), repeat=times):
+                if set(sent) == {response}:
+                    for truth in range(size):
+                        share = prior[truth]
+                        for each in sent:
+                            share *= entry.matrix[each][truth]
+                        joint[truth] += share
+            assert many.joint[response] == tuple(joint)
+        given = [posterior for posterior in many.posteriors[:size] if posterior is not None]
+        assert repeated_level(entry, times) == max(map(max, given))
+
+
+def test_the_rest_of_repeated_responses_does_not_count_as_one() -> None:
+    """Where two copies disagree the truth may be certain; they are then no same response twice."""
+    half, quarter = Fraction(1, 2), Fraction(1, 4)
+    entry = Entry((half, half), ((half, Fraction(0)), (half, quarter), (Fraction(0), 3 * quarter)))
+    assert repeated(entry, 2).matrix == (
+        (quarter, Fraction(0)),
+        (quarter, Fraction(1, 16)),
+        (Fraction(0), Fraction(9, 16)),
+        (half, Fraction(3, 8)),
+    )
+
+
+def test_no_response_is_given_no_times() -> None:
+    with pytest.raises(InputError, match="a response is given once or more"):
+        repeated(entry_of(WARNER, 0), 0)
+
+
+BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
+
+
+def test_entropies_of_even_chances_are_their_number_of_bits() -> None:
+    assert entropy_bits(shares("1/2 1/2")) == 1
+    assert entropy_bits(shares("1/8 " * 8)) == 3
+    assert entropy_bits(shares("1/2 1/4 1/4 0")) == 1.5
+
+
+def test_certainty_has_no_bits_and_no_sign() -> None:
+    assert entropy_bits(certain(3)) == 0
+    assert copysign(1, entropy_bits(certain(3))) == 1
+
+
+def test_a_chance_too_small_for_a_float_has_no_weight() -> None:
+    tiny = Fraction(1, 10**400)
+    assert entropy_bits([tiny, 1 - tiny]) == 0
+
+
+@pytest.mark.parametrize("design", [d for d in DESIGNS.values() if isinstance(d, RelatedDesign)], ids=repr)
+def test_the_coin_of_a_related_question_is_all_that_hides_a_group(design: RelatedDesign) -> None:
+    """Given the truth, the response has exactly the coin's entropy: response and coin determine each other."""
+    for k, group in enumerate(design.groups):
+        matrix = joint_transition(design, group)
+        assert sum(design.coin_chances(k)) == 1
+        for truth in range(len(cells([design.sizes[column] for column in group]))):
+            assert entropy_bits(row[truth] for row in matrix) == pytest.approx(group_coin_entropy(design, k), abs=1e-12)
+
+
+def test_a_record_holds_the_bits_of_its_groups_however_many_attributes() -> None:
+    assert group_coin_entropy(related([2] * 12, [range(12)], "9/20"), 0) == pytest.approx(BINARY)
+    assert record_coin_entropy(related([2] * 12, [range(6), range(6, 12)], "9/20")) == pytest.approx(2 * BINARY)
+    assert record_coin_entropy(DESIGNS["no disguise"]) == 0
+
+
+def test_a_coin_of_several_lies_has_its_truth_and_each_of_them() -> None:
+    assert related([2, 4], [[0, 1]], "2/5").coin_chances(0) == shares("2/5 1/5 1/5 1/5")
+    assert DESIGNS["one value"].coin_chances(0) == shares("9/20 11/20")
+    assert related([1, 2], [[0], [1]], "9/20").coin_chances(0) == shares("1")
+
+
+def test_the_coin_of_an_unrelated_question_is_truth_or_not() -> None:
+    assert DESIGNS["unrelated, mixed"].coin_chances(1) == shares("9/10 1/10")
+    assert group_coin_entropy(DESIGNS["Greenberg"], 0) == 1
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_what_a_response_leaves_is_the_joint_entropy_less_its_own(design: Design) -> None:
+    """The chain rule `H(X | R) = H(X, R) - H(R)`, computed the other way round."""
+    for column, size in enumerate(design.sizes):
+        prior = skewed(size)
+        entry = entry_of(design, column, prior)
+        joint = [prior[x] * entry.matrix[r][x] for r, x in product(range(size), repeat=2)]
+        assert entropy_left(entry) == pytest.approx(entropy_bits(joint) - entropy_bits(entry.responses), abs=1e-12)
+        assert entropy_before(entry) == entropy_bits(prior)
+        assert 0 <= entropy_left(entry) <= entropy_before(entry) + 1e-12
+
+
+def test_what_is_never_sent_leaves_nothing() -> None:
+    assert entropy_left(entry_of(DESIGNS["no disguise"], 1, shares("1/4 0 3/4"))) == 0
+
+
+def test_no_entropy_of_an_unknown_group() -> None:
+    with pytest.raises(InputError, match="there is no group 1"):
+        group_coin_entropy(DESIGNS["Warner"], 1)

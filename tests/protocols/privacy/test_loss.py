@@ -1,18 +1,47 @@
-"""Epsilon, against the worst ratio in the written-out transition matrix."""
+"""Epsilon, against the worst ratio in the written-out transition matrix.
+
+Relations disclosed with certainty, against what the transition matrix lets anyone infer.
+
+Two truths that can give one response cannot be told apart by it. What every response discloses is which class of
+truths, linked in this way over any number of steps, the record is in: no more and no less.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
-from math import inf, log
+from itertools import combinations, product
+from math import exp, inf, log
 
 import pytest
 
+from party.names import odds_words
+from party.show.layout import USUAL_WIDTH, laid_out
+from party.show.odds import odds_text
+from party.show.privacy import privacy_blocks
 from protocols.errors import InputError
-from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, ratio_loss, record_loss
+from protocols.privacy.findings import Findings, measure_design
+from protocols.privacy.loss import (
+    Claim,
+    Odds,
+    Relation,
+    attribute_loss,
+    column_odds,
+    disclosed_columns,
+    disguised_odds,
+    group_loss,
+    known_answers_loss,
+    least_chance,
+    most_chance,
+    ratio_loss,
+    record_loss,
+    relations,
+)
 from protocols.randomized_response.design import Design, cells
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related, unrelated
+from tests.support.binomial import lower_tail, upper_tail
 from tests.support.declaration import joint_transition
+from tests.support.enumeration import every_design, name, responses
 
 
 def worst_ratio(design: Design, columns: Sequence[int]) -> float:
@@ -102,3 +131,189 @@ def test_the_related_question_has_no_personal_answers_to_know() -> None:
     assert known_answers_loss(design, 1) is None
     with pytest.raises(InputError, match="there is no group 2"):
         known_answers_loss(design, 2)
+
+
+MORE: dict[str, Design] = {
+    **DESIGNS,
+    "three sizes": related([2, 3, 6], [[0, 1, 2]], "9/20"),
+    "partly common factors": related([4, 6], [[1, 0]], "1/5"),
+    "twice three": related([3, 3, 3], [[0, 1, 2]], "1/2"),
+    "a lie of three": related([4], [[0]], "0"),
+}
+
+Classes = set[frozenset[tuple[int, ...]]]
+
+
+def told_apart(design: Design, columns: Sequence[int]) -> Classes:
+    """Return the classes of truths on these columns that every response tells apart."""
+    truths = cells([design.sizes[column] for column in columns])
+    classes = {truth: {truth} for truth in truths}
+    for row in joint_transition(design, columns):
+        together = set().union(*(classes[truth] for truth, chance in zip(truths, row, strict=True) if chance))
+        for truth in together:
+            classes[truth] = together
+    return {frozenset(members) for members in classes.values()}
+
+
+def declared(design: Design, columns: Sequence[int]) -> Classes:
+    """Return the same from what `disclosed_columns` and `relations` say."""
+    known = [column for column in columns if column in disclosed_columns(design) or design.group_of(column) is None]
+    found = [r for r in relations(design) if {r.first, r.second} <= set(columns)]
+    groups: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for truth in cells([design.sizes[column] for column in columns]):
+        code = dict(zip(columns, truth, strict=True))
+        said = [code[column] for column in known] + [(code[r.first] - code[r.second]) % r.modulus for r in found]
+        groups.setdefault(tuple(said), set()).add(truth)
+    return {frozenset(members) for members in groups.values()}
+
+
+@pytest.mark.parametrize("design", MORE.values(), ids=MORE)
+def test_relations_are_all_that_every_response_tells_apart(design: Design) -> None:
+    every = range(len(design.sizes))
+    for columns in [*combinations(every, 1), *combinations(every, 2), *combinations(every, 3)]:
+        assert declared(design, columns) == told_apart(design, columns)
+
+
+def test_of_binary_attributes_the_xor_is_disclosed() -> None:
+    assert relations(related([2, 2], [[0, 1]], "9/20")) == (Relation(0, 1, 2, 1, 1),)
+
+
+def test_of_common_factors_the_difference_modulo_the_greatest_is_disclosed() -> None:
+    assert relations(MORE["partly common factors"]) == (Relation(0, 1, 2, 2, 3),)
+
+
+def test_a_relation_can_be_read_from_its_other_side() -> None:
+    assert Relation(0, 1, 2, 2, 3).turned() == Relation(1, 0, 2, 3, 2)
+
+
+def test_coprime_sizes_and_other_groups_disclose_nothing() -> None:
+    assert relations(related([2, 3], [[0, 1]], "9/20")) == ()
+    assert relations(related([2, 2], [[0], [1]], "9/20")) == ()
+
+
+def test_the_unrelated_question_discloses_no_relation() -> None:
+    assert relations(DESIGNS["unrelated, one group"]) == ()
+    assert disclosed_columns(DESIGNS["unrelated, one group"]) == ()
+
+
+def test_certain_truths_and_certain_lies_are_disclosed_in_full() -> None:
+    assert disclosed_columns(DESIGNS["always the truth"]) == (0, 1)
+    assert disclosed_columns(DESIGNS["always the lie"]) == (0, 1)
+    assert disclosed_columns(DESIGNS["unrelated, always the truth"]) == (0, 1)
+    assert relations(DESIGNS["always the truth"]) == relations(DESIGNS["always the lie"]) == ()
+
+
+def test_a_column_of_one_value_hides_and_discloses_nothing() -> None:
+    assert disclosed_columns(related([1, 2], [[0, 1]], "1")) == (1,)
+
+
+def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
+    return laid_out(privacy_blocks(found, full=full, width=width), width)
+
+
+def worded(design: Design, column: int) -> str:
+    odds = column_odds(design, column)
+    return odds_words(odds.truth, odds.other)
+
+
+@pytest.mark.parametrize("design", every_design(), ids=name)
+def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: Design) -> None:
+    for column, size in enumerate(design.sizes):
+        if size == 1 or design.group_of(column) is None:
+            continue
+        told = []
+        for value in range(size):
+            truth = [0] * len(design.sizes)
+            truth[column] = value
+            sent = responses(truth, design)
+            told.append([sum(p for r, p in sent.items() if r[column] == code) for code in range(size)])
+        pairs = [(told[v][r], told[w][r]) for r in range(size) for v in range(size) for w in range(size)]
+        infinite = any(high and not low for high, low in pairs)
+        odds = column_odds(design, column)
+        assert odds.strength == (None if infinite else max(Fraction(high) / low for high, low in pairs if low))
+        assert ratio_loss(odds.strength) == attribute_loss(design, column)
+        assert (odds.truth, odds.other) in {
+            (told[v][v], told[w][v]) for v in range(size) for w in range(size) if v != w
+        }
+
+
+def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
+    design = RelatedDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
+    assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
+    assert worded(design, 2) == "1 to 0"
+    assert [found for found, _ in disguised_odds(design, "abc")] == ["b"]
+
+
+@pytest.mark.parametrize(("theta", "words"), [("9/20", "9 to 11"), ("2/3", "2 to 1")])
+def test_by_odds_every_column_with_a_coin_of_its_own_has_the_odds_of_theta(theta: str, words: str) -> None:
+    apart = RelatedDesign.of_odds((2, 4, 16), ((0,), (1,), (2,)), Fraction(theta))
+    assert {worded(apart, column) for column in (0, 1, 2)} == {words}
+
+
+def test_by_odds_a_column_of_fewer_values_than_its_groups_offsets_has_weaker_odds() -> None:
+    together = RelatedDesign.of_odds((2, 4), ((0, 1),), Fraction(2, 3))
+    assert odds_text(disguised_odds(together, ["smoker", "age"])) == "3 to 2 (smoker), 2 to 1 (age)"
+
+
+def test_the_report_of_a_survey_tells_the_odds_of_each_column() -> None:
+    """A respondent's coin is literal: in a group of four offsets two values have 19 to 11 at theta = 9/20."""
+    found = measure_design(related([2, 4], [[0, 1]], "9/20"), ["smoker", "age"], [["no", "yes"], list("abcd")])
+    for full in (False, True):
+        text = " ".join(" ".join(privacy_lines(found, full=full)).split())
+        assert "Odds of a true value against any one other: 19 to 11 (smoker), 27 to 11 (age)." in text
+    assert [each.odds for each in found.attributes] == [
+        Odds(Fraction(19, 30), Fraction(11, 30)), Odds(Fraction(9, 20), Fraction(11, 60)),
+    ]  # fmt: skip
+    personal = measure_design(unrelated([[0]], "1/2", ["1/4 3/4"]), ["smoker"], [["no", "yes"]])
+    assert "any one other (in the clearest response): 5 to 1." in " ".join(" ".join(privacy_lines(personal)).split())
+
+
+CLAIM = Claim(epsilon=1.0, delta=0.0, alarm=1e-6)
+
+
+def test_a_chance_is_bounded_on_both_sides_and_the_bounds_close_in() -> None:
+    wide, close = 0.1, 0.001
+    assert 0 < least_chance(0.3, wide) < least_chance(0.3, close) < 0.3 < most_chance(0.3, close)
+    assert most_chance(0.3, close) < most_chance(0.3, wide) < 1
+    assert least_chance(0.0, close) == 0
+    assert most_chance(1.0, close) == 1
+    assert most_chance(0.0, close) == pytest.approx(1 - exp(-close))
+
+
+@pytest.mark.parametrize(("chance", "other"), [("1/10", "1/20"), ("1/4", "1/10"), ("1/2", "1/2")])
+def test_a_true_claim_is_refuted_no_more_often_than_it_says(chance: str, other: str) -> None:
+    """Over all outcomes of 100 runs each: the sum of the chances of those that refute it."""
+    runs, p, q = 100, Fraction(chance), Fraction(other)
+    assert float(p) <= exp(CLAIM.epsilon) * float(q)
+    alarm, fires = 0.0, 0
+    for others in range(runs + 1):
+        while fires <= runs and not CLAIM.refuted(fires, others, runs):
+            fires += 1
+        mass = lower_tail(runs, q, others) - (lower_tail(runs, q, others - 1) if others else 0.0)
+        alarm += mass * (upper_tail(runs, p, fires) if fires <= runs else 0.0)
+    assert alarm <= CLAIM.alarm
+
+
+def test_the_number_of_runs_catches_what_it_must_and_one_much_smaller_does_not() -> None:
+    p, q = Fraction(1, 3), Fraction(1, 60)
+    runs = CLAIM.runs_needed(p, q, miss=1e-3)
+
+    def caught(number: int) -> float:
+        most = max(k for k in range(number) if lower_tail(number, q, k - 1) <= 1 - 1e-9)
+        fires = next(hits for hits in range(number + 1) if CLAIM.refuted(hits, most, number))
+        return upper_tail(number, p, fires)
+
+    assert CLAIM.refuted(int(runs * p), int(runs * q) + 1, runs)
+    assert caught(2 * runs) > 0.999
+    assert not CLAIM.refuted(int(runs / 4 * p), int(runs / 4 * q), runs // 4)
+
+
+def test_what_the_claim_allows_needs_runs_without_end() -> None:
+    with pytest.raises(InputError, match="no number of runs"):
+        CLAIM.runs_needed(Fraction(1, 10), Fraction(1, 20), miss=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": -1.0}, {"delta": -0.1}, {"alarm": 0.0}, {"alarm": 1.0}])
+def test_a_claim_that_is_none_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="a claim has"):
+        Claim(**{"epsilon": 1.0, "delta": 0.0, "alarm": 1e-6, **wrong})

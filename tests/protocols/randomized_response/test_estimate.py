@@ -2,24 +2,31 @@
 
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import erf, exp, prod, sqrt
 
 import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.randomized_response.estimate import Estimate, estimate_count
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import Estimate, estimate_count, quantile
 from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
+from tests.support.binomial import ShareTest, log_mass
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (
     assert_unbiased,
     designs,
     disguised_copies,
+    every_design,
     every_record,
     expressions,
     name,
+    response_tables,
+    shares,
     solve,
     true_count,
 )
@@ -120,3 +127,135 @@ def test_what_theta_hides_altogether_is_refused() -> None:
     with pytest.raises(InputError, match="ask about columns of fewer groups"):
         estimate_count(sent, expression, design)
     estimate_count(sent, Expression(expression.terms[:6]), design)
+
+
+RESPONDENTS = 400
+
+
+def warner_intervals(theta: Fraction, confidence: float) -> list[tuple[float, float]]:
+    """Return the interval for every number of respondents that say yes."""
+    design = RelatedDesign((2,), ((0,),), theta)
+    asked = Expression((Term(0, 1),))
+    intervals = []
+    for yes in range(RESPONDENTS + 1):
+        sent = (np.arange(RESPONDENTS) < yes).astype(np.uint8)[:, None]
+        intervals.append(estimate_count(sent, asked, design).interval(confidence))
+    return intervals
+
+
+@pytest.mark.parametrize("theta", ["3/10", "9/20", "7/10", "9/10"])
+@pytest.mark.parametrize(("confidence", "low", "high"), [(0.95, 0.93, 0.97), (0.8, 0.77, 0.83), (0.99, 0.98, 0.996)])
+def test_over_all_outcomes_of_warners_survey_the_interval_covers_as_often_as_it_says(
+    theta: str, confidence: float, low: float, high: float
+) -> None:
+    """Respondents say yes with chance `theta P + (1 - theta)(1 - P)`, so the chance of each outcome is binomial."""
+    intervals = warner_intervals(Fraction(theta), confidence)
+    for share in map(Fraction, ("1/10", "1/4", "1/2", "9/10")):
+        yes = Fraction(theta) * share + (1 - Fraction(theta)) * (1 - share)
+        masses = [exp(log_mass(RESPONDENTS, yes, hits)) for hits in range(RESPONDENTS + 1)]
+        assert sum(masses) == pytest.approx(1, abs=1e-9)
+        covered = sum(m for m, (a, b) in zip(masses, intervals, strict=True) if a <= share <= b)
+        assert low <= covered <= high
+
+
+ALARM = 1e-8
+"""False-alarm rate of each statistical test here, over the choice of its seed."""
+SURVEYS = 1000
+TWO_GROUPS = RelatedDesign((2, 3), ((0,), (1,)), Fraction(7, 10))
+SURVEY = UnrelatedDesign((2, 3), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/3 1/3 1/3")))
+
+
+@pytest.mark.parametrize("design", [TWO_GROUPS, SURVEY])
+def test_simulated_intervals_cover_about_as_often_as_they_say(design: Design) -> None:
+    """At 80 %, with 2 % allowed for the normal; a standard error three tenths too small or too large is noticed."""
+    population = np.array([[0, 0]] * 3 + [[0, 2], [1, 1]] * 2 + [[1, 0], [0, 1], [1, 2]], dtype=np.uint8)
+    asked = Expression((Term(0, 0), Term(1, 0)))
+    generator = np.random.default_rng(41)
+    hits = 0
+    for _ in range(SURVEYS):
+        codes = population[generator.integers(len(population), size=500)]
+        low, high = estimate_count(design.randomize(codes, bulk_draw(generator, 500)), asked, design).interval(0.8)
+        hits += low <= 0.3 <= high
+    below, above = ShareTest(SURVEYS, Fraction(78, 100), ALARM), ShareTest(SURVEYS, Fraction(82, 100), ALARM)
+    narrow, wide = (Fraction(erf(factor * quantile(0.8) / sqrt(2))) for factor in (0.7, 1.3))
+    assert min(below.power(narrow), above.power(wide)) > 0.9
+    assert below.low <= hits <= above.high
+
+
+POPULATION = [
+    design
+    for design in every_design()
+    if len(every_record(design.sizes)) <= 6
+    and design.part(0).theta not in (0, 1)
+    and design.part(0).theta.denominator != 20
+]
+
+
+@pytest.mark.parametrize("design", POPULATION, ids=name)
+def test_over_all_samples_of_a_population_share_and_variance_are_unbiased(design: Design) -> None:
+    """Three inhabitants, two respondents drawn with replacement, all their responses."""
+    every = every_record(design.sizes)
+    population = every[[0, len(every) // 2, -1]]
+    samples = list(product(range(len(population)), repeat=2))
+    for expression in list(expressions(design.sizes))[::2]:
+        share = Fraction(true_count(population, expression), len(population))
+        outcomes = [
+            (chance / len(samples), estimate_count(table, expression, design))
+            for sample in samples
+            for table, chance in response_tables(population[list(sample)], design)
+        ]
+        assert sum(chance * e.proportion for chance, e in outcomes) == share
+        variance = sum(chance * (e.count - 2 * share) ** 2 for chance, e in outcomes)
+        assert sum(chance * e.population_variance for chance, e in outcomes) == variance
+
+
+def test_an_interval_worked_by_hand() -> None:
+    """Warner at 3/4: 6 of 10 say yes, `f` is 3/2 or -1/2, `P = 7/10`, `s^2 = 4 * 10/9 * 6/10 * 4/10`."""
+    design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
+    estimate = estimate_count(np.array([[1]] * 6 + [[0]] * 4, dtype=np.uint8), Expression((Term(0, 1),)), design)
+    assert estimate == Estimate(10, Fraction(7), Fraction(29, 2))
+    assert estimate.proportion == Fraction(7, 10)
+    assert estimate.population_variance == Fraction(32, 3)
+    assert estimate.proportion_error == pytest.approx(sqrt(32 / 3) / 10)
+    low, high = estimate.interval(0.95)
+    assert (low + high) / 2 == pytest.approx(0.7)
+    assert (high - low) / 2 == pytest.approx(1.959963985 * sqrt(32 / 3) / 10)
+
+
+def test_an_interval_is_not_cut_to_the_shares_that_exist() -> None:
+    design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
+    low, high = estimate_count(np.zeros((10, 1), dtype=np.uint8), Expression((Term(0, 0),)), design).interval(0.5)
+    assert low == high == 1.5
+
+
+def test_a_variance_below_zero_has_the_error_zero() -> None:
+    estimate = Estimate(2, Fraction(2), Fraction(1))
+    assert estimate.population_variance == -2
+    assert estimate.proportion_error == 0
+    assert estimate.interval(0.9) == (1, 1)
+
+
+@pytest.mark.parametrize(("confidence", "deviations"), [(0.5, 0.67449), (0.95, 1.95996), (0.99, 2.57583)])
+def test_a_standard_normal_lies_within_the_quantile_with_the_confidence(confidence: float, deviations: float) -> None:
+    assert quantile(confidence) == pytest.approx(deviations, abs=1e-5)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 1.1, float("nan")])
+def test_a_confidence_that_is_none_is_refused(confidence: float) -> None:
+    with pytest.raises(InputError, match="a confidence must lie between 0 and 1, both excluded"):
+        Estimate(2, Fraction(1), Fraction(1)).interval(confidence)
+
+
+def test_of_no_record_there_is_no_share_and_of_one_no_variance() -> None:
+    with pytest.raises(InputError, match="there are no records to estimate from"):
+        _ = Estimate(0, Fraction(0), Fraction(0)).proportion
+    for records in (0, 1):
+        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
+            _ = Estimate(records, Fraction(0), Fraction(0)).population_variance
+        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
+            Estimate(records, Fraction(0), Fraction(0)).interval(0.95)
+
+
+def test_a_confidence_next_to_1_has_a_quantile() -> None:
+    """By the exact tail, P(|z| > 8.2) = 2.4e-16."""
+    assert 8.1 < quantile(1 - 2**-52) < 8.3

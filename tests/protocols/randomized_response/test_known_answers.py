@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protocols.randomized_response.crosswise import ForcedDesign
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.forced import ForcedDesign
 from protocols.randomized_response.random_answers import corrected_share, random_share
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign

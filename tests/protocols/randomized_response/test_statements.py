@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.known_answers import given_away
 from protocols.privacy.loss import attribute_loss, known_answers_loss
-from protocols.randomized_response.crosswise import CrosswiseDesign
+from protocols.privacy.single_entry import given_away
+from protocols.randomized_response.crosswise import CrosswiseDesign, ForcedDesign, TriangularDesign
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.forced import ForcedDesign
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.randomized_response.triangular import TriangularDesign
 from protocols.simulation.draws import bulk_draw
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes

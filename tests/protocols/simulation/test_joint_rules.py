@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from protocols.association.joint import JointItemsets
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.rule_terms import RuleTerms

@@ -15,7 +15,7 @@ import pytest
 
 from protocols.noise.accounting import Spending
 from protocols.noise.own import OwnNoise
-from protocols.privacy.neighbours import Claim
+from protocols.privacy.loss import Claim
 from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.noise import BulkNoise, NoisyRun, SideNoise, grow_with_noise, side_spending
 from protocols.simulation.two_party import grow_plain

@@ -13,8 +13,7 @@ from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.draws import bulk_draw
-from protocols.survey.doubt import Doubt, chance_of_none, chi_square_tail, split_doubts
-from protocols.survey.mining import grow_tree
+from protocols.survey.mining import Doubt, chance_of_none, chi_square_tail, grow_tree, split_doubts
 from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes

@@ -14,8 +14,7 @@ from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw
-from protocols.survey.doubt import split_doubts
-from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.pooled import PooledEstimates, PooledResponses
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.arrays import Floats

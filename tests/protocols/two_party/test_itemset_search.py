@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from protocols.association.joint import JointItemsets, JointSet
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.role import Role, run_alone
 from protocols.rule_terms import RuleTerms

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.association.joint import JointItemsets
-from protocols.association.term_sets import TermSet
+from protocols.association.own_sets import TermSet
 from protocols.messages import DisguisedPage, PackedCounts, SetCounts
 from protocols.role import Transcript
 from protocols.rule_terms import RuleTerms

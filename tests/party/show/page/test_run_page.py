@@ -23,7 +23,7 @@ from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
 from party.show.reading import reading_line
 from protocols.learning.tree import Leaf, Tree
-from protocols.privacy.odds import disguised_odds
+from protocols.privacy.loss import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import Method, Terms
 from tests.support.finished import finished_parties, finished_party, hostile, page_facts

@@ -18,7 +18,7 @@ from party.survey.web.drafts import (
     write_survey,
 )
 from protocols.errors import InputError
-from protocols.privacy.odds import column_odds
+from protocols.privacy.loss import column_odds
 from protocols.tables.table import NO_ANSWER
 
 
