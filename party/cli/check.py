@@ -22,9 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
         InputError: A file cannot be used, or we would refuse the job.
     """
     config = read_party_config(arguments.party)
-    terms = None if arguments.job is None else read_job(arguments.job).terms
     notices: list[Notice | ReleasedBefore] = []
     local = load_common(config, KEY_FLOOR, notices.extend)
+    terms = None if arguments.job is None else read_job(arguments.job, people=local.listed).terms
     peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
     if peer_columns < 1:
         raise InputError("--peer-columns must be 1 or more")

@@ -6,7 +6,7 @@ from pathlib import Path
 from party.keys.passphrase import SOURCES
 from party.node.creation import create_party
 from party.settings.address import DEFAULT_HOSTS
-from party.settings.template import party_toml
+from party.settings.template import party_files
 from party.show.parties import made_lines, party_json
 from party.show.screen import put_json, say_all
 
@@ -15,7 +15,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Make it and say what to do next."""
     folder: Path = arguments.dir
     source = None if arguments.seal is None else SOURCES[arguments.seal]
-    settings = party_toml(arguments.name, arguments.key_bits)
+    settings = party_files(arguments.name, arguments.key_bits)
     identity = create_party(
         folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings, sealed_by=source
     )

@@ -48,8 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
     line = _line(arguments)
-    config, job = read_party_config(arguments.party), read_job(arguments.job)
+    config = read_party_config(arguments.party)
     local = load_common(config, KEY_FLOOR, tell)
+    job = read_job(arguments.job, people=arguments.records or local.listed)
     check_job(local, config, job)
     refused = _plan_training(arguments, config, local, job.terms, line)
     if refused is not None:

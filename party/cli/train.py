@@ -48,16 +48,18 @@ _MEETINGS = 6
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    config, job = read_party_config(arguments.party), read_job(arguments.job)
+    config = read_party_config(arguments.party)
+    read_job(arguments.job)  # one that cannot be read is refused before the data are
     settings = compute_settings(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     note_all(expiry_lines([identity, peer], utc_now()))
     with locked_folder(config.folder) as held:
-        again = arguments.overwrite or is_done_here(config, job)
-        place_results(arguments, config, replaces=again)  # NB: who runs here now may be about to write
         tell = telling_once()
         local = load_common(config, KEY_FLOOR, tell)
+        job = read_job(arguments.job, people=local.listed)
+        again = arguments.overwrite or is_done_here(config, job)
+        place_results(arguments, config, replaces=again)  # NB: who runs here now may be about to write
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             rows = OwnRows(config, ready, tell)

@@ -111,7 +111,7 @@ def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -
         InputError: They cannot be written.
     """
     for party in PARTIES:
-        settings = _settings(party, halves, options, port)
+        settings = {CONFIG_FILE: _settings(party, halves, options, port)}
         create_party(root / party, party, (_HOST,), options.key_bits, settings, options.key_floor)
         write_atomically(root / party / "data.csv", _csv(party, halves))
     for own, other in ((ALICE, BOB), (BOB, ALICE)):

@@ -30,7 +30,7 @@ def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     own = list_commitment(whole.secrets.coins, whole.records)
     people = kept_people(config.folder, whole.secrets.coins, whole.dataset, config.node.peer, own)
     if people is not None:
-        return load_inputs(config, key_floor, tell, people)
+        return replace(load_inputs(config, key_floor, tell, people), listed=len(whole.records))
     for each in notices:
         tell(each)
     return whole

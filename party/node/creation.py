@@ -13,11 +13,10 @@ from party.keys.passphrase import PassphraseSource
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
 from party.keys.secret_file import write_secret
 from party.settings.key_sizes import KEY_FLOOR
-from party.settings.place import CONFIG_FILE
 from protocols.errors import InputError
 from protocols.terms import MOST_KEY_BITS
 
-_FILES = (CERTIFICATE_FILE, CONFIG_FILE, SEALED_FILE, *SECRET_FILES)
+_FILES = (CERTIFICATE_FILE, SEALED_FILE, *SECRET_FILES)
 
 
 def create_party(
@@ -25,7 +24,7 @@ def create_party(
     name: str,
     hosts: Sequence[str],
     key_bits: int,
-    settings: str,
+    settings: Mapping[str, str],
     floor_bits: int = KEY_FLOOR,
     sealed_by: PassphraseSource | None = None,
 ) -> Identity:
@@ -36,7 +35,7 @@ def create_party(
         name: The party's.
         hosts: DNS names and IP addresses under which it is reached.
         key_bits: Length of the Paillier key.
-        settings: Content of its `party.toml`.
+        settings: Content of its `party.toml`, and of jobs to begin with, by their names.
         floor_bits: The least length of a key.
         sealed_by: Where the passphrase of its secrets comes from; none is written in the clear then.
 
@@ -50,7 +49,7 @@ def create_party(
         existed = folder.exists()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
-            _check_free(folder)
+            _check_free(folder, settings)
             identity = make_identity(name, hosts)
             secrets = {KEY_FILE: identity.key_pem, **make_keys(key_bits, floor_bits)}
             with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
@@ -71,16 +70,17 @@ def _write(
     folder: Path,
     identity: Identity,
     secrets: Mapping[str, bytes],
-    settings: str,
+    settings: Mapping[str, str],
     sealed_by: PassphraseSource | None,
 ) -> None:
     write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
     _write_secrets(staged, folder, secrets, sealed_by)
-    write_atomically(staged / CONFIG_FILE, settings)
+    for name, content in settings.items():
+        write_atomically(staged / name, content)
 
 
-def _check_free(folder: Path) -> None:
-    for name in _FILES:
+def _check_free(folder: Path, settings: Mapping[str, str]) -> None:
+    for name in (*_FILES, *settings):
         if (folder / name).exists():
             raise IdentityError(f"{folder / name} exists and is kept: choose another folder")
 

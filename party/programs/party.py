@@ -29,7 +29,8 @@ from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.party import PartyConfig, read_party_config
-from party.settings.template import party_toml
+from party.settings.place import CONFIG_FILE
+from party.settings.template import party_files
 from party.show.ledger import dealings_lines
 from party.show.run_report import rules_report, train_report
 from party.transport.channel import PagedChannel
@@ -87,13 +88,13 @@ class Party:
             folder: Where; made if it is not there.
             name: The party's.
             hosts: DNS names and addresses at which the other party reaches it.
-            settings: The content of its `party.toml`; a template to fill in unless given.
+            settings: The content of its `party.toml`; templates to fill in, of jobs too, unless given.
             key_bits: Length of the Paillier key.
 
         Raises:
             InputError: The name, a host, the length or the place is not possible, or the settings cannot be used.
         """
-        content = party_toml(name, key_bits) if settings is None else settings
+        content = party_files(name, key_bits) if settings is None else {CONFIG_FILE: settings}
         create_party(Path(folder), name, hosts, key_bits, content)
         return cls(folder)
 
@@ -132,7 +133,8 @@ class Party:
         Raises:
             InputError: The text says why.
         """
-        check_job(load_common(self.config, KEY_FLOOR), self.config, read_job(Path(job)), pinned_peer(self.config))
+        local = load_common(self.config, KEY_FLOOR)
+        check_job(local, self.config, read_job(Path(job), people=local.listed), pinned_peer(self.config))
 
     def train(self, job: Place, model: Place | None = None) -> PartyRun:
         """Call the peer, and learn a model together.
@@ -146,8 +148,9 @@ class Party:
             PeerError: The peer's fault; `DisagreementError` where both differ.
             PausedError: The run goes on when both start it again.
         """
-        terms, peer = read_job(Path(job)), pinned_peer(self.config)
+        peer = pinned_peer(self.config)
         with locked_folder(self.config.folder) as held, self._rows() as rows:
+            terms = read_job(Path(job), people=rows.local.listed)
             check_job(rows.local, self.config, terms, peer)
             with call_peer(self.config, load_identity(self.config.folder), peer) as channel:
                 return self._take_part(rows, held, channel, terms, model)

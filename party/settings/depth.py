@@ -5,7 +5,8 @@ from protocols.errors import InputError
 from protocols.terms import MOST_DEPTH
 
 ANY = "any"
-USUAL_DEPTH = 5  # of a job: dot products are paid per path
+USUAL_DEPTH = 5  # of a job that reveals counts: dot products are paid per path
+USUAL_TREE_DEPTH = 4  # of one that reveals the tree alone, which is an answer about people
 
 
 def read_depth(section: Section, default: int | str = ANY) -> int | None:

@@ -1,10 +1,11 @@
 """The settings of one run, `job.toml`: what to do together, and the terms, which the parties compare."""
 
-from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Final
 
-from party.settings.depth import ANY, USUAL_DEPTH, read_depth
+from party.settings.depth import ANY, USUAL_DEPTH, USUAL_TREE_DEPTH, read_depth
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.noise import read_noise
 from party.settings.party import USUAL_MIN_LEAF
@@ -35,29 +36,40 @@ _GONE = {
 }
 
 
-@dataclass(frozen=True)
-class _UsualLimits:
-    """What a job has that names no other: how far a tree is grown and by what, how many are held out."""
-
-    max_depth: int
-    min_leaf: int
-    test: str
-    impurity: Impurity = Impurity.INFORMATION_GAIN
+_TEST: Final = "1/5"
 
 
-_USUAL: Final = {
-    Reveal.TREE: _UsualLimits(max_depth=4, min_leaf=20, test="1/5"),
-    Reveal.COUNTS: _UsualLimits(max_depth=USUAL_DEPTH, min_leaf=USUAL_MIN_LEAF, test="1/5"),
-}
-_USUAL_OF_NOISY_TREE: Final = replace(_USUAL[Reveal.TREE], min_leaf=1, impurity=Impurity.GINI)
+def usual_depth(reveal: Reveal) -> int:
+    """Return how many splits a path of a tree has at most, where a job names no number."""
+    return USUAL_TREE_DEPTH if reveal is Reveal.TREE else USUAL_DEPTH
 
 
-def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
+def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int) -> int:
+    """Return how many records a leaf has at least, where a job names no number: of a tree alone 1 in 250 people, or 20.
+
+    With noise no branch of such a tree is compared with a number.
+
+    >>> [usual_leaf(Reveal.TREE, None, people) for people in (435, 26_049)]
+    [20, 105]
+    """
+    if reveal is Reveal.COUNTS:
+        return USUAL_MIN_LEAF
+    return max(20, ceil(people / 250)) if noise is None else 1
+
+
+def usual_impurity(reveal: Reveal, noise: Fraction | None) -> Impurity:
+    """Return what splits are chosen by, where a job names nothing: of a tree alone with noise Gini's index."""
+    of_noise = reveal is Reveal.TREE and noise is not None
+    return Impurity.GINI if of_noise else Impurity.INFORMATION_GAIN
+
+
+def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Train:
     """Read a `job.toml`.
 
     Args:
         path: The file.
         key_floor: The smallest key that a run may have.
+        people: How many our table lists: a leaf's least size follows where the job names none.
 
     Raises:
         ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
@@ -65,29 +77,28 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
     of_rules = read_toml(path, None).raw("learner", None) == RULES
     section = read_toml(path, RULE_KEYS if of_rules else _KEYS, _GONE)
     try:
-        return Train(read_rules(section, key_floor) if of_rules else _terms(section, key_floor))
+        return Train(read_rules(section, key_floor) if of_rules else _terms(section, key_floor, people))
     except TermError as error:
         raise section.error(error.field, error.problem) from None
 
 
-def _terms(job: Section, key_floor: int) -> Terms:
+def _terms(job: Section, key_floor: int, people: int) -> Terms:
     learner = Learner(job.choice("learner", Learner.names(), Learner.TREE))
     reveal = Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE))
     noise = read_noise(job)
-    usual = _USUAL[reveal] if noise is None or reveal is Reveal.COUNTS else _USUAL_OF_NOISY_TREE
     return Terms(
-        method=Method(job.choice("method", Method.names())),
+        method=Method(job.choice("method", Method.names(), Method.SMC)),
         theta=job.fraction("theta", USUAL_THETA),
         omega=read_window(job, 3),
         counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),
         class_name=job.text("class", controls=BLANKS),
         seed=job.integer("seed", 0, MOST_SEED, 0),
-        test=job.fraction("test", usual.test),
+        test=job.fraction("test", _TEST),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
-        max_depth=read_depth(job, usual.max_depth if learner is Learner.TREE else ANY),
-        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, usual.min_leaf),
+        max_depth=read_depth(job, usual_depth(reveal) if learner is Learner.TREE else ANY),
+        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, usual_leaf(reveal, noise, people)),
         noise=noise,
-        impurity=Impurity(job.choice("impurity", Impurity.names(), usual.impurity)),
+        impurity=Impurity(job.choice("impurity", Impurity.names(), usual_impurity(reveal, noise))),
         reveal=reveal,
         learner=learner,
     )

@@ -41,7 +41,7 @@ def read_rules(job: Section, key_floor: int) -> Terms:
             raise
         raise job.error(error.field, error.problem) from None
     return Terms(
-        method=Method(job.choice("method", Method.names())),
+        method=Method(job.choice("method", Method.names(), Method.SMC)),
         theta=job.fraction("theta", USUAL_THETA),
         omega=ALL,
         counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),

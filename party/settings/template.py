@@ -1,4 +1,6 @@
-"""The settings file that `cotally init` writes, with every key explained."""
+"""What `cotally init` writes: the settings with every key explained, and a job of each kind."""
+
+from party.settings.place import CONFIG_FILE
 
 _TEXT = """\
 # Settings of one party of cotally. They stay at home; only what the README lists ever crosses to
@@ -93,6 +95,49 @@ silence = 3600             # seconds without a message after which a peer that l
 workers = 0                # processes on this machine: 0 for one per processor, 1 for ours alone
 # on = "dask://host:8786"
 """
+
+
+_JOBS = {
+    "job.toml": """\
+# Terms of a run. `cotally plan` shows what they cost and reveal, `cotally train` runs them.
+# This one reveals the tree and nothing else; job-papers.toml, job-bayes.toml and job-rules.toml
+# reveal counts. A key that is left out has its usual value.
+class = "outcome"        # the column to predict
+reveal = "tree"          # which column splits which node, and the class of each leaf
+max_depth = 4            # most splits of a path
+# min_leaf = 100         # fewest records of a leaf of its own (default: n/250, at least 20)
+test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
+""",
+    "job-papers.toml": """\
+# The papers' Hybrid-ID3. It reveals exact counts, from which the other party can work out records:
+# both write [agree] exact_counts = true.
+method = "hybrid"        # or "smc", without copies; "randomized", without counts of candidates
+class = "outcome"
+reveal = "counts"
+theta = "2/3"            # chance that a two-valued column is sent truly
+omega = 3                # candidates that are counted at a node, or "all"
+max_depth = 5            # or "any", as in the papers
+# counting = "paillier"  # the papers' dot product: the same counts, minutes to hours
+""",
+    "job-bayes.toml": """\
+# Naive Bayes from exact counts: both write [agree] exact_counts = true.
+learner = "naive_bayes"
+class = "outcome"
+reveal = "counts"
+""",
+    "job-rules.toml": """\
+# Association rules over all columns, from exact counts: both write [agree] exact_counts = true.
+learner = "rules"
+reveal = "counts"
+min_support = "1/10"     # share of the people that an itemset must have
+max_len = 3              # most items of an itemset
+""",
+}
+
+
+def party_files(name: str, key_bits: int) -> dict[str, str]:
+    """Return the files of settings of a new party, by name: its own, and a job of each kind."""
+    return {CONFIG_FILE: party_toml(name, key_bits), **_JOBS}
 
 
 def party_toml(name: str, key_bits: int) -> str:

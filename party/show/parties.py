@@ -19,6 +19,7 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
             [
                 ("cert.pem", "give it to the other party"),
                 ("party.toml", "say there where the data are and what you agree to"),
+                ("job.toml, job-*.toml", "for the party that calls: what to learn, one file for each kind"),
                 (secrets, "keep them secret, and keep a backup"),
             ],
             indent=2,

@@ -48,6 +48,7 @@ class PartyInputs:
         compute: Where heavy arithmetic is done; in this process unless given.
         limits: The fewest records that what is told may stand for.
         form: The normal form in which the ids are.
+        listed: How many people its file lists, of whom these may be the common ones; as many as these unless given.
 
     Raises:
         InputError: The number of ids is not the number of records, there are no records, or a group names a column
@@ -64,6 +65,7 @@ class PartyInputs:
     compute: Compute | None = None
     limits: Limits = USUAL_LIMITS
     form: IdForm = USUAL_FORM
+    listed: int = 0
 
     def __post_init__(self) -> None:
         if not self.records or len(self.records) != len(self.table):
@@ -71,6 +73,7 @@ class PartyInputs:
         columns = len(self.table.attributes)
         if not all(0 <= column < columns for group in self.groups for column in group):
             raise InputError(f"a group names an unknown column: columns are 0 to {columns - 1}")
+        object.__setattr__(self, "listed", self.listed or len(self.records))
 
     def bringing_ids(self, ids: Sequence[str]) -> "PartyInputs":
         """Return what the party brings where only ids are compared: these, and no column."""

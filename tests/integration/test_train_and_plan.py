@@ -392,3 +392,13 @@ def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_anothe
     (note,) = ended.err.splitlines()
     assert note.startswith("cotally: note: this table has already been released as data set 'data' (")
     assert "under the new name 'again' it gets new coins, and both releases together show more than one" in note
+
+
+@pytest.mark.parametrize("kind", ["job", "job-papers", "job-bayes", "job-rules"])
+def test_each_job_of_a_new_party_runs_to_its_end_with_the_class_alone_filled_in(pair: Pair, kind: str) -> None:
+    job = pair.bob / f"{kind}.toml"
+    job.write_text(job.read_text().replace('"outcome"', '"class"'))
+    for command in ("plan", "train"):
+        ended = cotally_here(command, pair.bob / "party.toml", job)
+        assert ended.code == 0, ended.err
+    assert (pair.bob / "model.json").exists()

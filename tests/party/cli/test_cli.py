@@ -1,5 +1,6 @@
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,11 +14,14 @@ from party.cli import show
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_key, load_secret
 from party.models.tree_file import tree_from_json, tree_json
+from party.settings.job import read_job
 from party.settings.party import read_party_config
+from party.settings.template import party_files
 from party.show.incident import DEBUG
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError
+from protocols.terms import EVERYONE
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
 
@@ -57,17 +61,23 @@ def test_a_new_party_has_keys_and_settings_that_load(parties: Path) -> None:
     assert (config.name, config.agree.smallest_key_bits) == ("alice", 2048)
 
 
-def test_the_settings_file_fits_a_terminal_of_100_columns() -> None:
-    from party.settings.template import party_toml  # noqa: PLC0415
+def test_the_files_of_settings_fit_a_terminal_of_100_columns() -> None:
+    for text in party_files("alice", 3072).values():
+        assert max(map(len, text.splitlines())) <= 100
 
-    assert max(map(len, party_toml("alice", 3072).splitlines())) <= 100
+
+@pytest.mark.parametrize("name", [name for name in party_files("bob", 3072) if name.startswith("job")])
+def test_every_job_of_a_new_party_is_legal_with_and_without_the_keys_in_its_comments(tmp_path: Path, name: str) -> None:
+    text = party_files("bob", 3072)[name]
+    keys = [line.removeprefix("# ") if re.match(r"# \w+ = ", line) else line for line in text.splitlines()]
+    for form in (text, "\n".join(keys)):
+        (tmp_path / name).write_text(form)
+        assert read_job(tmp_path / name).terms.class_name in {"outcome", EVERYONE}
 
 
 def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_path: Path) -> None:
-    from party.settings.template import party_toml  # noqa: PLC0415
-
     lines = []
-    for line in party_toml("alice", 3072).splitlines():
+    for line in party_files("alice", 3072)["party.toml"].splitlines():
         bare = line.removeprefix("# ")
         other_tables = bare.startswith("items = ")  # rows of ids and items, which `repeated` is not for
         lines.append(bare if line.startswith("# ") and " = " in bare and not other_tables else line)

@@ -13,14 +13,14 @@ from party.settings.party import read_party_config
 @pytest.mark.parametrize("bits", [2047, 16385])
 def test_a_key_of_another_length_than_is_allowed_is_not_made(tmp_path: Path, bits: int) -> None:
     with pytest.raises(IdentityError, match="the key must have 2048 to 16384 bits"):
-        create_party(tmp_path / "alice", "alice", ["localhost"], bits, "", floor_bits=2048)
+        create_party(tmp_path / "alice", "alice", ["localhost"], bits, {}, floor_bits=2048)
     assert not (tmp_path / "alice").exists()
 
 
 def test_a_file_that_is_there_is_kept_and_no_other_is_made(tmp_path: Path) -> None:
     (tmp_path / "party.toml").write_text("mine")
     with pytest.raises(IdentityError, match=r"party\.toml exists and is kept"):
-        create_party(tmp_path, "alice", ["localhost"], 2048, "", floor_bits=2048)
+        create_party(tmp_path, "alice", ["localhost"], 2048, {"party.toml": ""}, floor_bits=2048)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("party.toml", "mine")]
 
 

@@ -18,7 +18,7 @@ ROWS = "id,age,sex\n" + "".join(f"p{row},{20 + row % 2},{'fm'[row % 2]}\n" for r
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("made") / "alice"
-    create_party(made, "alice", ["localhost"], BITS, SETTINGS, floor_bits=BITS)
+    create_party(made, "alice", ["localhost"], BITS, {"party.toml": SETTINGS}, floor_bits=BITS)
     (made / "t.csv").write_text(ROWS)
     return made
 

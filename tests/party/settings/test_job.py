@@ -7,7 +7,7 @@ import pytest
 from party.errors import ConfigError
 from party.settings.job import read_job
 from protocols.jobs import Train
-from protocols.terms import ALL, Counting, Impurity, Learner, Method, Terms
+from protocols.terms import ALL, Counting, Impurity, Learner, Method, Reveal, Terms
 
 JOB = """\
 method = "hybrid"
@@ -75,6 +75,25 @@ def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
     assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\n') == usual
     bayes = job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\nlearner = "naive_bayes"\n')
     assert bayes == replace(usual, max_depth=None, learner=Learner.NAIVE_BAYES)
+
+
+@pytest.mark.parametrize(("people", "least"), [(0, 20), (5_000, 20), (5_001, 21), (26_049, 105)])
+def test_a_job_of_a_class_alone_reveals_the_tree_alone_of_leaves_of_one_in_250_people(
+    tmp_path: Path, people: int, least: int
+) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text('class = "outcome"\n')
+    assert read_job(path, people=people).terms == replace(
+        TERMS,
+        method=Method.SMC,
+        reveal=Reveal.TREE,
+        max_depth=4,
+        min_leaf=least,
+        theta=Fraction(2, 3),
+        omega=3,
+    )
+    path.write_text('class = "outcome"\nmin_leaf = 7\n')
+    assert read_job(path, people=people).terms.min_leaf == 7
 
 
 def test_the_window_may_be_all_candidates(tmp_path: Path) -> None:
