@@ -105,8 +105,13 @@ _JOBS = {
 class = "outcome"        # the column to predict
 reveal = "tree"          # which column splits which node, and the class of each leaf
 max_depth = 4            # most splits of a path
-# min_leaf = 100         # fewest records of a leaf of its own (default: n/250, at least 20)
 test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
+
+# With 5,000 people or more and two classes, noise of epsilon 1 bounds what is learned of each
+# person, and costs hardly any accuracy:
+# noise = "1"
+# Without noise, a leaf of its own has at least 1 in 250 people, and 20, unless this says otherwise:
+# min_leaf = 100
 """,
     "job-papers.toml": """\
 # The papers' Hybrid-ID3. It reveals exact counts, from which the other party can work out records:

@@ -9,9 +9,11 @@ import pytest
 
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
+from party.node.aligning import load_common
 from party.records.alignments import past_alignments
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
+from party.settings.party import read_party_config
 from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving, start
 
 RECORDS = 150
@@ -74,6 +76,8 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
     trained = train(pair)
     assert trained.code == 0, trained.err
     assert sum(read_tree(pair.bob / "model.json").root.counts) == 120
+    common = load_common(read_party_config(pair.bob), 2048)
+    assert (len(common.records), common.listed) == (120, 150)  # what a job does not name is as before the alignment
     with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
         assert len(past_alignments(ledger.entries(), "data")) == 2
 

@@ -69,9 +69,8 @@ def test_the_files_of_settings_fit_a_terminal_of_100_columns() -> None:
 @pytest.mark.parametrize("name", [name for name in party_files("bob", 3072) if name.startswith("job")])
 def test_every_job_of_a_new_party_is_legal_with_and_without_the_keys_in_its_comments(tmp_path: Path, name: str) -> None:
     text = party_files("bob", 3072)[name]
-    keys = [line.removeprefix("# ") if re.match(r"# \w+ = ", line) else line for line in text.splitlines()]
-    for form in (text, "\n".join(keys)):
-        (tmp_path / name).write_text(form)
+    for commented in ("", *re.findall(r"^# (\w+ = .*)", text, re.MULTILINE)):
+        (tmp_path / name).write_text(f"{text}\n{commented}\n")
         assert read_job(tmp_path / name).terms.class_name in {"outcome", EVERYONE}
 
 
