@@ -30,7 +30,7 @@ from protocols.two_party.agreement import Policy, agree_on_training, answer, pro
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS
 from protocols.two_party.training import Outcome, run
-from tests.support.duel import End, duel
+from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms
 
 ANSWERS = (OpenedPage, SentTree, PackedCounts, ExactCounts)
@@ -56,8 +56,10 @@ class Guarded:
     def bob(self) -> PartyInputs:
         return make_local(self.case, "bob")
 
-    def meet(self, terms: Terms, bob: PartyInputs | None = None, *, opens: bool = False) -> Ends:
-        """Let Bob run a job with her, once more; who opens is his choice too."""
+    def meet(
+        self, terms: Terms, bob: PartyInputs | None = None, *, opens: bool = False, tamper: Tamper = honest
+    ) -> Ends:
+        """Let Bob run a job with her, once more; who opens is his choice too, and what he sends."""
         config = self._config()
         budget = config.agree.epsilon
         self.visits += 1
@@ -71,6 +73,7 @@ class Guarded:
             return duel(
                 take_part(mine, terms if opens else None, policy),
                 take_part(other, None if opens else terms, agree_to_all),
+                tamper,
             )
 
     @property
