@@ -316,13 +316,8 @@ class Terms:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """What a run takes of either side's epsilon; None without noise.
-
-        A record is trained on or held out: the table of those held out has an epsilon of its own beside a tree's.
-        """
-        if self.noise is None or not (self.hides_counts and self.test):
-            return self.noise
-        return max(self.noise, QUALITY)
+        """What a run takes of either side's epsilon; None without noise."""
+        return None if self.noise is None else epsilon_of(self.noise, self.test, self.reveal)
 
     @property
     def counts_exactly(self) -> bool:
@@ -357,6 +352,14 @@ class Terms:
         """Return the name of the first term in which the two differ; None if they are equal."""
         ours, theirs = ([getattr(terms, field.name) for field in fields(Terms)] for terms in (self, other))
         return next((name for name, a, b in zip(TERM_NAMES, ours, theirs, strict=True) if a != b), None)
+
+
+def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:
+    """Return what a run with noise takes of either side's epsilon.
+
+    A record is trained on or held out: the table of those held out has an epsilon of its own beside a tree's.
+    """
+    return max(noise, QUALITY) if reveal is Reveal.TREE and test else noise
 
 
 def unasked(window: Window) -> frozenset[str]:

@@ -194,11 +194,13 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
         terms: Of the run.
         train: Training records.
     """
-    mean = sum(domains) / len(domains)
+    levels, mean = _most_levels(len(domains), terms), sum(domains) / len(domains)
+    if terms.noises_tree:  # no leaf is above the last level
+        return sum(mean**level for level in range(levels))
     smallest = train / terms.min_leaf
     grown: float = min(_FEW_SPLITS * smallest, _GROWN * smallest**_GROWN_POWER)
     full, level = 0.0, 1.0
-    for _ in range(_most_levels(len(domains), terms)):
+    for _ in range(levels):
         full += level
         level *= mean * _SPLIT_AGAIN
         if full >= grown:
@@ -347,7 +349,7 @@ class ByTransfers:
         if run.terms.rules is not None:
             return run.counts / 2
         root = 1 + run.root_window * sum(columns) / len(run.sizes.domains)
-        following = run.terms.noise is None  # the last value
+        following = run.terms.noise is None or run.terms.hides_counts  # the last value
         values = run.window * sum(size - following for size in columns) / len(run.sizes.domains)
         possible = float(prod(1 + size for size in columns))
         below: float = _VECTORS * max(0.0, run.nodes - 1) ** _VECTORS_POWER * max(values, 0.5) ** 0.5

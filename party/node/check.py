@@ -32,11 +32,12 @@ from party.settings.party import PartyConfig
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.jobs import Train
-from protocols.noise.accounting import Spending, changes_of
+from protocols.noise.accounting import Spending, TreeSpending, changes_of
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.secret_tree.growth import tree_spending
 from protocols.terms import Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.power import Seen, seen_of_alike
@@ -90,7 +91,7 @@ class Assessment:
         terms: Of the run.
         most: Exact counts at most, or such with noise.
         likely: How many there probably are, where rules are looked for; None of trees.
-        noise: What each side spends, ours first; None where counts have no noise.
+        noise: What each side spends on counts, ours first, or either on a tree alone; None without noise.
         seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
         flaw: Why we would refuse the run; None if we would not, or it is over.
         records: How many are trained on.
@@ -99,7 +100,7 @@ class Assessment:
     terms: Terms
     most: int
     likely: int | None
-    noise: tuple[Spending, Spending] | None = None
+    noise: tuple[Spending, Spending] | TreeSpending | None = None
     seen: Seen | None = None
     flaw: InputError | None = None
     records: int = 0
@@ -301,14 +302,10 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     domains = [*own, *[mean] * supposed.peer_columns]
     classes = local.class_attribute.size if local.class_attribute else 2
     records = supposed.records or len(local.records)
-    found = Assessment(
-        terms,
-        most_counts(domains, classes, training_records(records, terms), terms, supposed.splits),
-        likely=None,
-        noise=_spendings(terms, len(own), supposed.peer_columns, alone=local.holds_class),
-        records=training_records(records, terms),
-    )
+    train = training_records(records, terms)
+    found = Assessment(terms, most_counts(domains, classes, train, terms, supposed.splits), likely=None, records=train)
     try:
+        found = replace(found, noise=spendings(terms, len(own), supposed.peer_columns, train, alone=local.holds_class))
         likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
     except InputError as error:
@@ -343,14 +340,29 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         terms,
         most_counts(domains, classes, train, terms),
         likely=None,
-        noise=_spendings(terms, own, len(columns) - own, alone=run.class_owners == (party,)),
+        noise=spendings(terms, own, len(columns) - own, train, alone=run.class_owners == (party,)),
     )
 
 
-def _spendings(terms: Terms, own: int, peer: int, *, alone: bool) -> tuple[Spending, Spending] | None:
-    """Return what each side would spend, one of them holding the class alone."""
+def spendings(
+    terms: Terms, own: int, peer: int, train: int, *, alone: bool
+) -> tuple[Spending, Spending] | TreeSpending | None:
+    """Return what each side would spend, with so many columns, ours first, or either on a tree alone.
+
+    Args:
+        terms: Of the run.
+        own: How many columns we have.
+        peer: How many the peer has.
+        train: How many records are trained on.
+        alone: Whether we hold the class alone; else the peer does.
+
+    Raises:
+        InputError: There are too many records.
+    """
     if terms.noise is None or terms.levels is None:
         return None
+    if terms.hides_counts:
+        return tree_spending(own + peer, terms.levels, terms.noise, train)
     sides = ((own, alone), (peer, not alone))
     changes = (changes_of(own + peer, mine, holds, terms.window, terms.levels) for mine, holds in sides)
     ours, theirs = (Spending(terms.noise, each) for each in changes)

@@ -11,13 +11,13 @@ from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import ALL, Method, unasked
+from protocols.terms import ALL, Method, Reveal, epsilon_of, unasked
 
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order tells nothing."""
 NodeTable = tuple[NodePath, str, str]
 """The counts of one column at a node, and what else sets them apart: classes counted together, the terms of noise."""
-_COUNTED = ("class counts", "counts", "accuracy")
+_NOISED = ("class counts", "counts", "accuracy", "opened")
 _DATED = (PREDICTION, "alignment", COLUMNS, COMPARISON, "run")
 """Entries whose dates are the first and last of what passed."""
 
@@ -193,11 +193,11 @@ class Dealings:
     @property
     def epsilons(self) -> list[Fraction]:
         """The epsilon of each run with noise; runs that asked for the same were told the same, and count once."""
-        noisy: list[Any] = []
-        for terms in self.terms.values():
-            if terms["noise"] is not None:
-                _once(noisy, _counting(terms))
-        return [Fraction(terms["noise"]) for terms in noisy]
+        noisy = {str(_counting(terms)): terms for terms in self.terms.values() if terms["noise"] is not None}
+        return [
+            epsilon_of(Fraction(each["noise"]), Fraction(each["test"]), Reveal(each.get("reveal", Reveal.COUNTS)))
+            for each in noisy.values()
+        ]
 
     def add(self, content: Any) -> None:
         """Add an entry of this data set and peer."""
@@ -224,7 +224,7 @@ class Dealings:
         terms = self.terms[content["run"]]
         if content["way"] != Way.LEARNED:
             _once(self.telling, terms)
-        noisy = content["kind"] in _COUNTED and terms["noise"] is not None
+        noisy = content["kind"] in _NOISED and terms["noise"] is not None
         if content["way"] in (Way.TOLD, Way.BOTH):
             (self.told_noisy if noisy else self.told).add(content, terms)
         if content["way"] in (Way.LEARNED, Way.BOTH):

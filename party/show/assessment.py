@@ -9,7 +9,8 @@ from party.node.check import Assessment, Past
 from party.records.tally import Revealed
 from party.settings.noise import noise_text
 from party.settings.party import Acceptance
-from protocols.noise.accounting import Spending
+from protocols.learning.whole import GINI_BITS
+from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.terms import Method, Terms
 from protocols.two_party.power import Seen
@@ -33,7 +34,7 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
         else noise_text(told.epsilon)
     )
     allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
-    return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
+    return [*lines, f"Epsilon spent: {spent}; [agree] epsilon allows {allowed}."]
 
 
 def _apart_lines(told: Past) -> list[str]:
@@ -67,10 +68,10 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
         told: What was revealed of the data set before.
         agree: What this party agrees to.
     """
-    noise = [] if run.noise is None else noise_lines(run.terms, *run.noise)
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
-    return [*amount_lines(run), *noise, *_epsilon_lines(run.terms.noise, told, agree), *checks, *refused]
+    noise = [*noise_lines(run.terms, run.noise), *_epsilon_lines(run.terms.epsilon, told, agree)]
+    return [*amount_lines(run), *noise, *checks, *refused]
 
 
 def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]:
@@ -129,16 +130,24 @@ def _rounded(count: int) -> int:
     return int(float(f"{count:.2g}"))
 
 
-def noise_lines(terms: Terms, ours: Spending | None, theirs: Spending | None) -> list[str]:
-    """Say what noise bounds and by how much counts are off; nothing where counts are exact.
+def noise_lines(terms: Terms, spent: tuple[Spending, Spending] | TreeSpending | None) -> list[str]:
+    """Say what noise bounds and how large it is; nothing where there is none.
 
     Args:
         terms: Of the run.
-        ours: What we spend.
-        theirs: What the peer spends.
+        spent: What we spend on counts, and the peer, or either on a tree alone.
     """
-    if ours is None or theirs is None:
+    if spent is None or terms.epsilon is None:
         return []
+    if isinstance(spent, TreeSpending):
+        delta = delta_of(terms.epsilon, max(spent.columns, 2))
+        bound = (
+            f"the whole run reveals epsilon {noise_text(terms.epsilon)} at most (delta {float(delta):.1e}) to each side"
+        )
+        worth, label = float(spent.worth.scale) / 2**GINI_BITS, float(spent.label.scale)
+        scales = f"noise of scale {worth:,.1f} records to what a column is worth at a node"
+        return [f"Noise: {bound}; each side adds {scales}, and of {label:,.1f} to the classes of a leaf."]
+    ours, theirs = spent
     what = "the whole run" if terms.method == Method.SMC else "all counts, beside the disguised copies,"
     cells, tested = deviations(ours, theirs)
     correct = f", the number classified correctly by {tested:.1f}" if terms.test else ""

@@ -30,7 +30,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
         yield f"  {head}:"
         yield from (f"    {_named_text(each)}" for each in (told.named if side is told.told else ()))
         yield from (f"    {line}" for line in _side_lines(side))
-        if noisy.numbers:
+        if noisy.numbers or noisy.opened:
             yield f"    with noise, epsilon {_sum_text(told.epsilons)} against each side:"
             yield from (f"      {line}" for line in _side_lines(noisy, "counts"))
     for kind, side in (("exact counts", told.learned), ("counts with noise", told.learned_noisy)):

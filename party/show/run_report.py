@@ -65,6 +65,13 @@ def _phases(report: Report) -> dict[str, float]:
     return {WORDS[phase]: seconds for phase, seconds in report.phases.items()}
 
 
+def _delta(trained: Trained) -> float | None:
+    terms, columns = trained.agreed.terms, len(trained.agreed.schema.attributes)
+    if terms.epsilon is None:
+        return None
+    return float(delta_of(terms.epsilon, max(columns, 2) if terms.noises_tree else 1))
+
+
 def train_report(trained: Trained, report: Report) -> TrainReport:
     """Return what a run of training cost, as `cotally demo` and scripts read it."""
     outcome, terms, traffic, revealed = trained.outcome, trained.agreed.terms, report.traffic, revealed_by(trained)
@@ -83,8 +90,8 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         exact_counts_disclosed=revealed.counts,
         counts_of=vars(revealed),
         phases=_phases(report),
-        noise=None if terms.noise is None else str(terms.noise),
-        delta=None if terms.noise is None else float(delta_of(terms.noise)),
+        noise=None if terms.epsilon is None else str(terms.epsilon),
+        delta=_delta(trained),
         seen=seen_json(trained.seen),
         remembered=outcome.remembered,
     )

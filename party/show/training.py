@@ -4,7 +4,7 @@ from pathlib import Path
 
 from party.forecast.model import Forecast, most_counts
 from party.names import printable
-from party.node.check import Assessment
+from party.node.check import Assessment, spendings
 from party.node.players import Trained
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
@@ -18,12 +18,13 @@ from party.show.run_report import revealed_by
 from party.show.worth import worth_lines
 from protocols.learning.models import Model, commonest_share
 from protocols.learning.tree import Tree
+from protocols.noise.accounting import Spending, TreeSpending
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.terms import Learner, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.noise import spending
+from protocols.two_party.split import training_records
 
 _LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}
 
@@ -56,9 +57,17 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
     told = f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
-        *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),
+        *noise_lines(terms, _spent(local, agreed)),
         *copy,
     ]
+
+
+def _spent(local: PartyInputs, agreed: Agreement) -> tuple[Spending, Spending] | TreeSpending | None:
+    """Return what both sides spend on noise."""
+    schema, train = agreed.schema, training_records(len(local.records), agreed.terms)
+    own = sum(attribute.party == local.party for attribute in schema.attributes)
+    alone = schema.class_owners == (local.party,)
+    return spendings(agreed.terms, own, len(schema.attributes) - own, train, alone=alone)
 
 
 def _rules_text(agreed: Agreement) -> str:

@@ -99,12 +99,12 @@ class TreeSpending:
 
         A winner's chance passes it by `2**-40` times the epsilon of the comparison at most, for each who may win.
         """
-        return max(self.columns, 2) * self.epsilon / (1 << CUT_BITS)
+        return delta_of(self.epsilon, max(self.columns, 2))
 
 
-def delta_of(epsilon: Fraction) -> Fraction:
-    """Return the delta of a run, as this module has it."""
-    return epsilon / (1 << CUT_BITS)
+def delta_of(epsilon: Fraction, winners: int = 1) -> Fraction:
+    """Return the delta of a run, as this module has it; `winners` is how many may win at a node of a tree alone."""
+    return winners * epsilon / (1 << CUT_BITS)
 
 
 def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:

@@ -6,24 +6,18 @@ from protocols.noise.own import KeyedNoise, OwnNoise, TreeNoise
 from protocols.randomness import canonical, keyed_digest
 from protocols.secret_tree.growth import tree_spending
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 
 
-def spending(schema: Schema, terms: Terms, side: str) -> Spending | None:
-    """Return what a side spends on counts in a run; None where these have no noise."""
-    if terms.noise is None or terms.levels is None or terms.hides_counts:
-        return None
-    return Spending(terms.noise, most_changes(schema, side, terms.window, terms.levels))
-
-
 def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:
     """Return both sides' noise in counts, ours ready to be drawn; None where these are exact, or nobody sees them."""
-    ours, theirs = (spending(agreement.schema, agreement.terms, side) for side in (local.party, agreement.peer))
-    if ours is None or theirs is None:
+    terms, schema = agreement.terms, agreement.schema
+    if terms.noise is None or terms.levels is None or terms.hides_counts:
         return None
-    tables, places = tables_digest(local, agreement), _places(agreement.schema)
+    changes = (most_changes(schema, side, terms.window, terms.levels) for side in (local.party, agreement.peer))
+    ours, theirs = (Spending(terms.noise, each) for each in changes)
+    tables, places = tables_digest(local, agreement), _places(schema)
     return BothNoises(OwnNoise(local.secrets.coins, tables, ours, places), theirs)
 
 

@@ -51,7 +51,7 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
             (known,) = released(ledger.entries()).values()
         assert list(spent_of(known).values()) == ["20"]
     planned = cotally_here("plan", str(pair.alice / "party.toml"), str(job))
-    assert "Epsilon spent on counts: 20; [agree] epsilon allows 25." in planned.out
+    assert "Epsilon spent: 20; [agree] epsilon allows 25." in planned.out
     assert (
         "This run spends epsilon 20, 15 more than [agree] epsilon leaves, which refuses it; a run that" in planned.out
     )

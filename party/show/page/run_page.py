@@ -244,7 +244,7 @@ def _worth(told: Finished) -> _Rows:
         found.append(("Cost ratio", text))
     if run.estimated:
         found.append(("Estimated columns", printable(", ".join(run.estimated))))
-    if run.terms["noise"] is not None:
+    if isinstance(told.assessment.noise, tuple):
         text = f"each off by a standard deviation of up to {_deviations(told)[0]:,.1f} records, by noise"
         found.append(("Counts", text))
     return found
@@ -318,7 +318,8 @@ def _told_share(share: float | None) -> str:
 
 def _deviations(told: Finished) -> tuple[float, float]:
     """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
-    return (0.0, 0.0) if told.assessment.noise is None else deviations(*told.assessment.noise)
+    spent = told.assessment.noise
+    return deviations(*spent) if isinstance(spent, tuple) else (0.0, 0.0)
 
 
 def _accuracy(told: Finished) -> _Rows:
@@ -329,7 +330,7 @@ def _accuracy(told: Finished) -> _Rows:
     share, error = run.correct / tests, run.error / tests
     if not error:
         noise = ""
-        if run.terms["noise"] is not None:
+        if isinstance(told.assessment.noise, tuple):
             noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
         return [("Accuracy", f"{share:.3f} on {tests:,} held-out records{noise}")]
     if run.scores is not None:

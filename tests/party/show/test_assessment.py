@@ -23,9 +23,10 @@ from party.show.assessment import (
     seen_line,
 )
 from protocols.errors import InputError
-from protocols.noise.accounting import Spending
+from protocols.learning.whole import GINI_BITS
+from protocols.noise.accounting import Spending, TreeSpending
 from protocols.role import run_pair
-from protocols.terms import ALL, Counting, Method
+from protocols.terms import ALL, HALF, Counting, Impurity, Method
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.parties import Case, make_local, make_roles, make_terms
 
@@ -64,7 +65,7 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
     assert past_lines(TOLD, bounded) == [
         "Revealed so far: 2 runs on different terms; 3 of 5 are left.",
         "Revealed so far: 30 counts (27 of tables, 2 of classes, 1 of accuracy); 0 of 20 are left.",
-        "Epsilon spent on counts: 1.5; [agree] epsilon allows 3.",
+        "Epsilon spent: 1.5; [agree] epsilon allows 3.",
     ]
     spent = past_lines(
         Past({}, 1, Revealed(tables=1), Fraction(0)), replace(agree, life=replace(agree.life, runs=1, counts=20))
@@ -72,7 +73,7 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
     refused = "a run on other terms is refused, one on the same terms is not"
     assert spent[0] == f"Revealed so far: 1 run on different terms; 0 of 1 are left: {refused}."
     assert spent[1] == "Revealed so far: 1 count (1 of tables); 19 of 20 are left."
-    assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent on counts: no bound")
+    assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent: no bound")
 
 
 @pytest.mark.parametrize(("most", "whom"), [(None, "anybody"), (1200, "1,200 people")])
@@ -96,7 +97,7 @@ def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptan
     assert [line.split(";")[0] for line in told] == [
         "Revealed so far: 1 run on different terms",
         "Revealed so far: 4 counts (4 of tables)",
-        "Epsilon spent on counts: no bound, as counts or a tree without noise were revealed",
+        "Epsilon spent: no bound, as counts or a tree without noise were revealed",
     ]
 
 
@@ -123,12 +124,26 @@ def test_what_noise_bounds_and_by_how_much_numbers_are_off_stands_in_one_line(me
     """Both scales are 80: a count has a variance of 4 times 6,400."""
     spending = Spending(Fraction(1), 80)
     terms = make_terms(method=method, noise=Fraction(1), max_depth=3)
-    (line,) = noise_lines(terms, spending, spending)
+    (line,) = noise_lines(terms, (spending, spending))
     assert line.startswith(f"Noise: {what}")
     assert "reveals epsilon 1 at most (delta 9.1e-13) to each side" in line
     assert "noise of scale 80.0 (ours) and 80.0 (the peer's) puts" in line
     assert "a count off by about 160 records (standard deviation), the number classified correctly by 2.0" in line
-    assert noise_lines(make_terms(), None, None) == []
+    assert noise_lines(make_terms(), None) == []
+
+
+@pytest.mark.parametrize(("test", "epsilon", "delta"), [(Fraction(0), "0.25", "1.4e-12"), (HALF, "0.5", "2.7e-12")])
+def test_what_noise_bounds_of_a_tree_alone_and_how_large_it_is_stands_in_one_line(
+    test: Fraction, epsilon: str, delta: str
+) -> None:
+    """Three levels share six tenths: `2 * 1 / (0.25 * 0.6/3)` records; labels have `2 / (0.25 * 0.4)`."""
+    noise = Fraction(1, 4)
+    terms = make_terms(method="smc", reveal="tree", max_depth=3, noise=noise, impurity=Impurity.GINI, test=test)
+    (line,) = noise_lines(terms, TreeSpending(noise, 3, 2**GINI_BITS, 6))
+    assert line == (
+        f"Noise: the whole run reveals epsilon {epsilon} at most (delta {delta}) to each side; each side adds noise of "
+        "scale 40.0 records to what a column is worth at a node, and of 20.0 to the classes of a leaf."
+    )
 
 
 def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its_parts() -> None:
