@@ -255,9 +255,10 @@ class Terms:
         """Only the secret tree keeps counts from both sides."""
         if Reveal(self.reveal) is Reveal.COUNTS:
             return
+        if not self.counts_exactly:
+            raise TermError("reveal", 'must be "counts" with method = "randomized": its miner sees all that it counts')
         for field, value, needed in (
             ("learner", self.learner, Learner.TREE),
-            ("method", self.method, Method.SMC),
             ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
         ):
             if value != needed:
@@ -270,6 +271,8 @@ class Terms:
                 "max_depth", 'must be a number with reveal = "tree": it bounds what the tree says of people'
             )
         self._check_noisy_tree()
+        if self.ranks and self.omega is ALL:
+            raise TermError("omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies')
 
     def _check_noisy_tree(self) -> None:
         """What is beside noisy winners and labels would void their epsilon if it followed from true counts."""

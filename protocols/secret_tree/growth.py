@@ -1,15 +1,18 @@
 """ID3 over counts that nobody sees, level by level: which attribute splits which node, and which class a leaf has.
 
-    counts      shares of N(E and A = v and class = c) for all nodes and candidates of a depth (`shares`)
+    window      of the candidates of a node, the omega best by estimated gains (`window`), where some are left out
+    counts      shares of N(E and A = v and class = c) for all nodes and their windows of a depth (`shares`)
     worth       U of each candidate (`entropy`, `gini`); without two branches of `min_leaf` records or more it is barred
     winner      the least U, ties to the first (`contest`)
     leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
     label       the commonest class, ties to the first; a branch of fewer than `min_leaf` records has its parent's
 
-Of each node it is opened whether it is a leaf; then its label, or the winner's place. Where `min_leaf` is 1 no
-candidate is barred, and what is of one class is opened before the rest is counted: the tree shows it.
+Of each node that is asked its window is opened, then whether it is a leaf; then its label, or the winner's place. Where
+`min_leaf` is 1 no candidate is barred, and what is of one class is opened before the rest is counted: the tree shows
+it.
 
-The last value's counts follow from the node's, and one child's from its parent's and its siblings': shares add up.
+The last value's counts follow from the node's, and one child's from its parent's and its siblings' where all have them:
+shares add up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.answers import AnswerNumbers, KeptAnswers
+from protocols.counts import Query
 from protocols.errors import InputError
+from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.learning.whole import GINI_BITS, Gini
 from protocols.noise.accounting import TreeSpending
@@ -41,10 +46,11 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
+from protocols.secret_tree.window import window_wires
 from protocols.secret_tree.worth import worth_by
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
-from protocols.terms import Growth, Impurity
+from protocols.terms import ALL, Growth, Impurity
 
 Tables = Mapping[int, Uint64s]
 """Our shares of the counts of each candidate (`values x classes`)."""
@@ -56,7 +62,7 @@ class HiddenNode:
 
     Args:
         expression: Its path.
-        candidates: What may split it.
+        candidates: What may split it; of a node that is not asked nothing.
         counts: Our shares of its classes' counts.
         of_parent: Our shares of the bits of its parent's label; the root has none.
     """
@@ -75,15 +81,15 @@ class SecretTree:
     """One side's part of growing a tree.
 
     Args:
-        schema: The joint schema.
-        growth: Its depth, and the least records of a leaf.
+        allowance: What it may reveal: its columns, its depth, its windows, its bits.
+        growth: How it is grown, to the same depth.
         counts: Of the training records.
         gates: Our part of the computation.
-        most_bits: That the tree may reveal; None for any.
         answers: The levels that both remember: what each node's answer is, its attribute or, of a leaf, `-1 - label`.
         noise: Ours, where `growth` has noise.
+        ranking: What finds windows, where the allowance has some.
 
-    Discloses: the tree: its splits and labels.
+    Discloses: the tree: its splits and labels; and the windows of the nodes that were asked.
 
     Raises:
         InputError: Noise is not for a tree of these limits or this measure, or it does not fit them.
@@ -91,18 +97,21 @@ class SecretTree:
 
     def __init__(
         self,
-        schema: Schema,
+        allowance: Allowance,
         growth: Growth,
         counts: SharedCounts,
         gates: Gates,
-        most_bits: Fraction | None = None,
         answers: KeptAnswers | None = None,
         noise: TreeNoise | None = None,
+        ranking: Ranking | None = None,
     ) -> None:
+        schema = allowance.schema
         check_noise(schema, growth, counts.records, noise)
-        self._noise = noise
+        if (allowance.window is ALL) != (ranking is None):
+            raise InputError("a window needs something to rank by, and all candidates nothing")
+        self._noise, self._ranking = noise, ranking
         self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
-        self._allowance, self._spent = Allowance(schema, growth.max_depth, most=most_bits), Fraction(0)
+        self._allowance, self._spent = allowance, Fraction(0)
         self._worth = worth_by(
             growth.impurity, gates, counts.records, schema.classes, 2 * noise.spending.worth.cut if noise else 0
         )
@@ -120,35 +129,47 @@ class SecretTree:
         """
         level = [ROOT]
         while level:
-            known = self._answers.recalled()
-            opened = (yield from self._ask(level)) if known is None else self._as_known(level, known)
-            self._nodes |= opened
+            candidates = yield from self._competing(level)
+            known = yield from self._answers.ask(self._ask(level, candidates))
+            opened = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
+            self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_label
+            self._nodes |= zip(level, opened, strict=True)
             level = [
                 path.child(node.attribute, value)
-                for path, node in opened.items()
+                for path, node in zip(level, opened, strict=True)
                 if isinstance(node, Split)
                 for value in range(self._schema.attributes[node.attribute].size)
             ]
         return assembled(self._schema, self._nodes.items(), self._growth)
 
-    def _ask(self, level: Sequence[Expression]) -> Role[Opened]:
-        """Open what the nodes of a depth are, and keep it."""
-        yield from self._count_anew(level)
-        opened: Opened = {}
-        yield from self._grow([self._hidden(path) for path in level], opened)
-        opened = {path: opened[path] for path in level}
-        nodes = opened.values()
-        yield from self._answers.keep(
-            tuple(float(-1 - node.label if isinstance(node, Leaf) else node.attribute) for node in nodes)
-        )
-        return opened
+    def _competing(self, level: Sequence[Expression]) -> Role[list[tuple[int, ...]]]:
+        """Spend the bits of the nodes of a depth that may be asked; return the window of each, of others nothing."""
+        candidates = [
+            tuple(at for at in range(len(self._schema.attributes)) if at not in path.columns) for path in level
+        ]
+        asked = self._allowance.asked(candidates, self._spent)
+        self._spent += self._allowance.price([candidates[at] for at in asked])
+        windows, omega = [candidates[at] for at in asked], self._allowance.window
+        if windows and self._ranking is not None and omega is not ALL and omega < len(windows[0]):
+            self._ranking.advance([level[at] for at in asked])
+            queries = [Query(level[at], candidates[at], None) for at in asked]
+            windows = yield from self._ranking.windows(queries, omega)
+        of_node = dict(zip(asked, windows, strict=True))
+        return [of_node.get(at, ()) for at in range(len(level))]
 
-    def _as_known(self, level: Sequence[Expression], known: AnswerNumbers) -> Opened:
-        """Return what both remember of a depth."""
-        self._asked([self._candidates(path) for path in level])
-        nodes = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
-        self._spent += sum(isinstance(node, Leaf) for node in nodes) * self._allowance.of_label
-        return dict(zip(level, nodes, strict=True))
+    def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
+        """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`."""
+        yield from self._count_anew(level)
+        nodes = [
+            HiddenNode(path, of_node, self._shares[path], self._of_parents.get(path))
+            for path, of_node in zip(level, candidates, strict=True)
+        ]
+        opened: Opened = {}
+        yield from self._grow(nodes, opened)
+        return tuple(
+            float(-1 - node.label if isinstance(node, Leaf) else node.attribute)
+            for node in (opened[path] for path in level)
+        )
 
     def _count_anew(self, level: Sequence[Expression]) -> Role[None]:
         """Share the counts of nodes whose parents' were not shared in this session: of the root, or where it goes on.
@@ -171,12 +192,6 @@ class SecretTree:
         label = bits_of_lanes((yield from self._commonest(numbers)))
         of_parent = {path: label[:, at] for at, path in enumerate(parents)}
         self._of_parents = {path: of_parent[path.parent] for path in level}
-
-    def _candidates(self, path: Expression) -> tuple[int, ...]:
-        return tuple(at for at in range(len(self._schema.attributes)) if at not in path.columns)
-
-    def _hidden(self, path: Expression) -> HiddenNode:
-        return HiddenNode(path, self._candidates(path), self._shares[path], self._of_parents.get(path))
 
     def _grow(self, level: list[HiddenNode], opened: Opened) -> Role[None]:
         """Open what the nodes of one depth are; keep our shares of the next."""
@@ -265,39 +280,49 @@ class SecretTree:
     def _tables(self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]) -> Role[list[Tables]]:
         """Return our shares of the counts of all candidates of each node, given those of nodes above them."""
         spared, classes = self._spared(nodes, above), self._schema.classes
-        what = [
-            node.expression.child(candidate, value) & Term(self._schema.class_index, label)
+        counted = [
+            (at, candidate)
             for at, node in enumerate(nodes)
-            if at not in spared
             for candidate in node.candidates
+            if (at, candidate) not in spared
+        ]
+        what = [
+            nodes[at].expression.child(candidate, value) & Term(self._schema.class_index, label)
+            for at, candidate in counted
             for value in range(self._schema.attributes[candidate].size - 1)
             for label in range(classes)
         ]
         shares, start = (yield from self._counts.count(what)).reshape(-1, classes), 0
         tables: list[dict[int, Uint64s]] = [{} for _ in nodes]
-        for at, node in enumerate(nodes):
-            for candidate in () if at in spared else node.candidates:
-                rows = shares[start : start + self._schema.attributes[candidate].size - 1]
-                start += len(rows)
-                tables[at][candidate] = np.concatenate([rows, (node.counts - rows.sum(0, dtype=WORD))[None]])
-        for at, siblings in spared.items():
-            of_parent = above[nodes[at].expression.parent]
-            for candidate in nodes[at].candidates:
-                others = np.stack([tables[each][candidate] for each in siblings]) if siblings else np.zeros(1, WORD)
-                tables[at][candidate] = of_parent[candidate] - others.sum(0, dtype=WORD)
+        for at, candidate in counted:
+            rows = shares[start : start + self._schema.attributes[candidate].size - 1]
+            start += len(rows)
+            tables[at][candidate] = np.concatenate([rows, (nodes[at].counts - rows.sum(0, dtype=WORD))[None]])
+        for (at, candidate), siblings in spared.items():
+            tables[at][candidate] = above[nodes[at].expression.parent][candidate]
+            for each in siblings:
+                tables[at][candidate] = tables[at][candidate] - tables[each][candidate]
         return list(tables)
 
-    def _spared(self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]) -> dict[int, list[int]]:
-        """Return for the last branch of each split all of whose branches are counted, where the others are."""
+    def _spared(
+        self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]
+    ) -> dict[tuple[int, int], list[int]]:
+        """Return which candidates of which nodes follow from the parent's and those of the other branches, and these.
+
+        The node is the last branch of a split all of whose branches are counted; all windows have the candidate.
+        """
         branches: dict[Expression, list[int]] = {}
         for at, node in enumerate(nodes):
             if node.expression.terms and node.expression.parent in above:
                 branches.setdefault(node.expression.parent, []).append(at)
-        return {
-            places[-1]: places[:-1]
-            for places in branches.values()
-            if len(places) == self._schema.attributes[nodes[places[0]].expression.terms[-1].column].size
-        }
+        spared = {}
+        for parent, (*siblings, last) in branches.items():
+            if len(siblings) + 1 == self._schema.attributes[nodes[last].expression.terms[-1].column].size:
+                windows = [above[parent], *(nodes[at].candidates for at in siblings)]
+                for candidate in nodes[last].candidates:
+                    if all(candidate in window for window in windows):
+                        spared[last, candidate] = siblings
+        return spared
 
     def _contest(self, nodes: Sequence[HiddenNode], tables: Sequence[Tables]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of which candidate wins at each node, and of whether all are barred: a lane each."""
@@ -326,23 +351,16 @@ class SecretTree:
         two = yield from several(self._gates, wires_of(branches))
         return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
 
-    def _asked(self, level: Sequence[tuple[int, ...]]) -> list[int]:
-        """Return which nodes of a depth may be asked, given each one's candidates, and spend their bits."""
-        asked = self._allowance.asked(level, self._spent)
-        self._spent += self._allowance.price([level[at] for at in asked])
-        return asked
-
     def _without_unasked(self, level: Sequence[HiddenNode], opened: Opened) -> Role[list[HiddenNode]]:
         """Open the labels of nodes that nothing may split; return the others."""
-        asked = self._asked([node.candidates for node in level])
-        ended = [node for at, node in enumerate(level) if at not in set(asked)]
+        ended = [node for node in level if not node.candidates]
         if ended:
             if self._noise is None:
                 label, _ = yield from self._judged(ended)
             else:
                 label = yield from self._noisy_labels(ended, self._noise)
             yield from self._put_leaves(ended, label, range(len(ended)), opened)
-        return [level[at] for at in asked]
+        return [node for node in level if node.candidates]
 
     def _without_leaves(
         self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, opened: Opened
@@ -358,9 +376,7 @@ class SecretTree:
     ) -> Role[None]:
         lanes = [Lane(at, level[at].expression, range(self._schema.classes)) for at in places]
         labels = yield from open_lanes(self._gates, OpenedKind.LABELS, label, lanes)
-        for lane, label_of_leaf in zip(lanes, labels, strict=True):
-            opened[lane.node] = Leaf((), label_of_leaf)
-            self._spent += self._allowance.of_label
+        opened |= {lane.node: Leaf((), each) for lane, each in zip(lanes, labels, strict=True)}
 
 
 def _lanes(nodes: Sequence[HiddenNode], places: Sequence[int]) -> list[Lane]:
@@ -397,23 +413,32 @@ def check_noise(schema: Schema, growth: Growth, records: int, noise: TreeNoise |
         raise InputError("the noise is of another tree")
 
 
-def simulate_openings(tree: Tree, most_bits: Fraction | None = None) -> Iterator[Uint64s]:
-    """Yield the wires that a run opens, in their order, from its tree and the bits that it may reveal."""
-    allowance, classes = Allowance(tree.schema, tree.growth.max_depth, most=most_bits), tree.schema.classes
+def simulate_openings(
+    tree: Tree, allowance: Allowance, windows: Mapping[Expression, tuple[int, ...]] | None = None
+) -> Iterator[Uint64s]:
+    """Yield the wires that a run opens, in their order, from its tree, what that may reveal, and its windows."""
+    every, classes, omega = range(len(tree.schema.attributes)), tree.schema.classes, allowance.window
     for level, asked in allowance.levels(tree):
         ended = [node.label for at, (_, node) in enumerate(level) if isinstance(node, Leaf) and at not in asked]
         nodes = [level[at] for at in asked]
         labels = [node.label for _, node in nodes if isinstance(node, Leaf)]
-        winners = [_place(expression, node) for expression, node in nodes if isinstance(node, Split)]
-        left = len(tree.schema.attributes) - len(level[0][0].terms)
+        candidates = [[at for at in every if at not in path.columns] for path, _ in nodes]
+        if windows and omega is not ALL and nodes and omega < len(candidates[0]):
+            own = [windows[path] for path, _ in nodes]
+            yield window_wires(
+                np.array([[at in one for at in all_] for one, all_ in zip(own, candidates, strict=True)])
+            )
+            candidates = [list(window) for window in own]
+        winners = [
+            of_node.index(node.attribute)
+            for (_, node), of_node in zip(nodes, candidates, strict=True)
+            if isinstance(node, Split)
+        ]
+        left = len(candidates[0]) if candidates else 0
         ends = [isinstance(node, Leaf) for _, node in nodes] if tree.growth.noise is None else []
         for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
             if numbers:
                 yield _wires(numbers, kinds)
-
-
-def _place(expression: Expression, split: Split) -> int:
-    return split.attribute - sum(column < split.attribute for column in expression.columns)
 
 
 def _wires(numbers: Sequence[int], kinds: int) -> Uint64s:

@@ -6,17 +6,21 @@ Where a run goes on, transfers and shares are made anew; the levels that both re
 import numpy as np
 
 from protocols.answers import KeptAnswers
+from protocols.counting.estimated import Estimator
 from protocols.counting.oblivious import TREE_DEPTH, sides_of
-from protocols.counting.rows import make_view
 from protocols.learning.tree import Tree
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import set_up
 from protocols.oblivious.triples import Triples
 from protocols.role import Role
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import SecretTree
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.shares import SharedCounts
+from protocols.secret_tree.window import SecretRanking
+from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.copies import Copies
 from protocols.two_party.held_out import score
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import tree_noise_of
@@ -24,33 +28,35 @@ from protocols.two_party.secure import RecordParts, first_side
 
 
 def grow_secretly(
-    local: PartyInputs, agreed: Agreement, parts: RecordParts, answers: KeptAnswers
+    local: PartyInputs, agreed: Agreement, copies: Copies, parts: RecordParts, answers: KeptAnswers
 ) -> Role[tuple[Tree, Scores | None]]:
     """Grow the tree of the training records, and open how good it is on those held out, if any are.
 
     Args:
         local: What we bring.
         agreed: What was agreed.
+        copies: What the exchange of copies has left.
         parts: The training records, and those held out.
         answers: The levels that both remember, and the scores.
 
-    Discloses: which attribute splits which node, and the class of each leaf, chosen with our noise if the terms have
-    any; with our noise in it, how many held-out records have which label, by class.
+    Discloses: the windows, if there are some; which attribute splits which node, and the class of each leaf, chosen
+    with our noise if the terms have any; with our noise in it, how many held-out records have which label, by class.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
         DeviationError: What it sent passes no check, or leads to no tree.
     """
-    view = make_view(agreed.schema, local.party, local.table.codes, None, agreed.peer_design)
-    codes, held_out = (view.rows(part).codes for part in parts)
+    codes, held_out = (copies.view.rows(part).codes for part in parts)
     chooser, randomness = first_side(local.party, agreed), local.secrets.randomness
     is_chooser = chooser == local.party
     transfers = yield from set_up(TREE_DEPTH, randomness, local.computing.places)
     counts = SharedCounts(sides_of(agreed.schema, chooser), np.asfortranarray(codes), transfers, is_chooser=is_chooser)
     gates = Gates(is_chooser, transfers, Triples(transfers, randomness))
-    noise = tree_noise_of(local, agreed, len(codes))
-    tree = yield from SecretTree(
-        agreed.schema, agreed.terms.growth, counts, gates, answers=answers, noise=noise
-    ).build()
+    terms, ranking = agreed.terms, None
+    if terms.window is not ALL:
+        estimator = Estimator(copies.view.rows(parts[0]))
+        ranking = SecretRanking(estimator, agreed.schema.classes, terms.growth, gates, answers)
+    allowance, noise = Allowance(agreed.schema, terms.max_depth, terms.window), tree_noise_of(local, agreed, len(codes))
+    tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
     scores = (yield from score(local, agreed, tree, held_out, transfers, answers)) if len(held_out) else None
     return tree, scores

@@ -1,6 +1,6 @@
 """One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
 
-    class counts      from who holds the class (with reveal = "tree" none, and no copies: transfers, and the tree alone)
+    class counts      from who holds the class (none with reveal = "tree")
     disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)
@@ -188,7 +188,8 @@ class _Run:
             seed = split_of(self._local, self._agreed)
             self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
         yield from judge_class(self._local, self._terms, self._train, record)
-        tree, scores = yield from grow_secretly(self._local, self._agreed, self._parts, self._resumed.answers)
+        copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
+        tree, scores = yield from grow_secretly(self._local, self._agreed, copies, self._parts, self._resumed.answers)
         correct = Correct(0.0) if scores is None else Correct(float(scores.correct), scores.correct_error)
         return _Grown(tree, 0, correct, scores=scores), 0
 

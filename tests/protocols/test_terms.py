@@ -172,15 +172,16 @@ def test_a_noisy_tree_takes_its_epsilon_or_that_of_the_held_out_table(test: Frac
     assert replace(terms, noise=None).epsilon is None
 
 
-def test_a_tree_alone_is_revealed_by_smc() -> None:
-    terms = replace(make_terms(), **SECRET)
+@pytest.mark.parametrize("changes", [{}, {"method": Method.HYBRID, "omega": 2}], ids=repr)
+def test_a_tree_alone_is_revealed_by_smc_and_by_hybrid(changes: dict[str, Any]) -> None:
+    terms = replace(make_terms(), **SECRET | changes)
     assert (terms.hides_counts, terms.growth.min_class) == (True, 1)
 
 
 @pytest.mark.parametrize(
     ("changes", "field", "problem"),
     [
-        ({"method": Method.HYBRID}, "reveal", 'must be "counts" with method = "hybrid"'),
+        ({"method": Method.HYBRID, "omega": ALL}, "omega", 'must be a number with reveal = "tree"'),
         ({"method": Method.RANDOMIZED}, "reveal", 'must be "counts" with method = "randomized"'),
         ({"counting": Counting.PAILLIER}, "reveal", 'must be "counts" with counting = "paillier"'),
         (
@@ -190,7 +191,8 @@ def test_a_tree_alone_is_revealed_by_smc() -> None:
         ),
         ({"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
         ({"max_depth": None}, "max_depth", 'must be a number with reveal = "tree"'),
-        (NOISY | {"method": Method.HYBRID, "omega": ALL}, "reveal", 'must be "counts" with method = "hybrid"'),
+        (NOISY | {"method": Method.HYBRID, "omega": ALL}, "method", "must be smc with noise"),
+        (NOISY | {"method": Method.HYBRID, "omega": 2}, "noise", 'needs omega = "all" or method = "smc"'),
         (NOISY | {"impurity": Impurity.INFORMATION_GAIN}, "impurity", "must be gini with noise"),
         (NOISY | {"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
         (NOISY | {"min_leaf": 20}, "min_leaf", "must be 1 with noise"),

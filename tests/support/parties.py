@@ -15,6 +15,7 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.ranking import Ranking
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
@@ -186,8 +187,8 @@ def play(case: Case, transcript: Transcript | None = None) -> tuple[Outcome, Out
     return a, b
 
 
-def plain_id3(case: Case) -> tuple[Result, float]:
-    """Return plain ID3 on the joined table and its number of correctly classified test records."""
+def plain_id3(case: Case, ranking: Ranking | None = None) -> tuple[Result, float]:
+    """Return plain ID3 on the joined table, in windows if any, and its number of correctly classified test records."""
     locals_ = [make_local(case, party) for party in ("alice", "bob")]
     owner = min(case.class_owners)
     schema = joint_schema(
@@ -197,6 +198,7 @@ def plain_id3(case: Case) -> tuple[Result, float]:
     )
     train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
-    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=case.terms.growth)
+    window = ALL if ranking is None else case.terms.window
+    learner = HybridId3(schema, engine.class_counts, window, engine, ranking, case.terms.growth)
     result = run_alone(learner.build())
     return result, run_alone(engine.count_correct(result.tree)).count

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 
 from protocols.counting.oblivious import sides_of
 from protocols.counting.plaintext import PlaintextEngine
+from protocols.counts import Answer, CountTable, Query
 from protocols.learning.id3 import HybridId3
+from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.messages import MaskedPage, OpenedPage
+from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
@@ -23,9 +27,11 @@ from protocols.role import Message, Player, Role, Transcript, run_alone, run_pai
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree, simulate_openings
 from protocols.secret_tree.shares import SharedCounts
+from protocols.secret_tree.window import SecretRanking
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
-from protocols.terms import ALL, Growth, Impurity
+from protocols.terms import ALL, Growth, Impurity, Window
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_views import bits_of, off
@@ -35,11 +41,50 @@ from tests.support.secure_engines import columns_of
 
 
 @dataclass(frozen=True)
+class Guesses:
+    """One side's estimates: some counts for each node and candidate, of one record in twelve on average."""
+
+    schema: Schema
+    seed: int
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        pass
+
+    def answers(self, queries: Sequence[Query]) -> list[Answer]:
+        def table(query: Query, at: int) -> CountTable:
+            told = (self.seed, *(part for term in query.expression.terms for part in (term.column, term.value)), at)
+            shape = self.schema.attributes[at].size, self.schema.classes
+            return np.random.default_rng(told).integers(0, 24, shape)
+
+        return [Answer(tuple(table(query, at) for at in query.candidates)) for query in queries]
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Windows by who sees both sides' estimates."""
+
+    schema: Schema
+    growth: Growth
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        pass
+
+    def windows(self, queries: Sequence[Query], omega: int) -> Role[list[tuple[int, ...]]]:
+        return [self.window(query, omega) for query in queries]
+        yield
+
+    def window(self, query: Query, omega: int) -> tuple[int, ...]:
+        both = [whole_gains(Guesses(self.schema, seed), [query], self.schema.classes, self.growth) for seed in (0, 1)]
+        return tuple(sorted(query.candidates[at] for at in best((both[0] + both[1])[0].tolist(), omega)))
+
+
+@dataclass(frozen=True)
 class Game:
     schema: Schema
     codes: Codes
     growth: Growth
     most_bits: Fraction | None = None
+    omega: Window = ALL
 
     def grown(self, transcript: Transcript | None = None, seed: int = 3) -> Tree:
         sides = sides_of(self.schema, "alice")
@@ -54,12 +99,31 @@ class Game:
         counts = SharedCounts(
             sides_of(self.schema, "alice"), columns_of(self.codes, columns), transfers, is_chooser=first
         )
-        return SecretTree(self.schema, self.growth, counts, gates, self.most_bits).build()
+        ranking = None
+        if self.omega is not ALL:
+            ranking = SecretRanking(Guesses(self.schema, int(first)), self.schema.classes, self.growth, gates)
+        return SecretTree(self.allowance, self.growth, counts, gates, ranking=ranking).build()
+
+    @property
+    def allowance(self) -> Allowance:
+        return Allowance(self.schema, self.growth.max_depth, self.omega, self.most_bits)
+
+    def windows(self, tree: Tree) -> dict[Expression, tuple[int, ...]]:
+        """Return the window of every node that has one."""
+        sort, every = Sorted(self.schema, self.growth), range(len(self.schema.attributes))
+        queries = [Query(path, tuple(at for at in every if at not in path.columns), None) for path, _ in tree.walk()]
+        asked = (query for query in queries if self.omega is not ALL and len(query.candidates) > self.omega)
+        return {query.expression: sort.window(query, self.omega or 0) for query in asked}
+
+    def expected(self, tree: Tree) -> Iterator[Uint64s]:
+        """Return what a run of this tree opens."""
+        return simulate_openings(tree, self.allowance, self.windows(tree))
 
     def plain(self) -> Tree:
         """Grow it by who sees all counts, and take these out."""
         engine = PlaintextEngine(self.schema, self.codes, self.codes[:0])
-        learner = HybridId3(self.schema, engine.class_counts, ALL, engine, growth=self.growth)
+        ranking = Sorted(self.schema, self.growth)
+        learner = HybridId3(self.schema, engine.class_counts, self.omega, engine, ranking, self.growth)
         tree = run_alone(learner.build()).tree
         nodes = [(expression, replace(node, counts=())) for expression, node in tree.walk()]
         return assembled(self.schema, nodes, self.growth)
@@ -77,7 +141,9 @@ def games(draw: st.DrawFn) -> Game:
         growth = replace(growth, impurity=draw(st.sampled_from([Impurity.INFORMATION_GAIN, Impurity.GINI])))
     schema = schema_of(sizes, classes, draw(st.integers(0, len(sizes))))
     owners = draw(st.sampled_from([("alice",), ("bob",), ("alice", "bob")]))
-    return Game(joint_schema(schema.attributes, schema.class_attribute, owners), codes.astype(np.uint8), growth)
+    omega = draw(st.sampled_from([ALL, *range(1, len(sizes) + 1)]))
+    whole = joint_schema(schema.attributes, schema.class_attribute, owners)
+    return Game(whole, codes.astype(np.uint8), growth, omega=omega)
 
 
 @settings(max_examples=25, deadline=None)
@@ -111,24 +177,33 @@ def flipped(data: bytes, by: bytes) -> bytes:
     return bytes(one ^ other for one, other in zip(data, by, strict=True))
 
 
-LIMITS = [Growth(), Growth(max_depth=2), Growth(3, 20), Growth(min_leaf=40)]
+LIMITS = [
+    (Growth(), ALL),
+    (Growth(max_depth=2), ALL),
+    (Growth(3, 20), ALL),
+    (Growth(min_leaf=40), ALL),
+    (Growth(), 2),
+    (Growth(3, 20), 1),
+    (Growth(min_leaf=40), 3),
+]
+EACH_LIMIT = pytest.mark.parametrize(("growth", "omega"), LIMITS, ids=repr)
 
 
-@pytest.mark.parametrize("growth", LIMITS, ids=repr)
-def test_what_is_opened_follows_from_the_tree(growth: Growth) -> None:
-    transcript = Transcript()
-    tree = Game(SCHEMA, table(1), growth).grown(transcript)
+@EACH_LIMIT
+def test_what_is_opened_follows_from_the_tree_and_its_windows(growth: Growth, omega: Window) -> None:
+    game, transcript = Game(SCHEMA, table(1), growth, omega=omega), Transcript()
+    tree = game.grown(transcript)
     assert tree.size > 3
-    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree)]
+    assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
 
 
 @settings(max_examples=15, deadline=None)
 @given(games(), st.fractions(2, 40, max_denominator=8))
 def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, most: Fraction) -> None:
     """It is the tree without a bound, cut where the next node would pass it; what it has revealed is what it may."""
-    whole, transcript = game.plain(), Transcript()
-    cut = replace(game, most_bits=most).grown(transcript)
-    allowance = Allowance(game.schema, game.growth.max_depth, most=most)
+    whole, transcript, bounded = game.plain(), Transcript(), replace(game, most_bits=most)
+    cut = bounded.grown(transcript)
+    allowance = bounded.allowance
     assert allowance.spent(cut) <= allowance.at_most <= most
     unbounded = replace(allowance, most=None)
     assert allowance.spent(cut) <= unbounded.spent(whole) <= unbounded.at_most
@@ -137,7 +212,7 @@ def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, mos
         other = nodes[expression]
         assert isinstance(node, Leaf) or (isinstance(other, Split) and node.attribute == other.attribute)
     assert cut == whole or allowance.spent(cut) < unbounded.spent(whole)
-    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(cut, most)]
+    assert opened(transcript) == [wires.tobytes() for wires in bounded.expected(cut)]
 
 
 def test_bits_count_the_answers_that_a_tree_can_be() -> None:
@@ -160,9 +235,9 @@ def test_there_are_no_more_trees_than_the_bits_can_tell_apart(sizes: tuple[int, 
 
 
 def simulated(game: Game, tree: Tree, alice: bool) -> tuple[Tree, list[Message]]:
-    """Play one side against a simulator that knows the tree, and return its result and what it has seen.
+    """Play one side against a simulator that knows tree and windows, and return its result and what it has seen.
 
-    The simulator plays the other side with columns of zeros, and opens what the tree says whatever its shares are.
+    The simulator plays the other side with columns of zeros, and opens what these say whatever its shares are.
     """
     sides = sides_of(game.schema, "alice")
     nothing = replace(game, codes=np.zeros_like(game.codes))
@@ -171,7 +246,7 @@ def simulated(game: Game, tree: Tree, alice: bool) -> tuple[Tree, list[Message]]
     left = games[0].side(one, sides.chooser, first=True)
     right = games[1].side(other, sides.corrector, first=False)
     players, said, opening = [Player(left, lambda _: None), Player(right, lambda _: None)], list[Message](), {}
-    expected = simulate_openings(tree)
+    expected = game.expected(tree)
 
     def deliver(place: int, message: Message) -> None:
         if not isinstance(message, OpenedPage):
@@ -208,10 +283,10 @@ class Recording(deque[Message]):
 
 
 @pytest.mark.parametrize("alice", [True, False])
-@pytest.mark.parametrize("growth", LIMITS, ids=repr)
-def test_either_side_sees_what_a_simulator_makes_of_the_tree_alone(growth: Growth, alice: bool) -> None:
+@EACH_LIMIT
+def test_either_side_sees_what_a_simulator_makes_of_the_tree_alone(growth: Growth, omega: Window, alice: bool) -> None:
     """Its result, and the kinds and lengths of all pages; their bits are half ones, as those of a real run are."""
-    game, transcript = Game(SCHEMA, table(1), growth), Transcript()
+    game, transcript = Game(SCHEMA, table(1), growth, omega=omega), Transcript()
     tree = game.grown(transcript)
     result, seen = simulated(game, tree, alice)
     real = transcript.sent_by_b if alice else transcript.sent_by_a
@@ -228,7 +303,8 @@ def kinds(messages: list[Message]) -> list[tuple[str, list[int]]]:
     ]
 
 
-def test_lengths_are_those_of_the_tree_and_the_number_of_records() -> None:
+@pytest.mark.parametrize("omega", [ALL, 3])
+def test_lengths_are_those_of_the_tree_and_the_number_of_records(omega: Window) -> None:
     """Two tables of other counts, of which one tree grows; a third grows another, and its lengths are others."""
     growth, lengths = Growth(max_depth=2, min_leaf=10), []
     tables = [table(1), table(1), table(1)]
@@ -237,7 +313,7 @@ def test_lengths_are_those_of_the_tree_and_the_number_of_records() -> None:
     trees = []
     for codes in tables:
         transcript = Transcript()
-        trees.append(Game(SCHEMA, codes, growth).grown(transcript))
+        trees.append(Game(SCHEMA, codes, growth, omega=omega).grown(transcript))
         lengths.append((kinds(transcript.sent_by_a), kinds(transcript.sent_by_b)))
     assert trees[0] == trees[1] != trees[2]
     assert (np.bincount(tables[0][:, -1]) != np.bincount(tables[1][:, -1])).any()
@@ -298,8 +374,9 @@ def test_a_level_takes_few_exchanges(impurity: Impurity, most: int) -> None:
     assert most / 2 < turns(deeper) - turns(game) <= most
 
 
-def test_no_mask_serves_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("omega", [ALL, 2])
+def test_no_mask_serves_twice_in_a_whole_run(omega: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = MaskRecorder(monkeypatch)
-    Game(SCHEMA, table(1), Growth(min_leaf=20)).grown()
+    Game(SCHEMA, table(1), Growth(min_leaf=20), omega=omega).grown()
     assert recorder.times() <= ONCE
     assert recorder.offsets == 2

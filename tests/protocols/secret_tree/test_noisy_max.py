@@ -55,7 +55,7 @@ def grown(game: Game, drawn: list[TreeNoise], transcript: Transcript | None = No
         gates = Gates(first, transfers, Triples(transfers, Chance(first)))
         columns = columns_of(game.codes, sides.chooser if first else sides.corrector)
         counts = SharedCounts(sides, columns, transfers, is_chooser=first)
-        return SecretTree(game.schema, game.growth, counts, gates, noise=drawn[not first]).build()
+        return SecretTree(game.allowance, game.growth, counts, gates, noise=drawn[not first]).build()
 
     transfers_of = meet(4, seed)
     ours, theirs = run_pair(side(True), side(False), transcript)
@@ -94,7 +94,7 @@ def test_it_is_the_tree_of_who_sees_all_and_adds_the_same_noise(epsilon: Fractio
     transcript = Transcript()
     tree = grown(game, noises(game), transcript)
     assert tree == plain(game, noises(game))
-    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree)]
+    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree, game.allowance)]
 
 
 def test_another_run_with_other_transfers_opens_the_same_tree_and_another_secret_another() -> None:

@@ -1,6 +1,6 @@
 """Whole runs of which the tree alone crosses: what they open, how long their messages are, and how they go on."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protocols.counts import Query
 from protocols.errors import DisagreementError
-from protocols.facts import ClassCountsFact, ModelFact
+from protocols.facts import ClassCountsFact, CopyFact, ModelFact, WindowsFact
 from protocols.learning.tree import Tree
 from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import Greeting, OpenedPage, Verdict
 from protocols.role import Fact, Kept, Message, Note, Part, Role, Save, Transcript, run_pair
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
-from protocols.terms import Impurity
+from protocols.tables.expression import Expression
+from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
@@ -30,6 +32,8 @@ CASE = Case(
     groups={"alice": 1, "bob": 1},
     terms=make_terms(method="smc", reveal="tree", max_depth=3, test=0, min_leaf=20),
 )
+WINDOWED = replace(CASE, terms=replace(CASE.terms, method=Method.HYBRID, omega=2, theta=Fraction(9, 10)))
+CASES = pytest.mark.parametrize("case", [CASE, WINDOWED], ids=["all", "windows"])
 
 
 @dataclass
@@ -48,13 +52,25 @@ class Seen:
                 return stop.value
             if isinstance(effect, Note):
                 self.facts.append(effect.fact)
-            if isinstance(effect, Save):
+            if isinstance(effect, Save) and effect.part is Part.ANSWERS:
                 self.saved[effect.number :] = [effect.content]
             answer = yield effect
 
     @property
     def opened(self) -> list[OpenedFact]:
         return [fact for fact in self.facts if isinstance(fact, OpenedFact)]
+
+    @property
+    def windows(self) -> dict[Expression, tuple[int, ...]]:
+        told = [fact for fact in self.facts if isinstance(fact, WindowsFact) and fact.windows is not None]
+        pairs = [each for fact in told for each in zip(fact.queries, fact.windows or (), strict=True)]
+        return {query.expression: window for query, window in pairs}
+
+    @property
+    def steps(self) -> set[tuple[int, bool]]:
+        """At which levels something was opened, and whether that was windows."""
+        of_nodes = {(len(node.terms), False) for fact in self.opened for node in fact.nodes}
+        return of_nodes | {(len(path.terms), True) for path in self.windows}
 
 
 @dataclass
@@ -72,7 +88,7 @@ class Run:
         ends = run_pair(self.alice.watch(left), self.bob.watch(right), self.transcript)
         (_, a), (_, b) = ends
         assert a.model == b.model
-        assert a.exact_counts_disclosed == a.smc_computations == 0
+        assert self.case.terms.hides_counts == (a.exact_counts_disclosed == a.smc_computations == 0)
         return a.tree
 
     @property
@@ -84,18 +100,44 @@ def sizes(message: Message) -> tuple[str, list[int]]:
     return type(message).__name__, [len(each) for each in vars(message).values() if isinstance(each, bytes | tuple)]
 
 
+@dataclass
+class Told:
+    """Windows that are known."""
+
+    of_nodes: dict[Expression, tuple[int, ...]]
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        pass
+
+    def windows(self, queries: Sequence[Query], omega: int) -> Role[list[tuple[int, ...]]]:
+        return [self.of_nodes[query.expression] for query in queries]
+        yield
+
+
+@CASES
 @pytest.mark.parametrize("impurity", [Impurity.INFORMATION_GAIN, Impurity.GINI])
-def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted(impurity: Impurity) -> None:
-    run = Run(replace(CASE, terms=replace(CASE.terms, impurity=impurity)))
+def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted(case: Case, impurity: Impurity) -> None:
+    run = Run(replace(case, terms=replace(case.terms, impurity=impurity)))
     tree = run.tree()
-    assert tree.leaves() == plain_id3(run.case)[0].tree.leaves()
+    assert tree.leaves() == plain_id3(run.case, Told(run.alice.windows))[0].tree.leaves()
+    assert run.alice.windows == run.bob.windows
     for seen in (run.alice, run.bob):
-        assert {type(fact) for fact in seen.facts} <= {OpenedFact, ModelFact, *comparisons(seen)}
+        of_windows = {WindowsFact, CopyFact} if case.terms.ranks else set()
+        assert {type(fact) for fact in seen.facts} == {OpenedFact, ModelFact, *of_windows, *comparisons(seen)}
         told = [fact for fact in seen.opened if fact.values is not None]
         labels = {node: label for fact in told if fact.what is OpenedKind.LABELS for node, label in values(fact)}
         splits = {node: by for fact in told if fact.what is OpenedKind.SPLITS for node, by in values(fact)}
         assert labels == dict(tree.leaves())
         assert splits == {path: node.attribute for path, node in tree.splits()}
+
+
+def test_windows_are_those_of_a_run_that_shows_counts() -> None:
+    """Of the same copies; it asks nodes of one class for none."""
+    case = replace(WINDOWED, terms=replace(WINDOWED.terms, min_leaf=1))
+    hidden, shown = Run(case), Run(replace(case, terms=replace(case.terms, reveal=Reveal.COUNTS)))
+    assert hidden.tree().leaves() == shown.tree().leaves()
+    assert len(shown.alice.windows) > 3
+    assert shown.alice.windows.items() <= hidden.alice.windows.items()
 
 
 def comparisons(seen: Seen) -> set[type[Fact]]:
@@ -106,12 +148,14 @@ def values(fact: OpenedFact) -> Any:
     return zip(fact.nodes, fact.values or (), strict=True)
 
 
-def test_each_opening_has_a_name_and_is_noted_before_it_leaves() -> None:
-    run = Run(CASE)
+@CASES
+def test_each_opening_has_a_name_and_is_noted_before_it_leaves(case: Case) -> None:
+    run = Run(case)
     run.tree()
     pages = [sum(isinstance(each, OpenedPage) for each in sent) for sent in vars(run.transcript).values()]
     for seen, sent in zip((run.alice, run.bob), pages, strict=True):
-        assert sum(fact.values is None for fact in seen.opened) == sent > 3
+        of_windows = sum(isinstance(fact, WindowsFact) and fact.windows is None for fact in seen.facts)
+        assert sum(fact.values is None for fact in seen.opened) + of_windows == sent > 3
         assert not any(isinstance(fact, ClassCountsFact) for fact in seen.facts)
 
 
@@ -131,14 +175,16 @@ def test_ginis_index_of_more_classes_or_records_than_shares_take_is_refused_at_b
         assert {type(message) for message in end.sent} == {Greeting, Verdict}
 
 
-def test_all_lengths_of_a_run_are_those_of_the_records_the_terms_and_the_tree() -> None:
-    """Counts of classes and of columns differ, the tree does not; another tree has other lengths."""
+@CASES
+def test_all_lengths_of_a_run_are_those_of_the_records_the_terms_the_tree_and_its_windows(case: Case) -> None:
+    """Counts of classes and of columns differ, tree and windows do not; another tree has other lengths."""
     other, third = CASE.codes.copy(), CASE.codes.copy()
     other[:24:2, -1] = 1 - other[:24:2, -1]
     third[:, -1] = third[:, 0]
-    first, second, last = (Run(replace(CASE, codes=codes)) for codes in (CASE.codes, other, third))
+    first, second, last = (Run(replace(case, codes=codes)) for codes in (CASE.codes, other, third))
     trees = [run.tree() for run in (first, second, last)]
     assert trees[0] == trees[1] != trees[2]
+    assert first.alice.windows == second.alice.windows
     assert (np.bincount(CASE.codes[:, -1]) != np.bincount(other[:, -1])).any()
     assert first.lengths == second.lengths != last.lengths
 
@@ -154,14 +200,18 @@ class KeptLevels:
 
 
 @pytest.mark.parametrize("least", [1, 20])
-def test_a_run_goes_on_at_any_level_and_opens_none_twice(least: int) -> None:
-    case = replace(CASE, terms=replace(CASE.terms, min_leaf=least))
+@CASES
+def test_a_run_goes_on_at_any_level_and_opens_none_twice(case: Case, least: int) -> None:
+    case = replace(case, terms=replace(case.terms, min_leaf=least))
     whole = Run(case)
     tree, saved = whole.tree(), whole.alice.saved
     assert saved == whole.bob.saved
-    assert len(saved) == tree.depth + 1
+    steps = [
+        (depth, kind) for depth in range(tree.depth + 1) for kind in (True, False) if (depth, kind) in whole.alice.steps
+    ]
+    assert len(saved) == len(steps)
+    assert sum(of_windows for _, of_windows in steps) == (2 if case.terms.ranks else 0)
     for known in range(1, len(saved) + 1):
         again = Run(case)
         assert again.tree(KeptLevels(saved[:known])) == tree
-        opened = {len(node.terms) for fact in again.alice.opened for node in fact.nodes}
-        assert opened == set(range(known, len(saved)))
+        assert again.alice.steps == again.bob.steps == set(steps[known:])
