@@ -7,10 +7,11 @@ specification of what any transport must do: deliver messages in order, both way
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Any, Generic, Protocol, TypeVar
+from itertools import accumulate
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from protocols.errors import PeerError
 
@@ -19,6 +20,8 @@ T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")
 
+_JOINED_BYTES: Final = 1 << 20
+
 
 @dataclass(frozen=True, repr=False)
 class Message:
@@ -26,6 +29,13 @@ class Message:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Joinable(Message):
+    """Bytes of which the peer sends as many: several may cross as one message (`together`)."""
+
+    words: bytes
 
 
 @dataclass(frozen=True)
@@ -150,47 +160,69 @@ def with_progress(role: Role[T], change: Callable[[Progress], Progress | None]) 
 def together(first: Role[A], second: Role[B]) -> Role[tuple[A, B]]:
     """Play two roles at once, so that both wait for the peer in one exchange; the peer does the same.
 
-    In each of them both sides must send alike before they receive: of each turn a role takes as many messages as it has
-    sent in the one before.
+    In each of them both sides must send alike before they receive: of each turn a role takes as many messages of the
+    same kinds and lengths as it has sent. What both send in a turn crosses as one message where it may be joined.
     """
-    one = yield from _until_it_waits(first, None)
-    other = yield from _until_it_waits(second, None)
-    while one.wait or other.wait:
-        one = yield from _turn(first, one)
-        other = yield from _turn(second, other)
+    one, other = (yield from _turn(first, ())), (yield from _turn(second, ()))
+    while one.sent or other.sent:
+        heard = yield from _crossing([*one.sent, *other.sent])
+        of_first = heard[: len(one.sent)]
+        if one.sent:
+            one = yield from _turn(first, of_first)
+        if other.sent:
+            other = yield from _turn(second, heard[len(of_first) :])
     return one.result, other.result
 
 
 @dataclass(frozen=True)
-class _Stop:
-    """Where a role stands: what it waits for, if it is not over; how many messages it has sent; its result."""
+class _Turn:
+    """What a role has sent since it last waited, none if it is over; its result."""
 
-    wait: Receive | None
-    sent: int
+    sent: Sequence[Message]
     result: Any = None
 
 
-def _until_it_waits(role: Role[Any], answer: Message | None) -> Role[_Stop]:
-    sent = 0
+def _turn(role: Role[Any], heard: Sequence[Message]) -> Role[_Turn]:
+    """Go on with what a role waits for until it waits for more; collect what it sends."""
+    sent, left = list[Message](), deque(heard)
+    answer = left.popleft() if left else None
     while True:
         try:
             effect = role.send(answer)
         except StopIteration as stop:
-            return _Stop(None, sent, stop.value)
+            return _Turn((), stop.value)
+        if isinstance(effect, Receive) and not left:
+            return _Turn(sent)
         if isinstance(effect, Receive):
-            return _Stop(effect, sent)
-        sent += isinstance(effect, Send)
-        answer = yield effect
+            answer = left.popleft()
+        elif isinstance(effect, Send):
+            sent.append(effect.message)
+            answer = None
+        else:
+            answer = yield effect
 
 
-def _turn(role: Role[Any], stop: _Stop) -> Role[_Stop]:
-    sent = 0
-    for _ in range(stop.sent):
-        if stop.wait is not None:
-            message = yield stop.wait
-            stop = yield from _until_it_waits(role, message)
-            sent += stop.sent
-    return replace(stop, sent=sent)
+def _crossing(messages: Sequence[Message]) -> Role[Sequence[Message]]:
+    """Send messages, as one if they may be, and receive as many alike.
+
+    Raises:
+        PeerError: The peer's have another length.
+    """
+    kinds = {type(message) for message in messages}
+    words = [message.words for message in messages if isinstance(message, Joinable)]
+    if len(kinds) > 1 or len(words) < len(messages) or sum(map(len, words)) > _JOINED_BYTES:
+        for message in messages:
+            yield Send(message)
+        theirs = []
+        for message in messages:
+            theirs.append((yield Receive(type(message))))  # noqa: PERF401  # a comprehension cannot yield
+        return theirs
+    (kind,) = kinds
+    joined = (yield from exchange(kind(b"".join(words)))).words  # type: ignore[call-arg, attr-defined]  # `Joinable`
+    if len(joined) != sum(map(len, words)):
+        raise PeerError("the peer sent shares of another length")
+    ends = accumulate(map(len, words))
+    return [kind(joined[end - len(own) : end]) for own, end in zip(words, ends, strict=True)]  # type: ignore[call-arg]
 
 
 @dataclass

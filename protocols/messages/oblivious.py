@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from protocols.role import Message
+from protocols.role import Joinable, Message
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,14 +78,10 @@ class HintPage(Message):
 
 
 @dataclass(frozen=True, repr=False)
-class MaskedPage(Message):
+class MaskedPage(Joinable):
     """The sender's shares of what goes into secret gates, under random shares: the receiver learns nothing."""
-
-    words: bytes
 
 
 @dataclass(frozen=True, repr=False)
-class OpenedPage(Message):
+class OpenedPage(Joinable):
     """The sender's shares of results that both have agreed to learn, and no more than these."""
-
-    words: bytes

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protocols.errors import PeerError
 from protocols.messages import MaskedPage, OpenedPage
@@ -69,7 +68,7 @@ class Gates:
         size = bits.size
         random, random_strings, products = yield from self.triples.take(size, len(strings))
         masked = np.concatenate([bits.reshape(1, size) ^ random, strings.reshape(-1, size) ^ random_strings])
-        both = masked ^ (yield from _exchanged(MaskedPage, masked))
+        both = masked ^ (yield from exchanged(MaskedPage, masked))
         bit, string = both[:1], both[1:]
         result: Uint64s = products ^ (bit & random_strings) ^ (string & random)
         if self.first:
@@ -179,7 +178,7 @@ class Gates:
         Raises:
             PeerError: The peer's part has another length.
         """
-        theirs = yield from _exchanged(OpenedPage, np.array([share], WORD))
+        theirs = yield from exchanged(OpenedPage, np.array([share], WORD))
         return (share + int(theirs[0])) % (1 << width)
 
     def opened(self, wires: Uint64s) -> Role[Uint64s]:
@@ -190,25 +189,16 @@ class Gates:
         Raises:
             PeerError: The peer's part has another length.
         """
-        theirs: Uint64s = yield from _exchanged(OpenedPage, wires)
+        theirs: Uint64s = yield from exchanged(OpenedPage, wires)
         return wires ^ theirs
 
 
-def flips(own: NDArray[np.bool_]) -> Role[NDArray[np.bool_]]:
-    """Show where our bits differ from random choices, and see where the peer's do: of a multiple of 64 of them.
-
-    Discloses: nothing; the choices are random and serve once.
+def exchanged(kind: type[MaskedPage] | type[OpenedPage], own: Uint64s) -> Role[Uint64s]:
+    """Exchange arrays of one shape, page by page.
 
     Raises:
         PeerError: The peer's part has another length.
     """
-    wires = np.packbits(own, bitorder="little").view(WORD)
-    theirs = yield from _exchanged(MaskedPage, wires)
-    return np.unpackbits(theirs.view(np.uint8), bitorder="little").astype(np.bool_)
-
-
-def _exchanged(kind: type[MaskedPage] | type[OpenedPage], own: Uint64s) -> Role[Uint64s]:
-    """Exchange arrays of one shape, page by page."""
     flat, parts = np.ascontiguousarray(own, WORD).reshape(-1), []
     for start in range(0, len(flat), _PAGE_WORDS):
         data = flat[start : start + _PAGE_WORDS].tobytes()

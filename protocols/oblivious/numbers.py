@@ -1,7 +1,8 @@
 """Whole numbers of which each side has a summand, beside bits of which each has one (`oblivious.gates`).
 
 A bit `x + y - 2 x y`, of which one side has `x` and the other `y`, times a number `a + b`: each summand times the bit
-is one product of the other's bit with a number of its own (Gilboa, CRYPTO 1999), so one transfer each way. Carries
+is one product of the other's bit with a number of its own (Gilboa, CRYPTO 1999), so one transfer each way, whose
+corrections cross together with where bits differ from random choices: one exchange. Carries
 are formed by parallel prefixes (Sklansky 1960; Schneider and Zohner, FC 2013, on depth against size): exchanges grow as
 the logarithm of the bits.
 
@@ -14,11 +15,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.messages import MaskedPage
 from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.bits import bit_planes
-from protocols.oblivious.gates import LANES, Gates, flips
+from protocols.oblivious.bits import bit_planes, plane_words
+from protocols.oblivious.gates import LANES, Gates, exchanged
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import GivenNumbers, ProductShares, receive_products, send_products
 from protocols.role import Role, together
 
 
@@ -64,30 +65,27 @@ def products(gates: Gates, bits: Uint64s, numbers: Uint64s, width: int) -> Role[
     """
     own, mask = bits_of_lanes(bits).reshape(-1), modulus_mask(width)
     values = np.broadcast_to(numbers, (*bits.shape[:-1], bits.shape[-1] * LANES)).reshape(-1)
-    factors = np.where(own, np.uint64(0) - values, values) & mask
-    result, start = np.where(own, values, np.uint64(0)), 0
-    for chosen, pairs in (yield from gates.triples.deal(len(own))):
-        part = slice(start, start + len(pairs))
-        result[part] += yield from _both_ways(chosen, pairs, own[part], factors[part], width)
-        start = part.stop
+    factors = np.where(own, np.uint64(0) - values, values)
+    dealt = [_strings(*part) for part in (yield from gates.triples.deal(len(own)))]
+    choices, got, zero, one = (np.concatenate(part) for part in zip(*dealt, strict=True))
+    flipped = choices ^ own
+    masked = np.concatenate([wires_of(flipped)[None], bit_planes(zero - one + factors, width)])
+    theirs = yield from exchanged(MaskedPage, masked)
+    result = np.where(own, values, np.uint64(0))
+    result += np.where(bits_of_lanes(theirs[0]), factors + zero, np.uint64(0) - zero)
+    received = got + np.where(choices, plane_words(theirs[1:]), np.uint64(0))
+    result += np.where(flipped, np.uint64(0) - received, received)
     return (result & mask).reshape(*bits.shape[:-1], -1)
 
 
-def _both_ways(
-    chosen: ChosenKeys, pairs: BothKeys, own: NDArray[np.bool_], factors: Uint64s, width: int
-) -> Role[Uint64s]:
-    """Return our shares of the peer's bits times our factors and of our bits times the peer's, added.
+def _strings(chosen: ChosenKeys, pairs: BothKeys) -> tuple[NDArray[np.bool_], Uint64s, Uint64s, Uint64s]:
+    """Return our choices, a word for each of them, and both words that the peer chooses from.
 
-    Transfers are of random choices, so each side shows where its bits differ from them, which hides the bits; there a
-    product `c V` of the choice becomes `V - c V`.
+    Choices are random, so each side shows where its bits differ from them, which hides the bits; there a product `c V`
+    of the choice becomes `V - c V`.
     """
-    sent, received = ProductShares([(len(own), [width])]), ProductShares([(len(own), [width])])
-    ours = chosen.choices ^ own
-    theirs = yield from flips(ours)
-    yield from send_products([(pairs, [width], GivenNumbers([factors]))], sent)
-    yield from receive_products([(chosen, [width])], received)
-    to_send, to_receive = sent.shares[0][:, 0], received.shares[0][:, 0]
-    return np.where(theirs, factors - to_send, to_send) + np.where(ours, np.uint64(0) - to_receive, to_receive)
+    zeros, ones = pairs.strings(1)
+    return chosen.choices, chosen.strings(1)[:, 0], zeros[:, 0], ones[:, 0]
 
 
 def as_numbers(gates: Gates, bits: Uint64s, weights: Sequence[int], width: int) -> Role[Uint64s]:

@@ -191,6 +191,8 @@ def _accept(listener: socket.socket, port: int, line: Line) -> None:
         except OSError:
             return
         far = socket.create_connection(("127.0.0.1", port))
+        for each in (near, far):  # or the kernel keeps small pieces back until what went before is acknowledged
+            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for source, sink in ((near, far), (far, near)):
             threading.Thread(target=_carry, args=(source, sink, line), daemon=True).start()
 

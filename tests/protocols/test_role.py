@@ -1,15 +1,14 @@
 """Roles and the specification of what a transport does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import PeerError
-from protocols.messages import ModelDigest, Verdict
+from protocols.messages import MaskedPage, ModelDigest, Verdict
 from protocols.role import (
     Message,
     Phase,
@@ -50,35 +49,51 @@ def test_both_ways_at_once() -> None:
     assert (a.field, b.field) == ("from b", "from a")
 
 
-def talk(name: str, turns: Sequence[int]) -> Role[list[str]]:
+def talk(kind: Callable[[str], Message], name: str, turns: Sequence[int]) -> Role[list[object]]:
     """Send some messages and receive as many, turn by turn."""
-    heard: list[str] = []
+    heard = list[object]()
     for turn, count in enumerate(turns):
         for number in range(count):
-            yield Send(Verdict(f"{name} {turn} {number}"))
+            yield Send(kind(f"{name} {turn} {number}"))
         for _ in range(count):
-            heard.append((yield from receive(Verdict)).field)  # noqa: PERF401  # a comprehension cannot yield
+            heard.append(content((yield Receive(Message))))
     return heard
 
 
+def content(message: Message) -> object:
+    (value,) = vars(message).values()
+    return value
+
+
+def page(text: str) -> Message:
+    return MaskedPage(text.encode())
+
+
+@pytest.mark.parametrize("last", [page, Verdict])
 @given(*[st.lists(st.integers(1, 3), max_size=4)] * 3)
 def test_roles_together_hear_each_its_own_and_wait_no_longer_than_the_longest(
-    first: list[int], second: list[int], third: list[int]
+    last: Callable[[str], Message], first: list[int], second: list[int], third: list[int]
 ) -> None:
-    """Also where one of them is two roles together."""
+    """Also where one of them is two roles together; pages cross as one in each turn, other messages by themselves."""
 
-    def both() -> Role[tuple[list[str], tuple[list[str], list[str]]]]:
-        return together(talk("x", first), together(talk("y", second), talk("z", third)))
+    def both() -> Role[tuple[list[object], tuple[list[object], list[object]]]]:
+        return together(talk(page, "x", first), together(talk(page, "y", second), talk(last, "z", third)))
 
     transcript = Transcript()
-    wanted = [[f"{name} {turn} {at}" for turn, count in enumerate(turns) for at in range(count)]
-              for name, turns in (("x", first), ("y", second), ("z", third))]  # fmt: skip
     ours, theirs = run_pair(both(), both(), transcript)
-    assert ours == theirs == (wanted[0], (wanted[1], wanted[2]))
-    assert len(transcript.sent_by_a) == sum(map(len, wanted))
-    order = [message.field.split()[1] for message in transcript.sent_by_a if isinstance(message, Verdict)]
-    waits = sum(one != other for one, other in pairwise(order))
-    assert waits < max(1, *map(len, (first, second, third)))
+    x, y, z = ([content(kind(f"{name} {turn} {at}")) for turn, count in enumerate(turns) for at in range(count)]
+               for name, kind, turns in (("x", page, first), ("y", page, second), ("z", last, third)))  # fmt: skip
+    assert ours == theirs == (x, (y, z))
+    if last is page:
+        assert len(transcript.sent_by_a) == max(map(len, (first, second, third)))
+
+
+def test_a_page_of_two_roles_together_must_be_as_long_as_ours() -> None:
+    def play(texts: Sequence[str]) -> Role[object]:
+        return together(talk(page, texts[0], [1]), talk(page, texts[1], [1]))
+
+    with pytest.raises(PeerError, match="shares of another length"):
+        run_pair(play(["x", "y"]), play(["x", "longer"]))
 
 
 def test_a_transcript_keeps_what_each_side_sent_in_order() -> None:
