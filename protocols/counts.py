@@ -2,11 +2,10 @@
 
 A query asks, at one node, for the joint counts `N(E and A = v and class = c)` of some candidate attributes. Every
 engine answers the same queries with a `values x classes` matrix per candidate; only what crosses to the peer, and
-whether the counts are exact, differs. Classes may be counted together: they have one column. Learners know this module
-and no engine.
+whether the counts are exact, differs. Learners know this module and no engine.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -23,15 +22,6 @@ _NOTHING = 1e-9
 LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 CountTable = NDArray[np.int64] | NDArray[np.float64]
-ClassGroup = tuple[int, ...]
-"""Classes that are counted together, ascending."""
-
-
-def joined(table: CountTable, columns: Sequence[ClassGroup]) -> CountTable:
-    """Return a `values x classes` table with a column for each of these groups of classes."""
-    if len(columns) == table.shape[1]:
-        return table
-    return np.stack([table[:, list(labels)].sum(axis=1) for labels in columns], axis=1)
 
 
 @dataclass(frozen=True)
@@ -51,33 +41,20 @@ class Query:
     """Ask for the counts of `candidates` (indices into `Schema.attributes`) at the node `expression`.
 
     `class_counts` are the node's own counts where they are known from the level above, else None: every candidate's
-    counts must add up to them (the conservation check, DESIGN 6.3). `together` are the groups of classes, if any, that
-    are counted together (DESIGN 14): each is one column, in the place of its first class.
+    counts must add up to them (the conservation check, DESIGN 6.3).
     """
 
     expression: Expression
     candidates: tuple[int, ...]
     class_counts: tuple[float, ...] | None
-    together: tuple[ClassGroup, ...] = ()
-
-    def columns(self, classes: int) -> list[ClassGroup]:
-        """Return the classes that each column of an answer counts, of so many classes in all."""
-        joined = {label: labels for labels in self.together for label in labels}
-        return list(dict.fromkeys(joined.get(label, (label,)) for label in range(classes)))
 
     def cells(self, schema: Schema) -> Iterator[int]:
         """Yield the number of counts of each candidate."""
-        columns = len(self.columns(schema.classes))
-        yield from (schema.attributes[candidate].size * columns for candidate in self.candidates)
-
-    def answer(self, tables: Iterable[CountTable], classes: int) -> Answer:
-        """Make the answer of tables in which every class has a column."""
-        columns = self.columns(classes)
-        return Answer(tuple(joined(table, columns) for table in tables))
+        yield from (schema.attributes[candidate].size * schema.classes for candidate in self.candidates)
 
 
-CountKey = tuple[frozenset[Term], int, tuple[ClassGroup, ...]]
-"""A node, whatever the order of its path; a candidate; and the classes that are counted together there."""
+CountKey = tuple[frozenset[Term], int]
+"""A node, whatever the order of its path, and a candidate."""
 
 KnownCounts = Mapping[CountKey, CountTable]
 """Tables of exact counts, values by classes, that are known beforehand."""
@@ -108,10 +85,9 @@ def shaped(queries: Sequence[Query], numbers: NDArray[np.int64], schema: Schema)
     """Return the answers of a batch of counts, in the order queries, candidates, values, classes."""
     answers, start = [], 0
     for query in queries:
-        columns = len(query.columns(schema.classes))
         tables = []
         for cells in query.cells(schema):
-            tables.append(numbers[start : start + cells].reshape(-1, columns))
+            tables.append(numbers[start : start + cells].reshape(-1, schema.classes))
             start += cells
         answers.append(Answer(tuple(tables)))
     return answers

@@ -124,10 +124,10 @@ class Growth:
 
     `max_depth` is the number of splits that no path may pass, None for any. A branch of fewer than `min_leaf` records
     is a leaf of its parent's label, as an empty one is; an attribute may split a node only if two branches have so
-    many, and a node of fewer than twice as many is a leaf. Classes of fewer than `min_class` records are counted
-    together at a node. 1 is no limit, of estimates that are fractions of a record either. `noise` is the epsilon of
-    the noise in the counts against each side, None for counts without: an attribute must then have a gain to split a
-    node. `impurity` is what splits are chosen by, `prune` the share of all records that it was pruned by.
+    many, and a node of fewer than twice as many is a leaf; 1 is no limit, of estimates that are fractions of a record
+    either. `noise` is the epsilon of the noise in the counts against each side, None for counts without: an attribute
+    must then have a gain to split a node. `impurity` is what splits are chosen by, `prune` the share of all records
+    that it was pruned by.
 
     Raises:
         TermError: A limit, a measure or a share that no tree can have.
@@ -135,7 +135,6 @@ class Growth:
 
     max_depth: int | None = None
     min_leaf: int = 1
-    min_class: int = 1
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
     prune: Fraction = NO_SHARE
@@ -147,9 +146,8 @@ class Growth:
             raise TermError("prune", "must be 0 or more and below 1")
         if self.max_depth is not None and not 1 <= self.max_depth <= MOST_DEPTH:
             raise TermError("max_depth", f"must be an integer from 1 to {MOST_DEPTH}")
-        for field in ("min_leaf", "min_class"):
-            if not 1 <= getattr(self, field) <= MOST_LEAF:
-                raise TermError(field, f"must be an integer from 1 to {MOST_LEAF}")
+        if not 1 <= self.min_leaf <= MOST_LEAF:
+            raise TermError("min_leaf", f"must be an integer from 1 to {MOST_LEAF}")
         if self.noise is not None:
             _check_fraction("noise", self.noise)
             if not LEAST_NOISE <= self.noise <= MOST_NOISE:
@@ -293,14 +291,8 @@ class Terms:
 
     @property
     def growth(self) -> Growth:
-        """How the tree is grown; what may not be a leaf may not be a class of its own either (DESIGN 14)."""
-        return Growth(
-            max_depth=self.levels,
-            min_leaf=self.min_leaf,
-            min_class=1 if self.hides_counts else self.min_leaf,
-            noise=self.noise,
-            impurity=self.impurity,
-        )
+        """How the tree is grown."""
+        return Growth(self.levels, self.min_leaf, self.noise, self.impurity)
 
     @property
     def disguises(self) -> bool:

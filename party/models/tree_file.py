@@ -1,7 +1,7 @@
 """The finished model as a file.
 
-`cotally-model/3` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
-"impurity", "noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. A NODE
+`cotally-model/3` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "impurity",
+"noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. A NODE
 is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`; a tree of which
 nobody knows the counts has none, at any node. Where both
 parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule
@@ -92,12 +92,13 @@ def tree_from_json(data: bytes | str) -> Tree:
         ModelError: It is not a `cotally-model/3` in every detail, nor one before.
     """
     head = head_of(data, FORMAT, OLDER_TREE, own=["growth", "tree"])
-    schema = head.schema
-    return Tree(schema, _Nodes(schema).read(head.fields["tree"]), _growth(head.fields["growth"]))
+    gone = {"min_class"} if head.fields["format"] == OLDER_TREE else set[str]()
+    nodes = _Nodes(head.schema).read(head.fields["tree"])
+    return Tree(head.schema, nodes, _growth(head.fields["growth"], gone))
 
 
-def _growth(value: object) -> Growth:
-    limits = dict(record_of(value, "growth", _GROWTH))
+def _growth(value: object, gone: set[str]) -> Growth:
+    limits = {name: each for name, each in record_of(value, "growth", _GROWTH | gone).items() if name not in gone}
     impurity, noise, prune = (limits.pop(name) for name in ("impurity", "noise", "prune"))
     exact_noise = None if noise is None else _exact("noise", noise, ", or null")
     share = _exact("prune", prune)

@@ -334,21 +334,13 @@ def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | No
     start = 0
     for query in queries:
         tables: dict[str, object] = {}
-        columns = len(query.columns(schema.classes))
         for candidate, cells in zip(query.candidates, query.cells(schema), strict=True):
             told = None if values is None else values[start : start + cells]
-            rows = cells if told is None else [list(told[row : row + columns]) for row in range(0, cells, columns)]
+            rows = cells if told is None else [list(row) for row in zip(*[iter(told)] * schema.classes, strict=True)]
             tables[column_name(schema.attributes[candidate])] = rows
             start += cells
         told_as = "cells" if values is None else "counts"
-        yield {"path": _path(schema, query.expression), **_together(schema, query), told_as: tables}
-
-
-def _together(schema: Schema, query: Query) -> Mapping[str, object]:
-    """Name the classes that were counted together, if any."""
-    labels = schema.class_attribute.values
-    groups = [[labels[label] for label in group] for group in query.together]
-    return {"together": groups} if groups else {}
+        yield {"path": _path(schema, query.expression), told_as: tables}
 
 
 def _path(schema: Schema, expression: Expression) -> list[list[str]]:

@@ -51,15 +51,13 @@ class _Columns:
     def __init__(self, schema: Schema) -> None:
         self._places = {column_name(attribute): index for index, attribute in enumerate(schema.attributes)}
         self._values = [{value: code for code, value in enumerate(a.values)} for a in schema.attributes]
-        self._classes = {label: code for code, label in enumerate(schema.class_attribute.values)}
 
     def tables(self, nodes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[CountKey, CountTable]]:
         """Yield the tables of some nodes."""
         for node in nodes:
             path = frozenset(self._term(column, value) for column, value in node["path"])
-            together = tuple(tuple(self._classes[label] for label in group) for group in node.get("together", ()))
             for column, rows in node["counts"].items():
-                yield (path, self._places[column], together), np.array(rows, dtype=np.int64)
+                yield (path, self._places[column]), np.array(rows, dtype=np.int64)
 
     def sets(self, paths: Iterable[Iterable[Any]], counts: Iterable[int]) -> Iterator[tuple[CountKey, CountTable]]:
         """Yield the counts of some sets of items."""

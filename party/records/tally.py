@@ -16,7 +16,7 @@ from protocols.terms import ALL, Method, Reveal, epsilon_of, unasked
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order tells nothing."""
 NodeTable = tuple[NodePath, str, str]
-"""The counts of one column at a node, and what else sets them apart: classes counted together, the terms of noise."""
+"""The counts of one column at a node, and what sets them apart: terms of noise, and of 0.2.0 which classes were one."""
 _NOISED = ("class counts", "counts", "accuracy", "opened")
 _DATED = (PREDICTION, "alignment", COLUMNS, COMPARISON, "run")
 """Entries whose dates are the first and last of what passed."""

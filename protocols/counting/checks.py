@@ -19,7 +19,7 @@ from protocols.counting.chi_square import check_root
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums, alarm_of
-from protocols.counts import Answer, CountTable, Query, joined, shaped
+from protocols.counts import Answer, CountTable, Query, shaped
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises
 from protocols.randomized_response.moments import error_bound
@@ -47,18 +47,14 @@ class Plausibility:
         self._estimator.advance([query.expression for query in queries])
 
     def check(self, query: Query, answer: Answer) -> None:
-        """Raise DeviationError where a count is further from its estimate than chance allows.
-
-        What bounds the errors of some classes bounds, added up, that of their count together.
-        """
-        columns = query.columns(self._view.schema.classes)
+        """Raise DeviationError where a count is further from its estimate than chance allows."""
         if query.expression == ROOT and self._noises is None:
             check_root(self._view, query, answer)
         for candidate, table in zip(query.candidates, answer.tables, strict=True):
             spread = self._estimator.spread(query.expression, candidate)
             bounds = np.vectorize(lambda live, c=candidate: self._bound(query.expression, c, int(live)))(spread.live)
             slack = _SLACK + self._noise_bound(query.expression, candidate)
-            if (np.abs(table - joined(spread.counts, columns)) > joined(bounds, columns) + slack).any():
+            if (np.abs(table - spread.counts) > bounds + slack).any():
                 raise DeviationError
 
     def _bound(self, expression: Expression, candidate: int, live: int) -> float:

@@ -77,7 +77,7 @@ def misfit(view: View, query: Query, answer: Answer) -> Misfit:
         others = {column for other in groups if other is not columns for column in other}
         touching = [c for c in tables if {c, label} & set(columns) and not {c, label} & others]
         if view.design.orders[k] > 1 and touching and label not in others:
-            part = _Group(view, k, columns, touching, query).misfit([tables[c] for c in touching])
+            part = _Group(view, k, columns, touching).misfit([tables[c] for c in touching])
             found = Misfit(found.square + part.square, found.rank + part.rank, max(found.largest, part.largest))
     return found
 
@@ -85,7 +85,7 @@ def misfit(view: View, query: Query, answer: Answer) -> Misfit:
 class _Group:
     """The tables of the root that touch one group of the peer's and no other."""
 
-    def __init__(self, view: View, group: int, columns: Sequence[int], candidates: Sequence[int], query: Query) -> None:
+    def __init__(self, view: View, group: int, columns: Sequence[int], candidates: Sequence[int]) -> None:
         self._view, self._columns, self._candidates = view, columns, candidates
         design = view.design
         self._order, self._contrast = design.orders[group], float(design.contrast(group))
@@ -94,11 +94,7 @@ class _Group:
         self._most = truth * (1 - truth) * self._order / (self._order - 1)
         if self._order > 2:  # there are lies that differ
             self._most = max(self._most, lie)
-        together = query.columns(view.schema.classes)
-        place = {label: position for position, labels in enumerate(together) for label in labels}
-        self._place = np.array([place[label] for label in range(view.schema.classes)])
-        self._width = len(together)
-        sizes = [view.schema.attributes[c].size * self._width for c in candidates]
+        sizes = [view.schema.attributes[c].size * view.schema.classes for c in candidates]
         self._starts = np.cumsum([0, *sizes])
 
     def misfit(self, told: Sequence[CountTable]) -> Misfit:
@@ -135,9 +131,9 @@ class _Group:
         result = np.zeros((self._order, len(codes), int(self._starts[-1])))
         rows = np.arange(len(codes))
         for offset in range(self._order):
-            label = self._place[self._value(codes, self._view.schema.class_index, offset)]
+            label = self._value(codes, self._view.schema.class_index, offset)
             for candidate, first in zip(self._candidates, self._starts, strict=False):
-                cell = self._value(codes, candidate, offset) * self._width + label
+                cell = self._value(codes, candidate, offset) * self._view.schema.classes + label
                 result[offset, rows, first + cell] = 1
         return result
 

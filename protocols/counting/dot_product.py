@@ -26,12 +26,10 @@ from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables.arrays import Index
-from protocols.tables.expression import ROOT, AnyOf, Expression, Term
+from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.work import PageEncryptor
-
-_EVERY = AnyOf((ROOT,))
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Plane:
     """Columns of the key holder that travel together: slot `j` of record `i` is `[i satisfies path and slots[j]]`."""
 
     path: Expression
-    slots: tuple[AnyOf, ...]
+    slots: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Item:
     """
 
     plane: Plane
-    selection: AnyOf
+    selection: Expression
     cells: tuple[int, ...]
 
 
@@ -94,34 +92,28 @@ def _items_of(query: Query, layout: Layout, start: int) -> Iterator[Item]:
     """Put all cells that differ on the key holder's side only into the slots of one item."""
     path = query.expression.restricted(layout.holder_columns)
     rows = query.expression.restricted(layout.evaluator_columns)
-    shared: dict[AnyOf, list[tuple[AnyOf, int]]] = {}
+    shared: dict[Expression, list[tuple[Expression, int]]] = {}
     for number, cell in enumerate(_cells(query, layout.schema)):
-        holder = cell.restricted(layout.holder_columns)
-        own = cell.restricted(layout.evaluator_columns).expressions
-        selection = AnyOf(tuple(Expression((*rows.terms, *part.terms)) for part in own))
-        shared.setdefault(selection, []).append((holder, start + number))
+        selection = Expression((*rows.terms, *cell.restricted(layout.evaluator_columns).terms))
+        shared.setdefault(selection, []).append((cell.restricted(layout.holder_columns), start + number))
     for selection, slots in shared.items():
         for first in range(0, len(slots), layout.slots):
             holders, cells = zip(*slots[first : first + layout.slots], strict=True)
             yield Item(Plane(path, holders), selection, cells)
 
 
-def _cells(query: Query, schema: Schema) -> Iterator[AnyOf]:
-    """`A = v and class = c` of every count of the query, in the order of the batch; any `c` that is counted with it."""
-    columns = query.columns(schema.classes)
+def _cells(query: Query, schema: Schema) -> Iterator[Expression]:
+    """`A = v and class = c` of every count of the query, in the order of the batch."""
     for candidate in query.candidates:
-        for value, labels in combinations(range(schema.attributes[candidate].size), columns):
-            classes = (Term(schema.class_index, label) for label in labels)
-            yield AnyOf(tuple(Expression((Term(candidate, value), label)) for label in classes))
+        for value, label in combinations(range(schema.attributes[candidate].size), range(schema.classes)):
+            yield Expression((Term(candidate, value), Term(schema.class_index, label)))
 
 
 def plan_sets(asked: Sequence[Sequence[Expression]], layout: Layout) -> list[Item]:
     """Return the products whose sums are of how many records any of these is true, one per expression."""
     return [
         Item(
-            Plane(each.restricted(layout.holder_columns), (_EVERY,)),
-            AnyOf((each.restricted(layout.evaluator_columns),)),
-            (number,),
+            Plane(each.restricted(layout.holder_columns), (ROOT,)), each.restricted(layout.evaluator_columns), (number,)
         )
         for number, disjoint in enumerate(asked)
         for each in disjoint

@@ -192,26 +192,20 @@ class GuessingEstimator(ABC):
     def _answers(self, queries: Sequence[Query], nodes: Sequence[GuessedRows]) -> list[Answer]:
         """Estimate queries, one pass per candidate over all nodes alike in what they guess."""
 
-        def join(positions: Sequence[int]) -> tuple[GuessedRows, Index, int, Floats]:
+        def join(positions: Sequence[int]) -> tuple[GuessedRows, Index, int]:
             joined = [nodes[position] for position in positions]
-            return _join(joined), place_of_each(joined), len(joined), self._columns_of(queries[positions[0]])
+            return _join(joined), place_of_each(joined), len(joined)
 
-        def count(candidate: int, joined: tuple[GuessedRows, Index, int, Floats]) -> Iterator[tuple[Floats, Floats]]:
-            rows, node, number, columns = joined
+        def count(candidate: int, joined: tuple[GuessedRows, Index, int]) -> Iterator[tuple[Floats, Floats]]:
+            rows, node, number = joined
             rows, node = self._given(rows, node, candidate)
-            tables: Floats = self._count(candidate, rows, node, number) @ columns
-            return zip(tables, self._noises(candidate, rows, node, tables, columns), strict=True)
+            tables = self._count(candidate, rows, node, number)
+            return zip(tables, self._noises(candidate, rows, node, tables), strict=True)
 
-        alike = [(frozenset(node.guess), query.together) for node, query in zip(nodes, queries, strict=True)]
-        counted = count_together(queries, alike, join, count)
+        counted = count_together(queries, [frozenset(node.guess) for node in nodes], join, count)
         return [Answer(tuple(table for table, _ in each), tuple(noise for _, noise in each)) for each in counted]
 
-    def _columns_of(self, query: Query) -> Floats:
-        """Return which classes each column of a query's tables counts: a 1 for each (`classes x columns`)."""
-        groups = query.columns(self._schema.classes)
-        return np.array([[float(c in labels) for labels in groups] for c in range(self._schema.classes)])
-
-    def _noises(self, candidate: int, rows: GuessedRows, node: Index, tables: Floats, columns: Floats) -> Floats:
+    def _noises(self, candidate: int, rows: GuessedRows, node: Index, tables: Floats) -> Floats:
         """Return the variances over the coins that `Answer` speaks of, of the tables of several nodes.
 
         With `z` what a record adds to each cell, and the table's shares of values and classes, it departs from what
@@ -221,13 +215,13 @@ class GuessingEstimator(ABC):
         shares, classes = table_shares(tables)
         if self._is_sent(rows, candidate):
             left = self._factors(candidate) - shares[:, None, :]
-            right = self._factors(self._schema.class_index) @ columns - classes[:, None, :]
+            right = self._factors(self._schema.class_index) - classes[:, None, :]
             squares = quadratic(self._sent_squares(candidate, rows, node, len(tables)), left, right)
         else:
             ends = np.searchsorted(node, np.arange(len(tables) + 1))
             parts = (rows.where(np.arange(*ends[k : k + 2])) for k in range(len(tables)))
             each = zip(parts, shares, classes, strict=True)
-            squares = np.array([self._squares(part, candidate, columns, *of_part) for part, *of_part in each])
+            squares = np.array([self._squares(part, candidate, *of_part) for part, *of_part in each])
         noises: Floats = squares - squares_of_truth(tables)
         return noises
 
@@ -249,10 +243,10 @@ class GuessingEstimator(ABC):
         found = np.bincount(keys, weights=weight**2 * self._repeats[record], minlength=prod(shape))
         return found.astype(np.float64).reshape(shape)
 
-    def _squares(self, rows: GuessedRows, candidate: int, columns: Floats, shares: Floats, classes: Floats) -> Floats:
+    def _squares(self, rows: GuessedRows, candidate: int, shares: Floats, classes: Floats) -> Floats:
         """Return `sum r^2` record by record: the coins of what is counted are guessed, or are one."""
         present, adds = self._additions(rows, candidate)
-        apart = departures(adds @ columns, shares, classes)
+        apart = departures(adds, shares, classes)
         squares: Floats = np.einsum("i,ivc->vc", self._repeats[present].astype(np.float64), apart**2)
         return squares
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.replies import Hearing, Telling
-from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, Predictor, Query
+from protocols.counts import Answer, Correct, CountTable, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CountShares
 from protocols.oblivious.lanes import lanes_of
@@ -73,12 +73,12 @@ class ColumnSides:
         """All columns that are not the chooser's."""
         return frozenset(range(len(self.schema.columns))) - self.chooser
 
-    def vectors(self, cells: Sequence[tuple[int, int, AnyOf]]) -> dict[Expression, list[AskedCount]]:
+    def vectors(self, cells: Sequence[tuple[int, int, Expression]]) -> dict[Expression, list[AskedCount]]:
         """Sort counts, given by place, width and what their records satisfy, by the chooser's part."""
         result: dict[Expression, list[AskedCount]] = {}
         for place, width, what in cells:
-            (own,) = what.restricted(self.chooser).expressions
-            result.setdefault(own, []).append(AskedCount(place, width, what.restricted(self.corrector)))
+            asked = AskedCount(place, width, AnyOf((what.restricted(self.corrector),)))
+            result.setdefault(what.restricted(self.chooser), []).append(asked)
         return result
 
 
@@ -113,7 +113,7 @@ class Planner:
     sides: ColumnSides
     largest: int
     is_exact: bool
-    _above: dict[Expression, tuple[Query, Mapping[int, CountTable]]] = field(default_factory=dict)
+    _above: dict[Expression, Mapping[int, CountTable]] = field(default_factory=dict)
 
     def plan(self, queries: Sequence[Query]) -> Vectors:
         """Return the counts that are asked."""
@@ -128,7 +128,7 @@ class Planner:
         """Return all counts of a batch from those that were asked, by place."""
         spared, tables = self._spared(queries), dict[QueryPart, NDArray[np.int64]]()
         for block, query, start in self._blocks(queries):
-            columns = len(query.columns(self.sides.schema.classes))
+            columns = self.sides.schema.classes
             size = self.sides.schema.attributes[block[1]].size
             places = range(start, start + size * columns)
             table = np.array([asked.get(place, 0) for place in places], np.int64).reshape(size, columns)
@@ -136,18 +136,17 @@ class Planner:
                 table[-1] = np.array(query.class_counts, np.int64) - table[:-1].sum(axis=0)
             tables[block] = table
         for (number, candidate), others in spared.items():
-            _, above = self._above[queries[number].expression.parent]
+            above = self._above[queries[number].expression.parent]
             rest = sum(tables[other, candidate] for other in others)
             tables[number, candidate] = np.asarray(above[candidate] - rest, np.int64)
         return [int(count) for table in tables.values() for count in table.ravel()]
 
     def remember(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
         """Keep what was told of a level, for the next one."""
-        told = (
-            dict(zip(query.candidates, answer.tables, strict=True))
+        self._above = {
+            query.expression: dict(zip(query.candidates, answer.tables, strict=True))
             for query, answer in zip(queries, answers, strict=True)
-        )
-        self._above = {query.expression: (query, tables) for query, tables in zip(queries, told, strict=True)}
+        }
 
     def _is_known(self, query: Query) -> bool:
         """Tell whether the node's class counts are those of counts that were told, which make some follow.
@@ -164,16 +163,15 @@ class Planner:
                 yield (number, candidate), query, start
                 start += cells
 
-    def _cells(self, query: Query, candidate: int, start: int) -> Iterator[tuple[int, int, AnyOf]]:
+    def _cells(self, query: Query, candidate: int, start: int) -> Iterator[tuple[int, int, Expression]]:
         schema = self.sides.schema
-        columns = query.columns(schema.classes)
         known = query.class_counts if self._is_known(query) else None
         for value in range(schema.attributes[candidate].size - (known is not None)):
-            for column, labels in enumerate(columns):
-                largest = self.largest if known is None else int(known[column])
+            for label in range(schema.classes):
+                largest = self.largest if known is None else int(known[label])
                 if largest:
-                    place = start + value * len(columns) + column
-                    yield place, largest.bit_length(), _what(query.expression.child(candidate, value), labels, schema)
+                    what = query.expression.child(candidate, value) & Term(schema.class_index, label)
+                    yield start + value * schema.classes + label, largest.bit_length(), what
 
     def _spared(self, queries: Sequence[Query]) -> dict[QueryPart, list[int]]:
         """Return for each candidate that is not asked, at the largest branch of a split, all other branches."""
@@ -190,18 +188,14 @@ class Planner:
 
     def _following(self, parent: Expression, attribute: int, branches: Sequence[Query]) -> Iterator[int]:
         """Yield the candidates of which the counts of all branches add up to known ones."""
-        above, tables = self._above.get(parent, (None, {}))
-        if above is None or attribute not in tables or any(each.together != above.together for each in branches):
+        tables = self._above.get(parent, {})
+        if attribute not in tables:
             return
         with_records = set(np.flatnonzero(tables[attribute].sum(axis=1)).tolist())
         if {each.expression.terms[-1].value for each in branches} == with_records:
             yield from (
                 c for c in branches[0].candidates if c in tables and all(c in each.candidates for each in branches)
             )
-
-
-def _what(expression: Expression, labels: ClassGroup, schema: Schema) -> AnyOf:
-    return AnyOf(tuple(expression & Term(schema.class_index, label) for label in labels))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -428,7 +422,7 @@ def _shares(totals: Totals, noise: Sequence[int]) -> CountShares:
 
 def _sets(sets: Sequence[Expression], sides: ColumnSides, records: int) -> Vectors:
     width = records.bit_length()
-    return sides.vectors([(place, width, AnyOf((what,))) for place, what in enumerate(sets)])
+    return sides.vectors([(place, width, what) for place, what in enumerate(sets)])
 
 
 def _leaves(model: Predictor, sides: ColumnSides, width: int) -> dict[Expression, list[AskedCount]]:

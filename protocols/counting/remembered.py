@@ -17,7 +17,7 @@ from protocols.role import Role
 
 def count_key(query: Query, candidate: int) -> CountKey:
     """Return under which key the counts of a query's candidate are remembered."""
-    return frozenset(query.expression.terms), candidate, query.together
+    return frozenset(query.expression.terms), candidate
 
 
 class RememberedCounts:

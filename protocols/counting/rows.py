@@ -173,4 +173,4 @@ def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema
         return np.bincount(keys, minlength=prod(shape)).reshape(shape)
 
     counted = count_together(queries, [None] * len(queries), join, count)
-    return [query.answer(tables, schema.classes) for query, tables in zip(queries, counted, strict=True)]
+    return [Answer(tuple(tables)) for tables in counted]

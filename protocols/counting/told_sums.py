@@ -10,7 +10,7 @@ from math import lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counts import Answer, ClassGroup, Query
+from protocols.counts import Answer, Query
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises, sum_bound
 from protocols.noise.geometric import Geometric
@@ -52,7 +52,7 @@ class ToldSums:
         self._schema, self._noises = schema, noises
         self._values = sum(column.size for column in schema.columns)
         self._root = np.array(class_counts, dtype=np.int64), [(class_noise, 1)] if class_noise else []
-        self._above: dict[tuple[Expression, int], tuple[list[ClassGroup], NDArray[np.int64]]] = {}
+        self._above: dict[tuple[Expression, int], NDArray[np.int64]] = {}
 
     @property
     def largest_noise(self) -> int:
@@ -67,25 +67,20 @@ class ToldSums:
         """
         level = {}
         for query, answer in zip(queries, answers, strict=True):
-            columns = query.columns(self._schema.classes)
-            known = [self._known(query.expression, labels) for labels in columns]
+            counts, terms = self._known(query.expression)
             for candidate, table in zip(query.candidates, answer.tables, strict=True):
                 told = table.astype(np.int64)
-                level[query.expression, candidate] = columns, told
-                for (count, terms), total in zip(known, told.sum(axis=0).tolist(), strict=True):
-                    if abs(total - count) > self._bound(query.expression, len(told), terms):
-                        raise DeviationError
+                level[query.expression, candidate] = told
+                if (abs(told.sum(axis=0) - counts) > self._bound(query.expression, len(told), terms)).any():
+                    raise DeviationError
         self._above = level
 
-    def _known(self, node: Expression, labels: ClassGroup) -> tuple[int, _Terms]:
-        """Return what was told of these classes at a node before, and the noise in it."""
+    def _known(self, node: Expression) -> tuple[NDArray[np.int64], _Terms]:
+        """Return what was told of the classes at a node before, and the noise in each."""
         if node == ROOT:
-            counts, noise = self._root
-            return int(counts[list(labels)].sum()), noise * len(labels)
-        columns, told = self._above[node.parent, node.terms[-1].column]
-        row = told[node.terms[-1].value].tolist()
-        parts = [count for part, count in zip(columns, row, strict=True) if set(part) <= set(labels)]
-        return sum(parts), self._noises.in_cells(len(parts))
+            return self._root
+        told: NDArray[np.int64] = self._above[node.parent, node.terms[-1].column][node.terms[-1].value]
+        return told, self._noises.in_cells(1)
 
     def _bound(self, node: Expression, cells: int, known: _Terms) -> float:
         alarm = alarm_of(len(node.terms) + 2, self._values)

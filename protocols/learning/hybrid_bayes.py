@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from protocols.counts import Answer, Counts, CountTable
-from protocols.learning.limits import tally_of
 from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import Ranking
 from protocols.role import Role
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
-from protocols.terms import ALL, Growth, Window
+from protocols.terms import ALL, Window
 
 SMOOTHING: Final = 1.0
 """What is added to every exact count."""
@@ -56,7 +55,6 @@ class HybridBayes:
     Args:
         schema: The joint schema.
         class_counts: Of all training records, none of them negative.
-        growth: `min_class`: rarer classes are counted together, and have the same chances of values.
         estimated: For what is not counted exactly; None if all is.
 
     Discloses: whatever the engines and the ranking disclose at the root.
@@ -65,12 +63,10 @@ class HybridBayes:
         InputError: There is no record to learn from.
     """
 
-    def __init__(
-        self, schema: Schema, class_counts: Sequence[float], growth: Growth, estimated: Estimated | None = None
-    ) -> None:
+    def __init__(self, schema: Schema, class_counts: Sequence[float], estimated: Estimated | None = None) -> None:
         self._schema, self._estimated = schema, estimated
         every = tuple(range(len(schema.attributes)))
-        self._root = OpenNode(ROOT, tally_of(class_counts, growth), every)
+        self._root = OpenNode(ROOT, tuple(class_counts), every)
 
     def build(self, exact: Counts, window: Window, ranking: Ranking | None) -> Role[BayesResult]:
         """Count the attributes of the window exactly, and estimate the others.
@@ -107,12 +103,11 @@ class HybridBayes:
         return dict(zip(attributes, answer.tables, strict=True))
 
     def _model(self, exact: dict[int, CountTable], rest: dict[int, CountTable]) -> NaiveBayes:
-        tables, tally = {**exact, **rest}, self._root.tally
+        tables = {**exact, **rest}
         smoothing = 0.0 if self._estimated is None else self._estimated.smoothing
         return bayes_of_counts(
             self._schema,
-            tally.counts,
+            self._root.counts,
             [tables[attribute] for attribute in self._root.candidates],
             [SMOOTHING if attribute in exact else smoothing for attribute in self._root.candidates],
-            tally.columns,
         )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from protocols.counts import Answer, Counts
 from protocols.errors import InputError
-from protocols.learning.limits import is_small, tally_of
+from protocols.learning.limits import is_small
 from protocols.learning.merit import CANNOT, merits
 from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import Ranking
@@ -72,17 +72,17 @@ class HybridId3:
             raise InputError("a window needs something to rank by")
         self._schema, self._window, self._growth = schema, window, growth
         self._engine, self._ranking = engine, ranking
-        self._root = tally_of(class_counts, growth)
+        self._class_counts = tuple(class_counts)
         self._nodes: dict[Expression, Node] = {}
         self._computations = 0
 
     def build(self) -> Role[Result]:
         """Grow the tree to its end, or its limits."""
         every = tuple(range(len(self._schema.attributes)))
-        level = self._without_leaves([OpenNode(ROOT, self._root, every)])
-        records = self._root.records
+        level = self._without_leaves([OpenNode(ROOT, self._class_counts, every)])
+        records = sum(self._class_counts)
         while level:
-            progress = Progress(Phase.TREE, records - sum(node.tally.records for node in level), records)
+            progress = Progress(Phase.TREE, records - sum(node.records for node in level), records)
             yield progress
             level = yield from as_part(self._grow(level), progress)
         yield Progress(Phase.TREE, records, records)
@@ -92,7 +92,7 @@ class HybridId3:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
         windows = yield from self._windows(level)  # 4a, 4b
         answers = yield from self._exact_counts(level, windows)  # 4c
-        values = merits(answers, self._root.records, self._growth)
+        values = merits(answers, sum(self._class_counts), self._growth)
         children = []
         for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
             best = _first_best(worth)
@@ -104,11 +104,11 @@ class HybridId3:
 
     def _branches(self, node: OpenNode, attribute: int, rows: Sequence[Sequence[float]]) -> list[OpenNode]:
         """Steps 5 and 6: split a node; return the branches that have enough records."""
-        counts, large = node.tally.counts, []
-        self._nodes[node.expression] = Split(counts, attribute, ())  # 5
-        for branch in node.branches(attribute, rows, self._growth):  # 6
-            if is_small(branch.tally.records, self._growth):
-                self._nodes[branch.expression] = Leaf(branch.tally.counts, majority(counts))  # 6a, 6b
+        large = []
+        self._nodes[node.expression] = Split(node.counts, attribute, ())  # 5
+        for branch in node.branches(attribute, rows):  # 6
+            if is_small(branch.records, self._growth):
+                self._nodes[branch.expression] = Leaf(branch.counts, majority(node.counts))  # 6a, 6b
             else:
                 large.append(branch)  # 6c
         return large

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protocols.counts import ClassGroup, Counts, CountTable, Query
+from protocols.counts import Counts, CountTable, Query
 from protocols.errors import InputError
 from protocols.randomness import canonical
 from protocols.role import Role
@@ -141,11 +141,7 @@ def fit_naive_bayes(
 
 
 def bayes_of_counts(
-    schema: Schema,
-    class_counts: ArrayLike,
-    tables: Sequence[CountTable],
-    smoothing: Sequence[float],
-    together: Sequence[ClassGroup] | None = None,
+    schema: Schema, class_counts: ArrayLike, tables: Sequence[CountTable], smoothing: Sequence[float]
 ) -> NaiveBayes:
     """Make the classifier of counts; chances have twelve digits, so that it is what its file holds.
 
@@ -156,7 +152,6 @@ def bayes_of_counts(
         class_counts: `N(c)`, none of them negative.
         tables: `N(A_i = v and c)` of each attribute, `values x classes`.
         smoothing: For each attribute, what is added to every cell.
-        together: The classes that each column of the tables counts, if not one: they get the same chances of values.
 
     Raises:
         InputError: There is nothing to learn from.
@@ -164,12 +159,8 @@ def bayes_of_counts(
     classes = np.asarray(class_counts, dtype=np.float64)
     if not classes.sum() > 0:
         raise InputError("no record is left to learn from: the estimated counts are all 0 or less")
-    columns = [(label,) for label in range(len(classes))] if together is None else together
-    counts = np.array([classes[list(labels)].sum() for labels in columns])
-    place = {label: column for column, labels in enumerate(columns) for label in labels}
-    of_class = [place[label] for label in range(len(classes))]
     conditional = tuple(
-        logarithm(rounded(_conditional(np.asarray(table, dtype=np.float64), counts, each)[:, of_class]))
+        logarithm(rounded(_conditional(np.asarray(table, dtype=np.float64), classes, each)))
         for table, each in zip(tables, smoothing, strict=True)
     )
     return NaiveBayes(schema, logarithm(rounded(classes / classes.sum())), conditional)

@@ -110,7 +110,7 @@ class BothNoises:
             noise
             for query in queries
             for candidate, cells in zip(query.candidates, query.cells(schema), strict=True)
-            for noise in self.own.cells(query.expression, candidate, cells, query.together)
+            for noise in self.own.cells(query.expression, candidate, cells)
         ]
 
     def of_accuracy(self, model: ModelParts) -> int:

@@ -6,10 +6,10 @@ nothing can be averaged away. Noise of another scale is other noise, of which no
 own epsilon.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from protocols.counts import ClassGroup, ModelParts
+from protocols.counts import ModelParts
 from protocols.noise.accounting import Spending, TreeSpending
 from protocols.noise.geometric import Geometric, OneSided
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
@@ -61,17 +61,9 @@ class OwnNoise(KeyedNoise):
         """Draw the noise of the training records' class counts."""
         return self._draw(self.spending.cells, classes, b"class counts")
 
-    def cells(
-        self, expression: Expression, candidate: int, count: int, together: Sequence[ClassGroup] = ()
-    ) -> list[int]:
-        """Draw the noise of a candidate's cells at a node, in the order of a batch.
-
-        Which classes are counted `together` is part of what is asked: cells that share their noise could be subtracted.
-        """
-        classes = canonical(*(canonical(*map(_integer, group)) for group in together))
-        return self._draw(
-            self.spending.cells, count, b"cells", self._node(expression), self._column(candidate), classes
-        )
+    def cells(self, expression: Expression, candidate: int, count: int) -> list[int]:
+        """Draw the noise of a candidate's cells at a node, in the order of a batch."""
+        return self._draw(self.spending.cells, count, b"cells", self._node(expression), self._column(candidate))
 
     def accuracy(self, model: ModelParts) -> int:
         """Draw the noise of the number of held-out records that a model of these parts classifies correctly."""

@@ -15,7 +15,7 @@ from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
 from protocols.oblivious.session import Transfers
 from protocols.role import Role
-from protocols.tables.expression import ROOT, AnyOf, Expression
+from protocols.tables.expression import ROOT, Expression
 from protocols.tables.table import Codes
 
 
@@ -46,7 +46,7 @@ class SharedCounts:
         Raises:
             PeerError: The peer sent what the protocol does not allow.
         """
-        vectors = self._sides.vectors([(place, self.width, AnyOf((each,))) for place, each in enumerate(what)])
+        vectors = self._sides.vectors([(place, self.width, each) for place, each in enumerate(what)])
         alone = vectors.pop(ROOT, [])
         result = np.zeros(len(what), WORD)
         if not self._is_chooser:

@@ -13,7 +13,7 @@ import numpy as np
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.refined import RefinedCounts
-from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, ModelParts, Query
+from protocols.counts import Answer, Correct, CountTable, Learned, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
@@ -38,9 +38,7 @@ class SideNoise(Protocol):
         """Return the noise of the class counts."""
         ...
 
-    def cells(
-        self, expression: Expression, candidate: int, count: int, together: Sequence[ClassGroup] = ()
-    ) -> Sequence[int]:
+    def cells(self, expression: Expression, candidate: int, count: int) -> Sequence[int]:
         """Return the noise of a candidate's cells at a node."""
         ...
 
@@ -59,11 +57,9 @@ class BulkNoise:
         """Draw for each class."""
         return self._draw(self.spending.cells, classes)
 
-    def cells(
-        self, expression: Expression, candidate: int, count: int, together: Sequence[ClassGroup] = ()
-    ) -> list[int]:
+    def cells(self, expression: Expression, candidate: int, count: int) -> list[int]:
         """Draw for each cell."""
-        del expression, candidate, together
+        del expression, candidate
         return self._draw(self.spending.cells, count)
 
     def accuracy(self, model: ModelParts) -> int:
@@ -135,7 +131,7 @@ class _Told:
         for query, answer in zip(queries, answers, strict=True):
             tables = []
             for candidate, table in zip(query.candidates, answer.tables, strict=True):
-                asked = (query.expression, candidate, table.size, query.together)
+                asked = (query.expression, candidate, table.size)
                 noise = [side.cells(*asked) for side in self.sides.values()]
                 tables.append(table + np.sum(noise, axis=0, dtype=np.int64).reshape(table.shape))
                 self.cells[query.expression, candidate] = tables[-1]

@@ -60,10 +60,6 @@ class AnyOf:
 
     expressions: tuple[Expression, ...]
 
-    def restricted(self, columns: frozenset[int]) -> "AnyOf":
-        """The part on these columns, of expressions that differ in some column alone."""
-        return AnyOf(tuple(dict.fromkeys(expression.restricted(columns) for expression in self.expressions)))
-
     def satisfied_by(self, codes: Codes) -> NDArray[np.bool_]:
         """Tell for each row of joint codes whether it satisfies one of the expressions."""
         result = np.zeros(len(codes), dtype=np.bool_)

@@ -219,4 +219,4 @@ class _Supports:
 
 def set_key(expression: Expression, everyone: int) -> CountKey:
     """Return under which key the count of a set is remembered: that of the class of all records at its node."""
-    return frozenset(expression.terms), everyone, ()
+    return frozenset(expression.terms), everyone

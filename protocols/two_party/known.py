@@ -36,7 +36,7 @@ def agree_on_known(own: KnownCounts, nonces: bytes) -> Role[KnownCounts]:
 
 
 def _digest(nonces: bytes, key: CountKey, known: KnownCounts) -> bytes:
-    path, candidate, together = key
+    path, candidate = key
     terms = sorted(f"{term.column}={term.value}" for term in path)
-    content = f"{terms} {candidate} {together} {known[key].astype(int).tolist()}"
+    content = f"{terms} {candidate} {known[key].astype(int).tolist()}"
     return keyed_digest(nonces, b"known count", content.encode())

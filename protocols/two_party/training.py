@@ -240,7 +240,7 @@ class _Run:
     def _bayes(self, told: ClassTally, estimates: ToldEstimates | None) -> HybridBayes:
         counts = tuple(max(0, count) for count in told)
         estimated = None if estimates is None else Estimated(estimates, estimates.step)
-        return HybridBayes(self._agreed.schema, counts, self._terms.growth, estimated)
+        return HybridBayes(self._agreed.schema, counts, estimated)
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         known = NOTHING_KNOWN

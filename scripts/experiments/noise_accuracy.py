@@ -30,10 +30,10 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     table = binary_table(name, records) if values == TWO else several_valued_table(name, records, int(values), BINS)
     split = random_split(table, len(table.attributes) - 1, Fraction(TEST), generator)
     depth = int(cell["max_depth"])
-    plain = accuracy(grow_plain(split, Growth(depth, MIN_LEAF, MIN_LEAF)).tree, split)
+    plain = accuracy(grow_plain(split, Growth(depth, MIN_LEAF)).tree, split)
     measured: Measured = []
     for epsilon in EPSILONS:
-        growth = Growth(depth, MIN_LEAF, MIN_LEAF, Fraction(epsilon))
+        growth = Growth(depth, MIN_LEAF, Fraction(epsilon))
         spent = side_spending(split.schema, Fraction(epsilon), depth)
         noisy = grow_with_noise(split, {side: BulkNoise(generator, each) for side, each in spent.items()}, growth)
         reached = accuracy(noisy.tree, split)

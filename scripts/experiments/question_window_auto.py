@@ -61,7 +61,7 @@ class _NodeWindows(HybridId3):
         ]
 
     def _window_of(self, node: Any, gains: dict[int, float]) -> tuple[int, ...]:
-        records = node.tally.records
+        records = node.records
         error = min(noise(design, k, records) for design in self._designs for k in range(len(design.groups))) / records
         order = sorted(gains, key=lambda candidate: (-gains[candidate], candidate))[: self._cap]
         return tuple(sorted(c for c in order if gains[c] >= gains[order[0]] - self._z * error))

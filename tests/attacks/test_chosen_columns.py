@@ -101,26 +101,6 @@ def test_columns_that_differ_by_a_person_each_read_a_person_each(tmp_path: Path)
     assert 240 * read_by_columns(tmp_path, chain.astype(np.uint8)) >= 11
 
 
-def test_the_complement_of_a_branch_tells_the_rows_of_those_kept_out_of_sight(tmp_path: Path) -> None:
-    """Bob's column parts nineteen people, one per class, among others of the last class; the rest is counted on.
-
-    In their branch the rare classes are counted together; at the root and in the other branch they are not, and the
-    difference is a person.
-    """
-    label = np.r_[np.arange(19), np.full(31, 19), np.repeat(np.arange(20), 14)]
-    apart = np.r_[np.ones(50), np.zeros(280)].astype(np.uint8)[:, None]
-    alices = RNG.integers(0, 3, (330, 2)).astype(np.uint8)
-    case = case_of(apart, label, "bob", alices, min_leaf=5)
-    with listening() as told:
-        assert_built(Guarded(tmp_path, case).meet(case.terms))
-    (other,) = {node for node, _ in told if [(t.column, t.value) for t in node.terms] == [(2, 0)]}
-    (root,) = {node for node, _ in told if not node.terms}
-    for column in range(2):
-        people = (told[root, column] - told[other, column])[:, :19]
-        assert (people.sum(axis=0) == 1).all()
-        assert (people.argmax(axis=0) == alices[:19, column]).all()
-
-
 def test_two_runs_with_other_limits_tell_the_row_of_the_person_by_whom_their_nodes_differ(tmp_path: Path) -> None:
     """The better column parts fifty people, the next best one more: the second run's limit rules the first out."""
     label = np.r_[np.zeros(40), np.ones(11), np.zeros(80), np.ones(109)].astype(int)

@@ -156,7 +156,7 @@ def test_probabilities_stand_beside_the_class_and_add_up(tmp_path: Path) -> None
         "format": "cotally-model/3",
         "class": {"name": "outcome", "values": ["no", "yes"]},
         "growth": {
-            "max_depth": None, "min_leaf": 1, "min_class": 1, "impurity": "gini", "noise": None, "prune": "0",
+            "max_depth": None, "min_leaf": 1, "impurity": "gini", "noise": None, "prune": "0",
         },
         "attributes": [{"party": "alice", "name": "a", "values": ["x", "y"], "missing": "y", "marks": ["-9"]}],
         "tree": {

@@ -174,8 +174,7 @@ def test_a_noisy_tree_takes_its_epsilon_or_that_of_the_held_out_table(test: Frac
 
 @pytest.mark.parametrize("changes", [{}, {"method": Method.HYBRID, "omega": 2}], ids=repr)
 def test_a_tree_alone_is_revealed_by_smc_and_by_hybrid(changes: dict[str, Any]) -> None:
-    terms = replace(make_terms(), **SECRET | changes)
-    assert (terms.hides_counts, terms.growth.min_class) == (True, 1)
+    assert replace(make_terms(), **SECRET | changes).hides_counts
 
 
 @pytest.mark.parametrize(

@@ -44,53 +44,37 @@ class ReferenceId3:
 
     def grow(self, rows: list[list[int]]) -> Node:
         self.records = len(rows)
-        alone = [{c} for c in range(self.classes)]
-        counts = [sum(row[-1] == c for row in rows) for c in range(self.classes)]
-        return self._grow(rows, list(range(len(self.sizes))), alone, counts)
+        return self._grow(rows, list(range(len(self.sizes))))
 
-    def _grow(self, rows: list[list[int]], left: list[int], groups: list[set[int]], known: Sequence[float]) -> Node:
-        """Grow a node; the classes of a group are one above it already, and `known` is what can be known of each."""
-        groups = self._groups(rows, groups)
-        label = known.index(max(known))
-        leaf = Leaf(tuple(known), label)
+    def _grow(self, rows: list[list[int]], left: list[int]) -> Node:
+        counts = self._counts(rows)
+        label = counts.index(max(counts))
+        leaf = Leaf(counts, label)
         depth = len(self.sizes) - len(left)
-        if not self._is_asked(rows, left, groups):
+        if not self._is_asked(rows, left):
             return leaf
-        self.asked.setdefault(depth, []).append(sum(self.sizes[a] for a in left) * len(groups))
-        as_groups = [[*row[:-1], next(i for i, group in enumerate(groups) if row[-1] in group)] for row in rows]
-        worth = self._worth(as_groups, [a for a in left if self._parts(rows, a)], len(groups))
+        self.asked.setdefault(depth, []).append(sum(self.sizes[a] for a in left) * self.classes)
+        worth = self._worth(rows, [a for a in left if self._parts(rows, a)])
         if not worth:
             return leaf
         best = max(worth, key=lambda a: (worth[a], -a))
         children: list[Node] = []
         for value in range(self.sizes[best]):
             part = [row for row in rows if row[best] == value]
-            below = self._known(rows, part, groups, known)
             rest = [a for a in left if a != best]
             is_large = len(part) >= max(self.min_leaf, 1)
-            children.append(self._grow(part, rest, groups, below) if is_large else Leaf(tuple(below), label))
-        return Split(tuple(known), best, tuple(children))
+            children.append(self._grow(part, rest) if is_large else Leaf(self._counts(part), label))
+        return Split(counts, best, tuple(children))
 
-    def _groups(self, rows: list[list[int]], groups: list[set[int]]) -> list[set[int]]:
-        """Count rare classes together, where there is a limit."""
+    def _counts(self, rows: list[list[int]]) -> tuple[int, ...]:
+        return tuple(sum(row[-1] == c for row in rows) for c in range(self.classes))
 
-        def records(group: set[int]) -> int:
-            return sum(row[-1] in group for row in rows)
-
-        groups = list(groups)
-        while self.min_leaf > 1:
-            there = sorted((group for group in groups if records(group)), key=lambda g: (records(g), sorted(g)))
-            if len(there) < 2 or records(there[0]) >= self.min_leaf:
-                break
-            groups = [group for group in groups if group not in there[:2]] + [there[0] | there[1]]
-        return groups
-
-    def _worth(self, rows: list[list[int]], attributes: list[int], columns: int) -> Mapping[int, Fraction | int]:
+    def _worth(self, rows: list[list[int]], attributes: list[int]) -> Mapping[int, Fraction | int]:
         """Return what each attribute is worth; by the gain ratio those of less than average gain are worth nothing."""
-        tables = {a: _table(rows, a, self.sizes[a], columns) for a in attributes}
+        tables = {a: _table(rows, a, self.sizes[a], self.classes) for a in attributes}
         if self.impurity == "gini":
             return {a: -gini_mixture(table, self.records) for a, table in tables.items()}
-        node = entropy_mixture(_table([[0, row[-1]] for row in rows], 0, 1, columns))
+        node = entropy_mixture(_table([[0, row[-1]] for row in rows], 0, 1, self.classes))
         gains = {a: node - entropy_mixture(table) for a, table in tables.items()}
         if self.impurity == "information_gain" or not gains:
             return gains
@@ -101,9 +85,9 @@ class ReferenceId3:
                 worth[a] = Fraction(gains[a], own)
         return worth
 
-    def _is_asked(self, rows: list[list[int]], left: list[int], groups: list[set[int]]) -> bool:
-        """Steps 1 to 3 and the limits, at a node whose rare classes are in groups."""
-        if sum(any(row[-1] in group for row in rows) for group in groups) == 1 or not left:
+    def _is_asked(self, rows: list[list[int]], left: list[int]) -> bool:
+        """Steps 1 to 3 and the limits."""
+        if len({row[-1] for row in rows}) == 1 or not left:
             return False
         is_deep = len(self.sizes) - len(left) == self.max_depth
         return not is_deep and (self.min_leaf == 1 or len(rows) >= 2 * self.min_leaf)
@@ -111,18 +95,6 @@ class ReferenceId3:
     def _parts(self, rows: list[list[int]], attribute: int) -> bool:
         large = sum(size >= self.min_leaf for size in Counter(row[attribute] for row in rows).values())
         return self.min_leaf == 1 or large >= 2
-
-    def _known(
-        self, rows: list[list[int]], part: list[list[int]], groups: list[set[int]], known: Sequence[float]
-    ) -> list[float]:
-        """Share out the part's count of each group as its classes stand in all rows."""
-        shares: list[float] = [0] * self.classes
-        for group in groups:
-            inside = sum(row[-1] in group for row in part)
-            for c in group:
-                if inside:
-                    shares[c] = inside if len(group) == 1 else inside * known[c] / sum(r[-1] in group for r in rows)
-        return shares
 
 
 def reference_id3(rows: list[list[int]], sizes: Sequence[int], classes: int) -> Node:

@@ -256,7 +256,7 @@ def test_a_job_is_what_was_asked(tmp_path: Path) -> None:
     limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI)
     name = write_job(tmp_path, "limited", limited.terms(Method.HYBRID, 2, "c"))
     assert read_job(tmp_path / name, BITS) == Train(replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI))
-    assert limited.growth == Growth(3, 4, min_class=4, impurity=Impurity.GINI)
+    assert limited.growth == Growth(3, 4, impurity=Impurity.GINI)
     noisy = replace(limited, noise=Fraction(2), omegas=(ALL,))
     assert limited.growth == noisy.growth
     for method in (Method.HYBRID, Method.RANDOMIZED):

@@ -55,7 +55,6 @@ def test_the_file_is_as_the_readme_says() -> None:
         "growth": {
             "max_depth": None,
             "min_leaf": 1,
-            "min_class": 1,
             "noise": None,
             "impurity": "information_gain",
             "prune": "0",
@@ -85,6 +84,7 @@ def test_the_file_is_as_the_readme_says() -> None:
 
 def test_a_file_of_the_format_before_is_read_and_says_nothing_of_missing_cells() -> None:
     content = as_dict(small_model()) | {"format": "cotally-model/2"}
+    content["growth"]["min_class"] = 1
     assert refusal(content).startswith("attributes[0] must have exactly the keys name, party, values")
     for attribute in content["attributes"]:
         del attribute["missing"], attribute["marks"]
@@ -105,9 +105,9 @@ def test_what_missing_cells_are_is_part_of_a_model_on_which_both_sides_agree() -
 
 
 def test_the_limits_of_a_tree_stand_in_its_file() -> None:
-    growth = Growth(3, 5, 5, noise=Fraction(1, 2), impurity=Impurity.GINI, prune=Fraction(1, 5))
+    growth = Growth(3, 5, noise=Fraction(1, 2), impurity=Impurity.GINI, prune=Fraction(1, 5))
     tree = replace(small_model(), growth=growth)
-    limits = {"max_depth": 3, "min_leaf": 5, "min_class": 5}
+    limits = {"max_depth": 3, "min_leaf": 5}
     assert as_dict(tree)["growth"] == {**limits, "noise": "1/2", "impurity": "gini", "prune": "1/5"}
     assert tree_from_json(tree_json(tree)) == tree
 
@@ -144,7 +144,7 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("class", "name"), "\ud800", "class.name must hold text"),
         (("class", "values"), ["bad", "bad"], "class cannot be used"),
         (("class", "values"), "bad", "class.values must be a list"),
-        (("growth",), None, "growth must have exactly the keys impurity, max_depth, min_class, min_leaf, noise, prune"),
+        (("growth",), None, "growth must have exactly the keys impurity, max_depth, min_leaf, noise, prune"),
         (("growth", "max_depth"), 0, "growth.max_depth must be an integer from 1 to 65535"),
         (("growth", "max_depth"), "3", "growth.max_depth must be an integer or null"),
         (("growth", "min_leaf"), None, "growth.min_leaf must be an integer"),
@@ -157,7 +157,7 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("growth", "min_leaf"), True, "growth.min_leaf must be an integer"),
         (("growth", "impurity"), "chaos", "growth.impurity must be information_gain, gain_ratio or gini"),
         (("growth", "impurity"), [], "growth.impurity must be information_gain"),
-        (("growth", "min_class"), 0, "growth.min_class must be an integer from 1"),
+        (("growth", "min_leaf"), 0, "growth.min_leaf must be an integer from 1"),
         (("attributes",), {}, "attributes must be a list"),
         (("attributes",), [], "attributes neither party brings"),
         (("attributes", 0), None, "attributes[0] must have exactly"),

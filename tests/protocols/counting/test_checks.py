@@ -163,20 +163,6 @@ def test_a_count_where_no_record_can_be_must_be_zero() -> None:
         checks(seen).answers([query], changed(counts, _0=-1, _2=1))
 
 
-def test_classes_that_are_counted_together_are_checked_together() -> None:
-    """A count of both classes may be off by what either may: honest ones pass, and what no coins explain does not."""
-    seen = view(theta="19/20")
-    query = Query(ROOT, (1,), (float(RECORDS),), together=((0, 1),))
-    counts = plain_counts([query])
-    assert len(counts) == sum(query.cells(SCHEMA)) == 3
-    (answer,) = checks(seen).answers([query], counts)
-    assert [table.shape for table in answer.tables] == [(3, 1)]
-    with pytest.raises(DeviationError):
-        checks(seen).answers([query], changed(counts, _0=-counts[0], _1=counts[0]))
-    with pytest.raises(DeviationError):
-        checks(seen).answers([query], changed(counts, _0=1))
-
-
 @pytest.mark.parametrize("theta", ["9/20", "9/10"])
 def test_an_honest_peer_never_fails_over_many_seeds(theta: str) -> None:
     """60 trees in full, both sides' checks of one level after another; the false alarm is one in 10^6 a tree."""

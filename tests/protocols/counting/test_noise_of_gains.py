@@ -155,18 +155,6 @@ def test_a_table_that_is_fitted_to_another_total_has_the_noise_of_its_merit_as_b
     assert before > 0
 
 
-def test_classes_that_are_counted_together_have_the_noise_of_one() -> None:
-    design = RelatedDesign((2, 4), APART, Fraction(4, 5))
-    survey = sampled(design, np.random.default_rng(5).integers(0, design.sizes, (90, 2)).astype(np.uint8))
-    (answer,) = survey.estimator().answers([Query(ROOT, (0,), (90.0,) * 3, ((1, 3),))])
-    (samples,) = survey.estimator().samples(ROOT, [0])
-    cells = samples.values.reshape(-1, 2, 4) @ np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]])
-    (shares,), (classes,) = table_shares([answer.tables[0]])
-    squares = np.einsum("i,ivc->vc", samples.repeats, departures(cells, shares, classes) ** 2)
-    own = departures(np.eye(6).reshape(-1, 2, 3), shares, classes) ** 2
-    assert answer.noises[0] == pytest.approx(squares - np.einsum("i,ivc->vc", answer.tables[0].ravel(), own))
-
-
 def outcomes(design: RelatedDesign, of_each: int) -> tuple[Floats, Floats]:
     """Return every sent table of so many records of each of four cells, and its chance: exact up to rounding.
 

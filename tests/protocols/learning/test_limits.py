@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.limits import is_small, may_be_split, may_split, tally_of
+from protocols.learning.limits import is_small, may_be_split, may_split
 from protocols.learning.merit import estimated_merits
 from protocols.learning.tree import Leaf, Split
 from protocols.role import run_alone
@@ -28,10 +28,6 @@ def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, Recordin
     recording = RecordingEngine(engine)
     learner = HybridId3(schema, engine.class_counts, ALL, recording, growth=growth)
     return run_alone(learner.build()), recording
-
-
-def limited(min_leaf: int) -> Growth:
-    return Growth(min_leaf=min_leaf, min_class=min_leaf)
 
 
 @settings(max_examples=300)
@@ -53,7 +49,7 @@ def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     max_depth, min_leaf, impurity = limits
     reference = ReferenceId3(sizes, classes, *limits)
     expected = reference.grow(codes.tolist())
-    growth = Growth(max_depth, min_leaf, min_class=min_leaf, impurity=impurity)
+    growth = Growth(max_depth, min_leaf, impurity=impurity)
     result, engine = grow(schema_of(sizes, classes), codes, growth)
     assert result.tree.root == expected
     assert result.computations == sum(sum(level) for level in reference.asked.values())
@@ -94,40 +90,14 @@ def test_below_the_depth_nothing_is_asked() -> None:
     assert result.tree.depth == len(engine.levels) == 2
 
 
-def test_rare_classes_are_counted_together_until_they_are_enough() -> None:
-    tally = tally_of((2, 30, 0, 1, 3, 4), limited(5))
-    assert (tally.columns, tally.sums) == (((0, 3, 4, 5), (1,), (2,)), (10, 30, 0))
-    assert tally.together == ((0, 3, 4, 5),)
-    assert tally_of((2, 30, 0, 1, 3, 9), limited(5)).columns == ((0, 3, 4), (1,), (2,), (5,))
-
-
-def test_what_is_counted_together_is_shared_out_below_as_it_stood_and_never_parts_again() -> None:
-    tally = tally_of((3, 40, 6), limited(9))
-    assert (tally.columns, tally.sums) == (((0, 2), (1,)), (9, 40))
-    assert tally.counts == (3, 40, 6)
-    child = tally.child((6, 20), limited(9))
-    assert child.counts == (2.0, 20, 4.0)
-    assert child.columns == ((0, 1, 2),)
-    assert child.is_pure
-
-
-def test_a_node_whose_classes_are_all_rare_but_one_is_a_leaf() -> None:
-    codes = np.array([[i % 2, 0] for i in range(40)] + [[0, 1]] * 4, dtype=np.uint8)
-    result, engine = grow(schema_of((2,), 2), codes, limited(5))
-    assert result.tree.root == Leaf((40, 4), 0)
-    assert engine.levels == []
-    assert isinstance(grow(schema_of((2,), 2), codes, Growth(min_leaf=5))[0].tree.root, Split)
-
-
 def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None:
-    """A branch, a node and a class of half a record; the papers' tree goes on."""
+    """A branch and a node of half a record; the papers' tree goes on."""
     assert may_split([0.5, 4.0], Growth())
     assert not is_small(0.5, Growth())
     assert is_small(0.0, Growth())
     assert may_be_split(0.5, 3, Growth())
     ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
     assert merit_of_it > 0
-    assert tally_of((0.5, 0.25), Growth()).columns == ((0,), (1,))
 
 
 def test_estimates_that_lack_what_was_rounded_away_reach_a_limit() -> None:
@@ -168,7 +138,7 @@ def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
 def test_with_all_in_the_window_the_best_of_those_that_may_split_is_taken(min_leaf: int, first: int) -> None:
     codes: Sequence[Sequence[int]] = MANY.tolist()
     reference = ReferenceId3((4, 2), 2, min_leaf=min_leaf).grow([list(row) for row in codes])
-    result, _ = grow(schema_of((4, 2), 2), MANY, limited(min_leaf))
+    result, _ = grow(schema_of((4, 2), 2), MANY, Growth(min_leaf=min_leaf))
     assert result.tree.root == reference
     assert isinstance(result.tree.root, Split)
     assert result.tree.root.attribute == first

@@ -28,8 +28,6 @@ def test_anything_else_that_is_asked_has_other_noise() -> None:
         _noise().cells(ROOT.child(0, 1), 1, 12),
         _noise().cells(ROOT.child(1, 0), 1, 12),
         _noise().cells(ROOT.child(0, 1).child(1, 0), 2, 12),
-        _noise().cells(ROOT.child(0, 1).child(1, 0), 2, 12, together=((0, 1),)),
-        _noise().cells(ROOT.child(0, 1).child(1, 0), 2, 12, together=((0, 2),)),
         _noise(spending=Spending(Fraction(1, 2), 26)).cells(ROOT, 0, 12),
         _noise(spending=Spending(Fraction(1), 28)).cells(ROOT, 0, 12),
         _noise(tables=b"others").cells(ROOT, 0, 12),

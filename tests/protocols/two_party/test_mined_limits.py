@@ -181,7 +181,7 @@ def test_a_node_list_that_goes_on_is_refused_at_the_first_node_too_many() -> Non
 
 
 @settings(max_examples=60)
-@given(cases(rows=40), st.sampled_from([Growth(), Growth(min_leaf=3, min_class=3), Growth(max_depth=2)]))
+@given(cases(rows=40), st.sampled_from([Growth(), Growth(min_leaf=3), Growth(max_depth=2)]))
 def test_what_an_honest_miner_sends_is_always_taken(case: Case, growth: Growth) -> None:
     terms = replace(case.terms, method=Method.RANDOMIZED, min_leaf=growth.min_leaf, max_depth=growth.max_depth)
     outcomes: list[Outcome] = []

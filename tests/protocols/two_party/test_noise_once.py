@@ -10,7 +10,6 @@ from protocols.role import run_pair
 from protocols.tables.table import Table
 from protocols.terms import ALL, Counting, Impurity, Learner, Method, Terms
 from protocols.two_party.noise import run_digest
-from protocols.two_party.split import split_records
 from tests.support.cases import correlated
 from tests.support.curious import Told, listening
 from tests.support.parties import NO_LIMITS, Case, make_local, make_roles, make_terms
@@ -110,19 +109,3 @@ def test_the_order_of_a_partners_columns_changes_no_number() -> None:
         digests.append(run_digest(make_local(case, "alice"), agreed))
     assert heard[0] == heard[1]
     assert digests[0] == digests[1]
-
-
-def test_classes_counted_together_are_another_question() -> None:
-    """Were their noise that of the first of them, the difference would have none: it would be a count of the other."""
-    (_, apart), (_, together) = run_on(SMC), run_on(replace(SMC, min_leaf=100))
-    case = case_of(SMC)
-    train, *_ = split_records(SMC.seed, len(case.codes), SMC.test)
-    joined = {(node, c): table for (node, c, _), table in together.items()}
-    read = []
-    for (node, candidate, _), table in apart.items():
-        if not node:
-            difference = joined[node, candidate][0][0] - table[0][0]
-            rows = case.codes[train]
-            read.append(difference == ((rows[:, candidate] == 0) & (rows[:, -1] == 1)).sum())
-    assert len(read) == 4
-    assert not all(read)
