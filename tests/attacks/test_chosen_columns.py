@@ -92,7 +92,7 @@ def test_24_columns_read_most_classes_where_all_are_counted_and_few_with_a_windo
     """At a node of twenty people, the counts of 24 columns at random are 24 equations."""
     columns = np.random.default_rng(2).integers(0, 2, (240, 24)).astype(np.uint8)
     assert read_by_columns(tmp_path, columns) > 0.6
-    assert read_by_columns(tmp_path, columns, omega=3) < 0.1
+    assert read_by_columns(tmp_path, columns, omega=3) < 0.2
 
 
 def test_columns_that_differ_by_a_person_each_read_a_person_each(tmp_path: Path) -> None:
