@@ -14,7 +14,7 @@ CotallyError
 │   ├── JournalError           the journal's file (`party.records.journal`)
 │   ├── RunCancelledError      a run that was cancelled here
 │   ├── ModelError             a model's file (`party.models.strict_json`)
-│   └── ReportError            the report of a run (`party.records.train_report`)
+│   └── ReportError            the report of a run (`party.records.run_file`)
 ├── PeerError                  the peer's; exit code 3
 │   ├── PeerLostError          it is absent or gone
 │   ├── PeerStoppedError       it ended the run and said why

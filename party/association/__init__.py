@@ -1,10 +1,8 @@
 """Baskets: one collector mines the randomized transactions of many, or two parties their columns (DESIGN 9)."""
 
-from party.association.disguise import disguise_baskets
 from party.association.files import read_baskets
-from party.association.frames import association_rules, frequent_itemsets
-from party.association.joint import joint_itemsets, joint_rules
-from party.association.sent import read_sent, write_sent
+from party.association.mining import association_rules, frequent_itemsets, joint_itemsets, joint_rules
+from party.association.sent import disguise_baskets, read_sent, write_sent
 from party.settings.transactions import BasketDesign, read_basket_design
 
 __all__ = [

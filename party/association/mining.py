@@ -12,12 +12,109 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data import write_table
-from protocols.association.apriori import MinedItemsets
+from party.models.itemset_file import read_itemsets
+from party.settings.transactions import BasketDesign
+from party.survey.mining import CONFIDENCE
+from protocols.association.apriori import MinedItemsets, mine_itemsets
+from protocols.association.joint import JointItemsets, item_name, items_of
 from protocols.association.lattice import Reals
-from protocols.association.rules import MinedRules, rule_metrics
+from protocols.association.rules import MinedRules, mine_rules, rule_metrics
+from protocols.association.transactions import Randomized
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import quantile
 from protocols.survey.itemsets import MinedColumns, column_items
+
+
+def frequent_itemsets(
+    sent: Randomized,
+    design: BasketDesign,
+    min_support: Fraction | float | str = 0.5,
+    max_len: int | None = None,
+    confidence: float = 0.95,
+) -> Any:  # a pandas DataFrame
+    """Return the itemsets whose estimated support is at least `min_support`.
+
+    Columns: mlxtend's `support` and `itemsets`, then `standard_error`, `low` and `high` of an interval, and
+    `straddles`: whether the threshold lies in it. Empty and typed where nothing is frequent.
+
+    Args:
+        sent: Disguised baskets.
+        design: How they were disguised.
+        min_support: A share of all baskets.
+        max_len: The most items of a set; as many as can be told if not given.
+        confidence: Of the intervals.
+
+    Raises:
+        InputError: An argument is out of range, or sets of `max_len` items cannot be told.
+    """
+    mined = mine_itemsets(sent, design.design, _share(min_support), max_len)
+    return result_frame(itemset_columns(sets_of_baskets(mined), design.items, confidence))
+
+
+def association_rules(
+    sent: Randomized,
+    design: BasketDesign,
+    min_support: Fraction | float | str = 0.5,
+    metric: str = "confidence",
+    min_threshold: Fraction | float | str = Fraction(4, 5),
+    confidence: float = 0.95,
+) -> Any:  # a pandas DataFrame
+    """Return the rules of the frequent itemsets whose `metric` is at least `min_threshold`.
+
+    Columns: mlxtend's, then the standard errors of support and confidence, an interval of the confidence, and
+    `straddles`: whether a threshold of the confidence lies in it. A rule whose antecedent has an estimated support of
+    0 or less has no confidence, and is left out.
+
+    Args:
+        sent: Disguised baskets.
+        design: How they were disguised.
+        min_support: Of the sets, as for `frequent_itemsets`.
+        metric: A measure by mlxtend's name.
+        min_threshold: Its smallest value.
+        confidence: Of the intervals.
+
+    Raises:
+        InputError: An argument is out of range, or unknown.
+    """
+    wanted = RuleThreshold(metric, exact_of(min_threshold, "min_threshold", "a number"))
+    mined = mine_itemsets(sent, design.design, _share(min_support))
+    return result_frame(rule_columns(mine_rules(mined), design.items, confidence, wanted))
+
+
+def _share(given: Fraction | float | str) -> Fraction:
+    return exact_of(given, "min_support", "above 0 and at most 1")
+
+
+def exact_of(given: Fraction | float | str, field: str, wanted: str) -> Fraction:
+    """Return a number as it is written: 0.8 is 4/5, and not the nearest float.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        return Fraction(str(given))
+    except (ValueError, ZeroDivisionError):  # NaN and infinity among them
+        raise InputError(f"must be {wanted}", field=field) from None
+
+
+def result_frame(columns: Any) -> Any:  # a pandas DataFrame
+    """Return columns as a data frame, typed where it is empty.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415
+    except ImportError:
+        raise InputError("data frames need pandas: pip install '.[pandas]' in cotally's clone") from None
+    return pd.DataFrame(
+        {name: pd.Series(cells, dtype=None if len(cells) else _type(cells)) for name, cells in columns.items()}
+    )
+
+
+def _type(cells: Any) -> Any:
+    return getattr(cells, "dtype", object)
+
 
 ITEMSET_COLUMNS = ("support", "itemsets", "standard_error", "low", "high", "straddles")
 RULE_COLUMNS = (
@@ -176,3 +273,68 @@ def _plain(cell: object) -> object:
 
 def _cell(cell: Any) -> Any:
     return json.dumps(sorted(cell), ensure_ascii=False) if isinstance(cell, frozenset) else cell
+
+
+def item_names(found: JointItemsets) -> list[str]:
+    """Return the names of all items, `party.column=value`, in their order."""
+    return [item_name(found, term) for term in items_of(found.attributes)]
+
+
+def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColumns:
+    """Return the frequent sets, those of fewest items first; `settled` tells whether a support is exact.
+
+    Raises:
+        InputError: The confidence is not between 0 and 1, both excluded.
+    """
+    number = {term: position for position, term in enumerate(items_of(found.attributes))}
+    sets = found.frequent
+    as_found = FoundSets(
+        found.threshold,
+        [[number[term] for term in each.terms] for each in sets],
+        np.array([float(each.count / found.records) for each in sets], dtype=np.float64),
+        np.array([float(each.variance / found.records**2) for each in sets], dtype=np.float64),
+    )
+    settled = np.array([each.settled for each in sets], dtype=np.bool_)
+    return {**itemset_columns(as_found, item_names(found), confidence), "settled": settled}
+
+
+def rules_of(found: JointItemsets, wanted: RuleThreshold, confidence: float = CONFIDENCE) -> ResultColumns:
+    """Return the rules that reach a threshold; `settled` tells whether all three supports of one are exact.
+
+    The error of a confidence is at most what stands there: that of estimates is not known better.
+
+    Raises:
+        InputError: The confidence is not between 0 and 1, both excluded.
+    """
+    names = item_names(found)
+    columns = rule_columns(found.rules(), names, confidence, wanted)
+    term = dict(zip(names, items_of(found.attributes), strict=True))
+    settled = [
+        found.is_settled(*([term[name] for name in part] for part in (first, rest, first | rest)))
+        for first, rest in zip(columns["antecedents"], columns["consequents"], strict=True)
+    ]
+    return {**columns, "settled": np.array(settled, dtype=np.bool_)}
+
+
+def joint_itemsets(path: Path | str, confidence: float = CONFIDENCE) -> Any:  # a pandas DataFrame
+    """Return the frequent itemsets of a file that `train` or `serve` wrote, in mlxtend's manners.
+
+    Raises:
+        InputError: The file cannot be used, or the confidence is out of range.
+    """
+    return result_frame(sets_of(read_itemsets(Path(path)), confidence))
+
+
+def joint_rules(
+    path: Path | str,
+    metric: str = "confidence",
+    min_threshold: Fraction | float | str = Fraction(4, 5),
+    confidence: float = CONFIDENCE,
+) -> Any:  # a pandas DataFrame
+    """Return the rules of such a file whose `metric` is at least `min_threshold`, with mlxtend's columns.
+
+    Raises:
+        InputError: The file cannot be used, or an argument is out of range.
+    """
+    wanted = RuleThreshold(metric, exact_of(min_threshold, "min_threshold", "a number"))
+    return result_frame(rules_of(read_itemsets(Path(path)), wanted, confidence))

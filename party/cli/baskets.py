@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from party.association.disguise import disguise_baskets
 from party.association.estimation import baskets_needed, estimate_itemset, parse_itemset
 from party.association.files import read_baskets
 from party.association.mining import (
@@ -17,7 +16,7 @@ from party.association.mining import (
     sets_of_columns,
     write_result,
 )
-from party.association.sent import check_sent_name, read_sent, write_sent
+from party.association.sent import check_sent_name, disguise_baskets, read_sent, write_sent
 from party.cli.outputs import settle_outputs
 from party.cli.values import form, fraction
 from party.data import check_table_name, read_frame

@@ -45,17 +45,25 @@ from party.show.screen import note, note_all, put, put_json, say, say_all
 from party.show.survey_results import results_html, results_so_far
 from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading
-from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
+from party.survey.web.connections import Cut
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.drafts import DESIGN_FILE_NAME, pilot_of, questions_of_table, typed_question, write_survey
-from party.survey.web.export import disguised_answers, response_codes
-from party.survey.web.limits import Cut
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, test_page
 from party.survey.web.results import SurveyResults, results_json, survey_results
 from party.survey.web.round_two import HeldOut, check_publishable, model_test
-from party.survey.web.store import AnswerStore, PublishedModel, SurveyStage
-from party.transport.timer import Sparingly
+from party.survey.web.store import (
+    CODE_BYTES,
+    AnswerStore,
+    PublishedModel,
+    SurveyStage,
+    code_digest,
+    code_of,
+    disguised_answers,
+    link_rows,
+    response_codes,
+)
+from party.transport.pages import Sparingly
 from protocols.errors import InputError
 
 RESULTS_FORMAT = "cotally-survey-results/1"
@@ -229,7 +237,7 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
     def ready(address: Address) -> None:
         say(live_line(f"http://{address}/{token}", every), sys.stderr)
 
-    app = web.live.make_live_app(
+    app = web.app.make_live_app(
         token, lambda: results_html(settings, current(), every), lambda error: complain(incident(error), None)
     )
     web.server.run_server(app, web.server.on_this_machine(settings.server), ready)
@@ -272,16 +280,15 @@ class _Web:
     """The modules that need the server's libraries."""
 
     app: ModuleType
-    live: ModuleType
     server: ModuleType
 
 
 def _web() -> _Web:
     try:
-        from party.survey.web import app, live, server  # noqa: PLC0415  # need an extra
+        from party.survey.web import app, server  # noqa: PLC0415  # need an extra
     except ImportError as error:
         wanted = f"the survey's server needs {error.name}: pip install '.[collect]' in cotally's clone"
         raise ConfigError(wanted) from None
     web = _Web()
-    web.app, web.live, web.server = app, live, server
+    web.app, web.server = app, server
     return web

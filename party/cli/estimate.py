@@ -12,8 +12,7 @@ from party.show.estimates import combined_lines, difference_lines, estimate_line
 from party.show.notices import tell
 from party.show.screen import put_json, say_all
 from party.survey import read_design, read_disguised
-from party.survey.estimation import EstimateOptions, Finding, random_answers, random_json
-from party.survey.samples import AnswerFile, estimate_together
+from party.survey.estimation import AnswerFile, EstimateOptions, Finding, estimate_together, random_answers, random_json
 from protocols.errors import InputError
 
 FORMAT = "cotally-estimate/1"

@@ -3,8 +3,8 @@
 import argparse
 
 from party.files import check_own_folder, locked_folder
+from party.keys.identity import renew
 from party.keys.passphrase import SOURCES
-from party.keys.renewal import renew
 from party.keys.sealing import seal_keys, unseal_keys
 from party.settings.place import party_folder
 from party.show.parties import party_json, renewed_lines, sealed_lines

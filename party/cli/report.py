@@ -14,8 +14,8 @@ from party.models.any_file import read_result
 from party.node.check import past_of, released_copy
 from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
+from party.records.run_file import ReportError, TrainReport, read_train_report
 from party.records.tally import dealings
-from party.records.train_report import ReportError, TrainReport, read_train_report
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.page.parts import Document

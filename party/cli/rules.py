@@ -2,8 +2,7 @@
 
 import argparse
 
-from party.association.joint import rules_of, sets_of
-from party.association.mining import RuleThreshold, write_result
+from party.association.mining import RuleThreshold, rules_of, sets_of, write_result
 from party.cli.outputs import settle_outputs
 from party.cli.values import fraction
 from party.data import check_table_name

@@ -13,8 +13,7 @@ from party.cli.train import announce, announce_match, compute_settings, place_re
 from party.errors import IdentityError
 from party.files import FolderLock, kept_apart, locked_folder, resolved
 from party.keys.certificates import Peer, utc_now
-from party.keys.identity import Identity, load_identity, load_peer
-from party.keys.renewal import Latest
+from party.keys.identity import Identity, Latest, load_identity, load_peer
 from party.models.any_file import KeptResult, model_json, read_result
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common

@@ -8,7 +8,7 @@ from party.settings.transactions import is_of_baskets
 from party.show.estimates import enough_for, enough_for_model, enough_for_shares, enough_json
 from party.show.screen import put_json, say_all
 from party.survey import read_design
-from party.survey.expressions import parse_expression
+from party.survey.estimation import parse_expression
 from protocols.randomized_response.sample_size import (
     naive_bayes_sample_size,
     sample_size,

@@ -30,15 +30,17 @@ from party.show.page.parts import Document
 from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
 from party.show.privacy import shown_names
 from party.survey.estimation import (
+    AnswerFile,
     EstimateOptions,
     column_names,
+    column_shares,
+    estimate_together,
     estimated_priors,
     likely_reading,
     mined_privacy,
     random_answers,
     rules_privacy,
 )
-from party.survey.samples import AnswerFile, column_shares, estimate_together
 from protocols.association.apriori import mine_itemsets
 from protocols.association.audit import audit_operators
 from protocols.association.findings import measure_transactions

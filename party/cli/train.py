@@ -24,7 +24,7 @@ from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
 from party.records.entries import job_content
 from party.records.journal import RunRecord, RunState, recorded_runs
-from party.records.train_report import write_train_report
+from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config

@@ -20,11 +20,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
 from party.compute.cluster import Cluster
-from party.compute.encryption import ParallelEncryptor
 from party.compute.ordered import Heedful, WorkerError
-from party.compute.pool import LocalPool
+from party.compute.pool import LocalPool, ParallelEncryptor, Threads
 from party.compute.settings import ComputeSettings, available_cpus
-from party.compute.threads import Threads
 from protocols.work import INLINE, Compute, Places, Workers
 
 __all__ = [

@@ -7,14 +7,26 @@ Each worker has a pipe whose other end only the party holds. So a worker that di
 pipe, and a party that dies is noticed by its workers, whatever killed it. A worker that is at a task shows that it
 lives; one that is stopped, and not dead, does not, and is ended. The task of a worker that died is done again by a
 fresh one; a task that kills that one too ends the run.
+
+Encryption by workers: a task holds our private key and the plaintexts of one page, and nothing more.
+
+The tables of the key are made once per process. Chance comes from the operating system, asked by the worker itself: no
+worker starts from another's state (FAULTS case 27), and a task that is done twice gives different ciphertexts.
 """
 
+import os
+import secrets
 import signal
-from collections.abc import Callable, Iterator
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context, resource_tracker
-from multiprocessing.connection import Connection
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
 from threading import Lock
@@ -22,7 +34,73 @@ from typing import Any, Self, TypeVar
 
 from party.closing import Closing
 from party.compute.ordered import AHEAD, Heedful, WorkerError
-from party.compute.worker import serve
+from protocols.ciphers.port import AnyKeyHolder
+from protocols.work import PageEncryptor, Workers
+
+BEAT_SECONDS = 1.0
+_ORPHANED = 143
+
+
+def serve(connection: "Connection[Any, Any]") -> None:
+    """Answer each `(function, task)` by `(True, result)` or `(False, error)` until the party hangs up.
+
+    An interruption from the keyboard is the party's to deal with. Without memory even for that, it ends.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_watch, name="watch", daemon=True).start()
+    line = _Line(connection)
+    try:
+        while True:
+            function, task = connection.recv()
+            with line.beating():
+                answer = _answer(function, task)
+            connection.send(answer)
+    except (EOFError, OSError, MemoryError, ImportError):  # without memory to take a task or its code, or to answer
+        return
+
+
+class _Line:
+    """Sends a sign of life every second while a task is done."""
+
+    def __init__(self, connection: "Connection[Any, Any]") -> None:
+        self._connection = connection
+        self._sending = threading.Lock()
+        self._busy = False
+        threading.Thread(target=self._beat, name="beat", daemon=True).start()
+
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Send signs for as long as the context lasts, and none later: what is sent then is the answer."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            with self._sending:
+                self._busy = False
+
+    def _beat(self) -> None:
+        while True:
+            time.sleep(BEAT_SECONDS)
+            with self._sending, suppress(OSError):  # the party has gone: the main thread sees that, too
+                if self._busy:
+                    self._connection.send(None)
+
+
+def _answer(function: Any, task: Any) -> tuple[bool, Any]:
+    try:
+        return True, function(task)
+    except Exception as error:  # noqa: BLE001  # raised again in the party, which knows what it means
+        error.add_note("In a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
+        return False, error
+
+
+def _watch() -> None:
+    """End, even in the middle of a task, when the party is gone, however it went."""
+    party = parent_process()
+    assert party is not None  # noqa: S101  # `serve` is the target of a process
+    wait([party.sentinel])
+    os._exit(_ORPHANED)
+
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -30,6 +108,31 @@ B = TypeVar("B")
 _SPAWN = get_context("spawn")
 _JOIN_SECONDS = 5.0
 _SILENT_LOOKS = 120  # of half a second; no time that this process has slept, too, counts
+
+
+class Threads(Heedful, Closing):
+    """Threads of this process; a context, at whose end they end.
+
+    They work at blocks of records (DESIGN 15): numpy and AES let go of the interpreter, and nothing is copied. For
+    `paillier`, encryption holds the interpreter, and needs processes.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="block")
+
+    @property
+    def ahead(self) -> int:
+        """Two tasks a thread."""
+        return AHEAD * self._count
+
+    def _start_task(self, function: Callable[[A], B], task: A) -> Future[B]:
+        return self._threads.submit(function, task)
+
+    def close(self) -> None:
+        """End all threads, each after the block that it is at."""
+        self._threads.shutdown(cancel_futures=True)
 
 
 class LocalPool(Heedful, Closing):
@@ -213,3 +316,47 @@ def _interruptions_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_KEYS = 2  # 50 MB each
+_one_at_a_time = threading.Lock()  # a worker of a cluster may have several threads
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncryptionTask:
+    """One page to encrypt."""
+
+    key: AnyKeyHolder
+    messages: Sequence[int]
+
+
+def encrypt_page(task: EncryptionTask) -> bytes:
+    """Encrypt a page as it crosses.
+
+    Raises:
+        InputError: A message is out of the cipher's range, or the source of randomness failed.
+    """
+    with _one_at_a_time:
+        (page,) = _encryptor(task.key).encrypt_pages([task.messages])
+        return page
+
+
+@lru_cache(maxsize=_KEYS)
+def _encryptor(key: AnyKeyHolder) -> PageEncryptor:
+    return key.encryption(secrets)
+
+
+class ParallelEncryptor:
+    """Encrypts pages under our key by workers.
+
+    Args:
+        key: Ours.
+        workers: Who encrypts.
+    """
+
+    def __init__(self, key: AnyKeyHolder, workers: Workers) -> None:
+        self._key, self._workers = key, workers
+
+    def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
+        """Return the pages as they cross, in order; every ciphertext is fresh."""
+        return self._workers.map(encrypt_page, (EncryptionTask(self._key, messages) for messages in pages))

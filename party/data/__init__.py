@@ -1,15 +1,14 @@
 """A party's own data: its file is read, and its columns are treated, before anything leaves."""
 
-from party.data.columns import EVERY_OTHER, MISSING, TreatedColumn, label_of, treat
+from party.data.bins import ColumnTreatment
+from party.data.columns import EVERY_OTHER, MISSING, OTHER, TreatedColumn, label_of, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, frame_of, name_flaw, spelt_notices, taken_notices, text_flaw
 from party.data.ids import distinct_ids
-from party.data.merging import OTHER
 from party.data.notices import Notice
 from party.data.reader import read_frame
 from party.data.share import DataShare, read_share
 from party.data.texts import MISSING_MARKERS, value_of
-from party.data.treatment import ColumnTreatment
 from party.data.writer import BOM, check_table_name, csv_text, write_table
 
 __all__ = [

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from party.data.bins import number
+from party.data.bins import ColumnTreatment, number
 from party.data.frame import Column
 from party.data.moments import day
 from party.data.notices import Binned, MarkerLike, TakenAsTexts
 from party.data.numbers import SortedNumbers
 from party.data.texts import POINT, decimal_signs
-from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 
 FEW = 20

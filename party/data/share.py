@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from party.data.bins import ColumnTreatment
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, spelt_notices, taken_notices
@@ -19,7 +20,6 @@ from party.data.looks import Looks, automatic, check_no_identifier, marker_like,
 from party.data.notices import ClassTold, ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
 from party.data.texts import MISSING_MARKERS, plain_text
-from party.data.treatment import ColumnTreatment
 from party.errors import ConfigError, DataError
 from protocols.tables.schema import Attribute, MissingCells
 from protocols.tables.table import Table

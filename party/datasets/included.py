@@ -5,13 +5,55 @@ Tic-tac-toe is computed, the others are packed CSV files with a header, which `s
 
 import csv
 import lzma
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import resources
+from pathlib import Path
 
-from party.data import ColumnTreatment
-from party.datasets.boards import final_boards
+import numpy as np
+
+from party.data import ColumnTreatment, frame_of, treat
 from party.datasets.names import NAMES
 from protocols.errors import InputError
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+
+Board = tuple[str, ...]
+
+BLANK = "b"
+_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+
+
+def final_boards() -> list[tuple[str, ...]]:
+    """Return the nine squares of each board, and "positive" where x has won; in the order of the UCI file.
+
+    That is: games that x wins, that o wins, drawn ones; in each the squares in the order x, o, blank.
+    """
+    rank = {"x": 0, "o": 1, None: 2, BLANK: 2}
+    boards = sorted(_ends(), key=lambda board: (rank[_winner(board)], [rank[square] for square in board]))
+    return [(*board, "positive" if _winner(board) == "x" else "negative") for board in boards]
+
+
+def _ends() -> set[Board]:
+    ended: set[Board] = set()
+    running: set[Board] = {(BLANK,) * 9}
+    for turn in range(9):
+        running = {moved for board in running for moved in _moves(board, "xo"[turn % 2])}
+        ended |= {board for board in running if _winner(board)}
+        running -= ended
+    return ended | running
+
+
+def _moves(board: Board, player: str) -> Iterator[Board]:
+    for square, mark in enumerate(board):
+        if mark == BLANK:
+            yield (*board[:square], player, *board[square + 1 :])
+
+
+def _winner(board: Board) -> str | None:
+    won = (board[a] for a, b, c in _LINES if board[a] == board[b] == board[c] != BLANK)
+    return next(won, None)
+
 
 CLASS = "class"
 RECORD_NUMBER = "sample-code-number"  # of breast-cancer; not distinct, hence no id, and no attribute
@@ -80,3 +122,27 @@ def _treatment(name: str, column: str) -> ColumnTreatment:
         return _BINNED if column in _ADULT_NUMBERS else _TWO_VALUES
     plain = {"breast-cancer": _BINNED, "mushroom": _TWO_VALUES, "votes": _NEITHER}
     return plain.get(name, ColumnTreatment())
+
+
+def load_table(name: str, records: int | None = None, treatments: Mapping[str, ColumnTreatment] | None = None) -> Table:
+    """Return the first records of a data set; the class is last. The data are public: rare values are named.
+
+    Args:
+        name: Of the data set.
+        records: How many; all unless given.
+        treatments: What is done to the columns; what the demo does unless given.
+
+    Raises:
+        InputError: There is no data set of this name.
+    """
+    dataset = load(name)
+    rows = dataset.rows[:records]
+    chosen = dataset.treatments if treatments is None else treatments
+    order = [*(c for c in dataset.columns if c != dataset.class_name), dataset.class_name]
+    frame = frame_of(Path(name), dataset.columns, list(zip(*rows, strict=True)))
+    attributes, codes = [], []
+    for column in order:
+        treated = treat(frame.column(column), replace(chosen.get(column, ColumnTreatment()), smallest_value=1))
+        attributes.append(Attribute(name, column, treated.values))
+        codes.append(treated.codes)
+    return Table(tuple(attributes), np.column_stack(codes))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from party.data.treatment import SMALLEST_VALUE
+from party.data.bins import SMALLEST_VALUE
 from party.demo.usual import USUAL_WAYS
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.window import parse_window

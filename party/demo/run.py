@@ -38,10 +38,11 @@ from party.records.run_file import (
     Parameters,
     Row,
     RunReport,
+    TrainReport,
     TreeSize,
+    read_train_report,
     write_run,
 )
-from party.records.train_report import TrainReport, read_train_report
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.window import window_text

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from party.errors import IdentityError
 from party.keys.keystore import SECRET_BYTES
-from party.keys.secret_file import read_secret, write_secret
+from party.keys.passphrase import read_secret, write_secret
 from party.records.changes import first_change, refusal
 from protocols.randomness import keyed_digest
 

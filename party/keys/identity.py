@@ -2,18 +2,27 @@
 
 There is no authority. Each party makes a self-signed certificate and hands it to the other over a channel that both
 trust; the operators compare fingerprints, which are of the key. What is then accepted as a peer is a certificate that
-this very key has signed for itself: the one that was handed over, or one renewed since (`party.keys.renewal`). A name
+this very key has signed for itself: the one that was handed over, or one renewed since (`party.keys.identity`). A name
 in it is never enough (FAULTS C1), and what the key has signed for another key is nobody's. All lies in one directory::
 
     key.pem  cert.pem  peers/<name>.pem
+
+Certificates renewed over the same key: who has a new one stays the same party, for itself and for its peers.
+
+The key is the party's for its life. One that must change, because somebody else may have it, is no renewal: who has it
+could sign any statement that it gives way to another, so none is believed. Such a party is made and trusted anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -235,3 +244,86 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
         write_new(path, data, mode)
     except OSError as error:
         raise IdentityError(f"{path} cannot be written: {error.strerror}") from None
+
+
+_ALGORITHM = ec.ECDSA(hashes.SHA256())
+
+
+@dataclass(frozen=True, repr=False)
+class Signatures:
+    """Signs for us, and checks what we and a peer have signed: a statement, and its signature."""
+
+    sign: Callable[[bytes], bytes]
+    is_ours: Callable[[bytes, bytes], bool]
+    is_theirs: Callable[[bytes, bytes], bool]
+
+
+def signatures(identity: Identity, peer: Peer) -> Signatures:
+    """Return signatures by our key, and checks by our certificate and the pinned one of a peer."""
+    return Signatures(
+        lambda statement: identity.key.sign(statement, _ALGORITHM),
+        partial(_is_good, identity.certificate),
+        partial(_is_good, peer.certificate),
+    )
+
+
+def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) -> bool:
+    key = certificate.public_key()
+    if not isinstance(key, ec.EllipticCurvePublicKey):
+        return False
+    try:
+        key.verify(signature, statement, _ALGORITHM)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def renew(folder: Path, hosts: Sequence[str] | None = None, *, clock: Clock = utc_now) -> Identity:
+    """Make a new certificate over a party's key, in the place of the one that it has, which may have expired.
+
+    Args:
+        folder: The party's.
+        hosts: DNS names and IP addresses under which it is reached; those of the one before unless given.
+        clock: Tells the date.
+
+    Raises:
+        IdentityError: The identity cannot be read, or a host is not legal.
+        InputError: The folder cannot be written.
+    """
+    before = read_identity(folder)
+    names = [general_name(host) for host in hosts or before.hosts]
+    after = before.with_certificate(self_signed(before.key, before.name, names, clock()))
+    write_atomically(folder / CERTIFICATE_FILE, after.pem)
+    return after
+
+
+class Latest:
+    """A party's identity with the certificate that its folder holds now: `renew` may run beside a node that serves.
+
+    Args:
+        folder: The party's.
+        identity: What was read at the start; its key is kept.
+    """
+
+    def __init__(self, folder: Path, identity: Identity) -> None:
+        self._path, self._identity = folder / CERTIFICATE_FILE, identity
+
+    def __call__(self) -> Identity:
+        """Return it; the one before where the file cannot be used, which is told when a command starts."""
+        with suppress(IdentityError):
+            self._identity = self._identity.with_certificate(load_certificate(self._path))
+        return self._identity
+
+
+def keep_renewed(folder: Path, peer: Peer) -> None:
+    """Keep the certificate that a peer has renewed, so that its dates and hosts are known here too.
+
+    NB: whoever shows an older one, which is still within its dates, changes nothing.
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
+    known = load_peer(folder, peer.name)
+    after = known.renewed_as(peer.certificate).certificate
+    if after != known.certificate and after.not_valid_after_utc >= known.certificate.not_valid_after_utc:
+        write_atomically(peer_file(folder, peer.name), peer.pem)

@@ -11,8 +11,8 @@ from pathlib import Path
 from phe.paillier import generate_paillier_keypair
 
 from party.errors import IdentityError
+from party.keys.passphrase import CURE, write_secret
 from party.keys.sealing import read_party_secret
-from party.keys.secret_file import CURE, write_secret
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder

@@ -24,8 +24,15 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from party.errors import IdentityError
 from party.files import is_there, sync_folder, unfinished
-from party.keys.passphrase import PassphraseSource, asking, forget_passphrase, passphrase_of
-from party.keys.secret_file import CURE, read_secret, write_secret
+from party.keys.passphrase import (
+    CURE,
+    PassphraseSource,
+    asking,
+    forget_passphrase,
+    passphrase_of,
+    read_secret,
+    write_secret,
+)
 
 SEALED_FILE: Final = "sealed.keys"
 UNSEALED_FILE: Final = "unsealed.keys"

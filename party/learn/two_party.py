@@ -25,7 +25,7 @@ from party.demo.processes import free_port
 from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
-from party.records.train_report import TrainReport
+from party.records.run_file import TrainReport
 from party.settings.depth import ANY, USUAL_DEPTH
 from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame

@@ -9,9 +9,8 @@ from party.errors import IdentityError
 from party.files import write_atomically, write_new
 from party.keys.identity import CERTIFICATE_FILE, KEY_FILE, Identity, make_identity
 from party.keys.keystore import make_keys
-from party.keys.passphrase import PassphraseSource
+from party.keys.passphrase import PassphraseSource, write_secret
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
-from party.keys.secret_file import write_secret
 from party.settings.key_sizes import KEY_FLOOR
 from protocols.errors import InputError
 from protocols.terms import MOST_KEY_BITS

@@ -20,9 +20,8 @@ from party.keys.keystore import load_key, load_secret
 from party.node.inputs import pinned_peer
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.transport.grpc.acquaintance import check_host, check_key
-from party.transport.grpc.common import WIRE_VERSION, check_free
-from party.transport.grpc.probe import Sight, own_release, probe
+from party.transport.grpc.probe import Sight, check_host, check_key, own_release, probe
+from party.transport.grpc.status import WIRE_VERSION, check_free
 from party.transport.look import LOOK_SECONDS, PortView, greet, reach, resolve
 from protocols.errors import CotallyError, PeerError
 

@@ -7,13 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from party.keys.certificates import Peer
-from party.keys.identity import Identity
-from party.keys.renewal import Latest, keep_renewed
+from party.keys.identity import Identity, Latest, keep_renewed
 from party.settings.party import PartyConfig
 from party.transport.channel import PagedChannel
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
-from party.transport.timer import Waits
+from party.transport.pages import Waits
 from protocols.errors import InputError
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from party.transport.timer import REAL_TIME, Timer
+from party.transport.pages import REAL_TIME, Timer
 
 DAY_SECONDS: Final = 86_400.0
 

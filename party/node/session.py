@@ -8,8 +8,7 @@ from typing import Final
 
 from party.compute import heeding
 from party.files import FolderLock
-from party.keys.identity import load_peers, read_identity
-from party.keys.signatures import signatures
+from party.keys.identity import load_peers, read_identity, signatures
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows
 from party.node.budget import Account

@@ -24,8 +24,8 @@ from party.node.players import FoundRules, Trained
 from party.node.policy import check_job
 from party.node.session import Host, run_session
 from party.records.ledger import read_ledger
+from party.records.run_file import TrainReport
 from party.records.tally import dealings
-from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.party import PartyConfig, read_party_config

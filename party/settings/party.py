@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
-from party.data.bins import number
+from party.data.bins import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.ids import IdColumns
 from party.data.moments import day
 from party.data.texts import MISSING_MARKERS
-from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
-from party.errors import ConfigError
+from party.errors import ConfigError, IdentityError
 from party.files import is_there
-from party.settings.address import Address
+from party.names import check_party_name
+from party.settings.address import Address, read_address
 from party.settings.depth import read_depth
 from party.settings.ids import (
     ALIGNMENT_KEYS,
@@ -34,7 +34,6 @@ from party.settings.ids import (
 )
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
-from party.settings.node import NodeSettings, PredictSettings, read_node, read_party_name, read_predict
 from party.settings.noise import read_budget, read_most_noise
 from party.settings.place import CONFIG_FILE, settings_file
 from party.settings.toml import BLANKS, Section, read_toml
@@ -43,6 +42,63 @@ from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
 from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Counting, Method, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
+
+
+@dataclass(frozen=True)
+class PredictSettings:
+    """What `serve` brings to a joint prediction: the rows, where it offers any, and the model."""
+
+    rows: Path | None
+    model: Path
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Where this party listens, who its peer is and where to reach it; `patience` and `silence` in seconds."""
+
+    listen: Address | None
+    peer: str | None
+    address: Address | None
+    patience: int
+    silence: int
+
+
+def read_party_name(section: Section, key: str, name: str) -> str:
+    """Return a party's name.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        check_party_name(name)
+    except IdentityError as error:
+        raise section.error(key, str(error)) from None
+    return name
+
+
+def read_node(section: Section, name: str) -> NodeSettings:
+    """Read `[node]` of the party of this name.
+
+    Raises:
+        ConfigError: A setting is out of its range.
+    """
+    peer = section.text("peer", None)
+    if peer == name:
+        raise section.error("peer", "is this party's own name")
+    return NodeSettings(
+        listen=read_address(section, "listen", lowest_port=0),
+        peer=peer if peer is None else read_party_name(section, "peer", peer),
+        address=read_address(section, "address", lowest_port=1),
+        patience=section.integer("patience", 1, 86400, 30),
+        silence=section.integer("silence", 1, 604800, 3600),
+    )
+
+
+def read_predict(section: Section, folder: Path) -> PredictSettings:
+    """Read `[predict]`; its files are relative to this folder."""
+    rows = section.text("rows", None)
+    return PredictSettings(None if rows is None else folder / rows, folder / section.text("model", "model.json"))
+
 
 T = TypeVar("T")
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from party.errors import ConfigError
 from party.names import odds_words
-from party.settings.domains import Domain
-from party.settings.domains_section import read_domains, unwritable
+from party.settings.domains import Domain, read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
 from party.settings.toml import BLANKS, Section, read_toml
 from protocols.privacy.loss import shared_coins, too_strong

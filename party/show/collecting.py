@@ -8,7 +8,7 @@ from party.names import printable
 from party.settings.survey import Questionnaire
 from party.show.figures import epsilon
 from party.show.names import listed
-from party.survey.web.limits import Cut
+from party.survey.web.connections import Cut
 from party.survey.web.store import StoreStatus, SurveyStage
 from protocols.privacy.loss import shared_coins
 from protocols.survey.personal_test import BitDesign

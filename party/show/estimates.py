@@ -6,8 +6,7 @@ from math import hypot
 from party.names import printable
 from party.settings.survey import Questionnaire
 from party.show.questions import kinds_text
-from party.survey.estimation import EstimateOptions, Finding
-from party.survey.expressions import expression_text
+from party.survey.estimation import EstimateOptions, Finding, expression_text
 from protocols.randomized_response.combined import CombinedEstimate
 from protocols.randomized_response.estimate import quantile
 from protocols.randomized_response.moments import records_to_tell, tells

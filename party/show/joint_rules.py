@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from party.association.joint import rules_of, sets_of
-from party.association.mining import RuleThreshold
+from party.association.mining import RuleThreshold, rules_of, sets_of
 from party.show.baskets import itemset_blocks, rule_blocks
 from party.show.layout import Block
 from protocols.association.joint import JointItemsets

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from party.node.players import FoundRules, Trained
 from party.node.session import Report
+from party.records.run_file import TrainReport
 from party.records.tally import Revealed
-from party.records.train_report import TrainReport
 from party.show.assessment import seen_json
 from party.show.progress import WORDS
 from party.show.reading import reading_json

@@ -1,12 +1,19 @@
-"""What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
+"""What a collector asks of disguised answers: counts and shares with their errors, likelihoods.
 
+Expressions as people write them: `smoker = yes and age = "> 40"`.
+
+Names and values that hold blanks, quotes or an equals sign stand in quotes, single or double; a quote within quotes of
+its own kind is doubled, as CSV has it.
+"""
+
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 
+from party.names import suggestion
 from party.settings.survey import Questionnaire
-from party.survey.expressions import expression_text, parse_expression
 from protocols.errors import InputError
 from protocols.learning.models import Model
 from protocols.privacy.attack import Disclosure, disclosure, likely_disclosure, read_rows
@@ -19,8 +26,64 @@ from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
 from protocols.survey.inference import AfterMining, RuleSet, inference_rules, privacy_after_mining
-from protocols.tables.expression import Expression
+from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
+
+_WORD = r"""(?:("[^"]*(?:""[^"]*)*")|('[^']*(?:''[^']*)*')|([^\s"'=]+))"""
+_TERM = re.compile(rf"\s*{_WORD}\s*=\s*{_WORD}(\s+and\s+|\s*\Z)")
+_FORM = 'write it as in: smoker = yes and age = "> 40"; only "and" is known'
+_PLAIN = re.compile(r"""[^\s"'=]+""")
+
+
+def parse_expression(text: str, questionnaire: Questionnaire) -> Expression:
+    """Return the expression that a text stands for, over the columns of the design.
+
+    Raises:
+        InputError: The text is not an expression, or names an unknown column or value, or a column twice.
+    """
+    terms: list[Term] = []
+    position, goes_on = 0, True
+    while goes_on:
+        match = _TERM.match(text, position)
+        if match is None:
+            raise InputError(f"{text!r} is no expression: {_FORM}")
+        name, value = (_unquoted(next(g for g in match.groups()[k : k + 3] if g is not None)) for k in (0, 3))
+        terms.append(_term(name, value, questionnaire))
+        position, goes_on = match.end(), bool(match[7].strip())
+    if len({term.column for term in terms}) != len(terms):
+        raise InputError(f"{text!r} names a column twice: no record has two values in one column")
+    return Expression(tuple(terms))
+
+
+def _term(name: str, value: str, questionnaire: Questionnaire) -> Term:
+    if name not in questionnaire.names:
+        raise InputError(f"the design has no column {name!r}" + suggestion(name, questionnaire.names))
+    column = questionnaire.names.index(name)
+    values = questionnaire.values[column]
+    if value not in values:
+        raise InputError(f"column {name!r} has no value {value!r}" + suggestion(value, values))
+    return Term(column, values.index(value))
+
+
+def expression_text(expression: Expression, questionnaire: Questionnaire) -> str:
+    """Return an expression as people write it."""
+    terms = (
+        (questionnaire.names[term.column], questionnaire.values[term.column][term.value]) for term in expression.terms
+    )
+    return " and ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in terms)
+
+
+def _unquoted(word: str) -> str:
+    quote = word[0]
+    return word[1:-1].replace(2 * quote, quote) if quote in "\"'" else word
+
+
+def _quoted(word: str) -> str:
+    if _PLAIN.fullmatch(word):
+        return word
+    quote = "'" if '"' in word and "'" not in word else '"'
+    return f"{quote}{word.replace(quote, 2 * quote)}{quote}"
+
 
 MOST_COLUMNS = 63  # numpy numbers the cells of no more axes
 
@@ -286,3 +349,72 @@ def column_names(questionnaire: Questionnaire) -> list[str]:
     """Return the names of all items, `column = value`, in their order."""
     columns = zip(questionnaire.names, questionnaire.values, strict=True)
     return [f"{name} = {value}" for name, values in columns for value in values]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnswerFile:
+    """Answers, and how they were asked for."""
+
+    questionnaire: Questionnaire
+    codes: Codes
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The values of each column."""
+        return dict(zip(self.questionnaire.names, self.questionnaire.values, strict=True))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnShares:
+    """What answers say of every value of a column; of none where too few gave an answer.
+
+    Args:
+        name: The column.
+        plain: Whether all were asked it as it is.
+        findings: By the order of its values.
+    """
+
+    name: str
+    plain: bool
+    findings: tuple[Finding, ...]
+
+
+def estimate_together(samples: Sequence[AnswerFile], text: str, asked: EstimateOptions) -> Finding:
+    """Return what one sample, or several together, say of an expression.
+
+    Raises:
+        InputError: It cannot be read by the design of one, has a column of other values in one, or too few answers.
+    """
+    found = [
+        estimate_expression(each.codes, parse_expression(text, each.questionnaire), each.questionnaire, asked)
+        for each in samples
+    ]
+    return found[0] if len(found) == 1 else combine_findings(found, [each.questionnaire for each in samples], asked)
+
+
+def column_shares(samples: Sequence[AnswerFile], asked: EstimateOptions) -> list[ColumnShares]:
+    """Return what the samples say of each column, each by those that have it.
+
+    Raises:
+        InputError: A column has other values in one of them, or the confidence is out of range.
+    """
+    names = dict.fromkeys(name for each in samples for name in each.columns)
+    return [_shares(name, [each for each in samples if name in each.columns], asked) for name in names]
+
+
+def _shares(name: str, samples: Sequence[AnswerFile], asked: EstimateOptions) -> ColumnShares:
+    first = samples[0].questionnaire
+    other = next((e.questionnaire for e in samples if e.columns[name] != samples[0].columns[name]), None)
+    if other is not None:
+        raise InputError(f"column {name!r} has other values in {other.path}: what is combined must mean the same")
+    enough = [each for each in samples if _answers(each, name) > 1]
+    column = first.names.index(name)
+    texts = [expression_text(Expression().child(column, value), first) for value in range(len(first.values[column]))]
+    plain = all(e.questionnaire.design.group_of(e.questionnaire.names.index(name)) is None for e in samples)
+    found = tuple(estimate_together(enough, text, asked) for text in texts) if enough else ()
+    return ColumnShares(name, plain, found)
+
+
+def _answers(sample: AnswerFile, name: str) -> int:
+    column = sample.questionnaire.names.index(name)
+    return int(sample.questionnaire.design.answered(sample.codes, [column]).sum())

@@ -23,7 +23,7 @@ from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
 from party.models.tree_file import read_tree
-from party.records.train_report import TrainReport, read_train_report
+from party.records.run_file import TrainReport, read_train_report
 from protocols.terms import Counting, Method, Window
 
 OPTIONS = DemoOptions(

@@ -18,7 +18,7 @@ import numpy as np
 from _lab import make_parser, publish
 
 from party.compute import LocalPool, Threads
-from party.datasets.tables import load_table
+from party.datasets.included import load_table
 from party.wire.codec import encode
 from protocols.counting.checks import Checks
 from protocols.counting.oblivious import TREE_DEPTH, ObliviousChooser, ObliviousCorrector, sides_of

@@ -6,8 +6,7 @@ import numpy as np
 from _adult import ORDER
 
 from party.data import ColumnTreatment
-from party.datasets.included import load
-from party.datasets.tables import load_table
+from party.datasets.included import load, load_table
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from party.datasets.tables import load_table
+from party.datasets.included import load_table
 from protocols.privacy.attack import Likelihood, disclosure, read_copy
 from protocols.randomized_response.candidates import numbered
 from protocols.randomized_response.coins import compared_draw, default_groups

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from party.data import ColumnTreatment, read_share
-from party.data.treatment import SMALLEST_VALUE
+from party.data.bins import SMALLEST_VALUE
 from protocols.messages import Share
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS

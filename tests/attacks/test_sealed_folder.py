@@ -15,10 +15,10 @@ from party.errors import IdentityError
 from party.keys.certificates import Peer, about, parse_certificate
 from party.keys.identity import Identity, load_identity, load_peers
 from party.keys.keystore import load_secret
+from party.keys.passphrase import write_secret
 from party.keys.sealing import read_party_secret
-from party.keys.secret_file import write_secret
-from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
+from party.transport.grpc.status import WIRE_VERSION
 from tests.integration.test_rpc_identity import OPEN
 from tests.support.processes import Pair, cotally, cotally_here, finish, make_pair, serving
 from tests.support.rpc import stub

@@ -7,7 +7,7 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from party.datasets.tables import load_table
+from party.datasets.included import load_table
 from protocols.simulation.two_party import MethodScore, compare_methods, random_split
 
 WINDOWS = (1, 2, 3, 4)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from party.compute import Cluster, ParallelEncryptor, WorkerError, cluster
-from party.compute.encryption import _encryptor
+from party.compute.pool import _encryptor
 from protocols.ciphers.paillier.arithmetic import from_bytes
 from protocols.errors import InputError
 from tests.support.cases import correlated

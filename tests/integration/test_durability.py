@@ -10,10 +10,9 @@ import pytest
 from party.records.journal import open_journal
 from party.records.ledger import read_ledger
 from party.settings.collector import read_collector_settings
-from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.store import Reception
+from party.survey.web.store import Reception, code_digest
 from protocols.role import Part
 from tests.support.collecting import UNRELATED, write_survey_files
 from tests.support.forgetful_disk import Disk, can_trace

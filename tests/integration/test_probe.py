@@ -14,8 +14,8 @@ import pytest
 
 from party.errors import PeerLostError
 from party.keys.identity import Identity, make_identity
-from party.transport.grpc.common import WIRE_VERSION, split_address
 from party.transport.grpc.probe import Sight, _sight, own_release, probe
+from party.transport.grpc.status import WIRE_VERSION, split_address
 from party.transport.look import PortView, greet, reach
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError

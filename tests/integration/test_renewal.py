@@ -16,18 +16,16 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from party.errors import ConfigError, DatesError, PeerLostError
 from party.keys.certificates import LIFETIME, general_name, self_signed
-from party.keys.identity import Identity, create_identity, load_peer, read_identity, trust
+from party.keys.identity import Identity, Latest, create_identity, keep_renewed, load_peer, read_identity, renew, trust
 from party.keys.keystore import load_secret
-from party.keys.renewal import Latest, keep_renewed, renew
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.transport.channel import play
 from party.transport.grpc.client import connect
-from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
+from party.transport.grpc.status import WIRE_VERSION
 from party.transport.look import shown_certificate
-from party.transport.pages import Reason
-from party.transport.timer import Waits
+from party.transport.pages import Reason, Waits
 from tests.integration.test_rpc_identity import OPEN, certified, refusal
 from tests.support.processes import Pair, cotally, finish, make_pair, serving
 from tests.support.rpc import Forwarder, Parties, make_parties, receive_bulk, send_bulk, stub

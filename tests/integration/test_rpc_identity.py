@@ -21,10 +21,9 @@ from party.keys.certificates import LIFETIME, Clock, Peer, fingerprint, utc_now
 from party.keys.identity import Identity, create_identity, make_identity
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
-from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
-from party.transport.pages import Reason
-from party.transport.timer import Waits
+from party.transport.grpc.status import WIRE_VERSION
+from party.transport.pages import Reason, Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import PeerError

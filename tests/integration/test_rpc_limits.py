@@ -13,8 +13,8 @@ import pytest
 from party.errors import PeerLostError
 from party.transport.channel import PagedChannel
 from party.transport.grpc import server as server_module
-from party.transport.grpc.common import LONG_POLL, WIRE_VERSION
 from party.transport.grpc.server import NodeServer
+from party.transport.grpc.status import LONG_POLL, WIRE_VERSION
 from party.transport.pages import PAGE_BYTES, WINDOW, Reason
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire

@@ -11,11 +11,10 @@ import pytest
 
 from party.errors import PeerLostError
 from party.transport.channel import play
-from party.transport.grpc import acquaintance
 from party.transport.grpc import client as client_module
-from party.transport.grpc.acquaintance import CLIENT_OPTIONS
-from party.transport.grpc.common import WIRE_VERSION
-from party.transport.grpc.status import refused
+from party.transport.grpc import probe
+from party.transport.grpc.probe import CLIENT_OPTIONS
+from party.transport.grpc.status import WIRE_VERSION, refused
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -94,7 +93,7 @@ def test_grpc_repeats_no_call_of_its_own_accord(
         "retryableStatusCodes": ["UNAVAILABLE"],
     }
     config = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": policy}]})
-    monkeypatch.setattr(acquaintance, "CLIENT_OPTIONS", (*CLIENT_OPTIONS, ("grpc.service_config", config)))
+    monkeypatch.setattr(probe, "CLIENT_OPTIONS", (*CLIENT_OPTIONS, ("grpc.service_config", config)))
     servicer.open_codes = itertools.repeat(Code.UNAVAILABLE)
     attempts: list[int] = []
     pause = client_module._Line._pause

@@ -17,10 +17,9 @@ from party.transport.channel import PagedChannel, play
 from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
-from party.transport.grpc.common import LONG_POLL
 from party.transport.grpc.server import NodeServer
-from party.transport.pages import PAGE_BYTES, WINDOW, Reason
-from party.transport.timer import Waits
+from party.transport.grpc.status import LONG_POLL
+from party.transport.pages import PAGE_BYTES, WINDOW, Reason, Waits
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import Message, Role, exchange, receive, run_pair

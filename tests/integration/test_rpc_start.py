@@ -9,10 +9,9 @@ from party.keys.identity import make_identity
 from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
-from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
-from party.transport.pages import Reason
-from party.transport.timer import Waits
+from party.transport.grpc.status import WIRE_VERSION
+from party.transport.pages import Reason, Waits
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError, PeerError
 from tests.support.rpc import SESSION, Parties, opened, stub

@@ -31,7 +31,7 @@ from party.settings.party import read_party_config
 from party.show.incident import DEBUG
 from party.transport.channel import play
 from party.transport.grpc.client import connect
-from party.transport.timer import Waits
+from party.transport.pages import Waits
 from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.messages import ClassCounts, ModelDigest
 from protocols.role import Effect, Role, Send, receive

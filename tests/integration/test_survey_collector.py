@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from party.settings.collector import CollectorSettings, read_collector_settings
-from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.store import AnswerStore
+from party.survey.web.store import AnswerStore, code_digest
 from tests.support.collecting import (
     ROUND_TWO,
     TESTABLE,

@@ -131,7 +131,7 @@ import re, secrets
 from pathlib import Path
 from party.settings.address import Address
 from party.settings.collector import ServerSettings
-from party.survey.web.limits import ConnectionLimits
+from party.survey.web.connections import ConnectionLimits
 from party.survey.web.server import run_server
 PAGE = b"x" * 200_000
 async def app(scope, receive, send):

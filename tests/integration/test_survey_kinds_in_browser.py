@@ -10,9 +10,9 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from party.settings.collector import read_collector_settings
-from party.survey.web.codes import spaced
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
+from party.survey.web.store import spaced
 from tests.support.browser import chromium, let_fall
 from tests.support.collecting import BESIDE, STATEMENTS, add_links, collector, write_survey_files
 

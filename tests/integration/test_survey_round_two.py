@@ -14,11 +14,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from party.settings.collector import CollectorSettings, read_collector_settings
-from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.round_two import model_numbers
-from party.survey.web.store import AnswerStore, BitCount
+from party.survey.web.store import AnswerStore, BitCount, code_digest
 from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Leaf, Node, Split, Tree

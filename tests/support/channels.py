@@ -1,8 +1,7 @@
 """A session's channel in memory: pages, order and ends as on the wire, without one."""
 
 from party.transport.channel import PagedChannel, stopped_by
-from party.transport.pages import PAGE_BYTES, Pages, Reason
-from party.transport.timer import USUAL_WAITS, Waits
+from party.transport.pages import PAGE_BYTES, USUAL_WAITS, Pages, Reason, Waits
 
 
 class _MemoryChannel(PagedChannel):

@@ -18,10 +18,9 @@ from starlette.types import ASGIApp, Message
 
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.survey.web.app import CollectorApp, CollectorSurvey
-from party.survey.web.codes import CODE_BYTES, code_digest, code_of
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.store import AnswerStore
+from party.survey.web.store import CODE_BYTES, AnswerStore, code_digest, code_of
 from tests.support.processes import COTALLY
 
 UNRELATED = """

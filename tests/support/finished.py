@@ -9,10 +9,10 @@ import numpy as np
 
 from party.cli.report import gathered
 from party.keys.keystore import SECRET_FILE
-from party.keys.secret_file import write_secret
+from party.keys.passphrase import write_secret
 from party.models.any_file import KeptResult, model_json, write_model
 from party.node.players import FoundRules
-from party.records.train_report import read_train_report, write_train_report
+from party.records.run_file import read_train_report, write_train_report
 from party.show.page.run_page import Finished
 from party.show.run_report import rules_report, train_report
 from protocols.association.joint import JointItemsets

@@ -22,19 +22,19 @@ from party.files import locked_folder, write_new
 from party.keys.coin_secret import CoinSecret, read_coin_secret, write_coin_secret
 from party.keys.identity import create_identity, load_identity, load_peers
 from party.keys.keystore import PAILLIER_FILE, create_keys, load_key
+from party.keys.passphrase import write_secret
 from party.keys.sealing import SEALED_FILE, read_sealed, sealed_bytes
-from party.keys.secret_file import write_secret
 from party.models.any_file import model_json, read_model
 from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_people
 from party.records.journal import JOURNAL_FILE, RunRecord, open_journal, recorded_runs
 from party.records.ledger import LEDGER_FILE, Ledger, open_ledger, read_ledger
-from party.records.train_report import read_train_report
+from party.records.run_file import read_train_report
 from party.settings.collector import read_collector_settings
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.survey import read_design
 from party.settings.transactions import read_basket_design
-from party.survey.expressions import parse_expression
+from party.survey.estimation import parse_expression
 from party.survey.table import read_codes, read_disguised
 from party.survey.web.submissions import ANSWER_FORMAT, ResponseShape
 from protocols.association.transactions import Randomized, Transactions

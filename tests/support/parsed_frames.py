@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from google.protobuf.message import DecodeError
 
 from party.keys.pairing import Pairing, new_code, read_spoken_code
-from party.transport.grpc.common import page_from_wire, page_to_wire
 from party.transport.grpc.probe import _sight
+from party.transport.grpc.status import page_from_wire, page_to_wire
 from party.transport.pages import SMALLEST_PAGE, Page, Reason
 from party.wire.codec import decode, encode
 from party.wire.v1 import node_pb2 as wire

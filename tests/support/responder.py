@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import grpc
 
-from party.transport.grpc.common import WIRE_VERSION
+from party.transport.grpc.status import WIRE_VERSION
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

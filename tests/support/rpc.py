@@ -14,11 +14,11 @@ import grpc
 from party.keys.certificates import Peer
 from party.keys.identity import Identity, create_identity, trust
 from party.transport.channel import PagedChannel
-from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.client import connect
-from party.transport.grpc.common import WIRE_VERSION
+from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.server import NodeServer
-from party.transport.timer import REAL_TIME, Timer, Waits
+from party.transport.grpc.status import WIRE_VERSION
+from party.transport.pages import REAL_TIME, Timer, Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage

@@ -22,19 +22,18 @@ from cryptography import x509
 from party.errors import DatesError
 from party.files import locked_folder
 from party.keys.certificates import Peer, utc_now
-from party.keys.identity import Identity, load_peers, read_identity
-from party.keys.renewal import keep_renewed, renew
+from party.keys.identity import Identity, keep_renewed, load_peers, read_identity, renew
 from party.models.kept_model import KeptModel
 from party.node.session import Host, Report, run_session
 from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journal, recorded_runs
 from party.records.ledger import LEDGER_FILE
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
-from party.transport.grpc.acquaintance import Acquaintance
 from party.transport.grpc.client import _Line, _Session
+from party.transport.grpc.probe import Acquaintance
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import Guard, status_of
-from party.transport.timer import Waits
+from party.transport.pages import Waits
 from protocols.errors import DisagreementError
 from protocols.jobs import Train
 from protocols.role import Message
@@ -309,7 +308,7 @@ class World:
             return self._take_part(name, server.accept(2 * PATIENCE), None, line, dying, fresh=False)
 
         disk = full_disk(self.sessions.folder / full, at) if full else contextlib.nullcontext()
-        looks = patch("party.transport.grpc.acquaintance.shown_certificate", line.shown)
+        looks = patch("party.transport.grpc.probe.shown_certificate", line.shown)
         with disk, looks, ThreadPoolExecutor(2) as pool, self._skipping(line):
             parts = [pool.submit(part, name) for name in NAMES]
             ends: list[Report | BaseException] = [each.exception() or each.result() for each in parts]

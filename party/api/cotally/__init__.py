@@ -15,7 +15,7 @@ What follows scikit-learn's manners needs the extra `learn`. Errors are `cotally
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from party.association.joint import joint_itemsets, joint_rules
+from party.association.mining import joint_itemsets, joint_rules
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Listening, Party, PartyRun
 from party.settings.survey import read_design

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from party.association.joint import rules_of, sets_of
-from party.association.mining import ResultColumns, RuleThreshold
+from party.association.mining import ResultColumns, RuleThreshold, rules_of, sets_of
 from party.models.tree_file import references
 from party.names import printable
 from party.show.baskets import first_rows, set_text

@@ -11,8 +11,8 @@ from party.names import printable
 from party.node.check import Assessment, OwnCopy, Past, assess_finished
 from party.records.entries import date_text
 from party.records.finished import FinishedRun
+from party.records.run_file import TrainReport
 from party.records.tally import Dealings
-from party.records.train_report import TrainReport
 from party.settings.party import Acceptance
 from party.settings.window import window_text
 from party.show.assessment import amount_lines, counts_kind, deviations, past_lines, revealed_text

@@ -1,7 +1,6 @@
 """Itemsets as a drawing in SVG: their supports with intervals."""
 
-from party.association.joint import sets_of
-from party.association.mining import ResultColumns
+from party.association.mining import ResultColumns, sets_of
 from party.show.baskets import first_rows, set_text
 from party.show.joint_rules import joint_title, up_to
 from party.show.page.interval_svg import Interval, intervals_svg

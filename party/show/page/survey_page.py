@@ -26,8 +26,7 @@ from party.show.privacy import after_mining_lines, shown_names
 from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
 from party.show.questions import kinds_text
 from party.show.reading import LIKE_THESE, reading_line
-from party.survey.estimation import EstimateOptions, Finding
-from party.survey.samples import AnswerFile, ColumnShares
+from party.survey.estimation import AnswerFile, ColumnShares, EstimateOptions, Finding
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
 from protocols.privacy.attack import Disclosure

@@ -6,6 +6,12 @@ does not know, and never hold what was sent. Addresses of callers are in memory 
 
 What happens without a call, `CollectorApp.look` finds: that the survey's date has come, that a closing was cut short,
 that a model has been published, so that `GET /` gives the page that tests it and `POST /test` takes its bits.
+
+Results as they come, for the collector alone: a page on this machine behind a secret address.
+
+It is a server of its own, on the loopback: the one that respondents reach knows nothing of results. Who else is on this
+machine does not know the address, which is drawn anew each time; the browser is told to load the page again, without a
+script. Each load computes anew, one at a time.
 """
 
 import time
@@ -13,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hmac import compare_digest
+from threading import Lock
 from typing import Final
 
 import anyio
@@ -22,13 +30,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from party.errors import StoreError
 from party.settings.collector import CollectorSettings
+from party.survey.web.connections import CallLimits, SecureHeaders
 from party.survey.web.description import survey_digest
-from party.survey.web.headers import SecureHeaders
-from party.survey.web.limits import CallLimits
 from party.survey.web.pages import PageFile, closed_page, form_page, has_form, main_page, reply_page, test_page
 from party.survey.web.round_two import round_digest
 from party.survey.web.store import AnswerStore, Reception, SurveyStage
@@ -264,3 +271,27 @@ def _http_refusal(request: Request, error: Exception) -> Response:
 def _fault(request: Request, error: Exception) -> Response:
     del request, error
     return JSONResponse({"error": _UNAVAILABLE}, 500)
+
+
+def make_live_app(token: str, page: Callable[[], PageFile], fault: Callable[[Exception], None]) -> ASGIApp:
+    """Return the application.
+
+    Args:
+        token: The path behind which the page stands; anything else is not there.
+        page: Makes it.
+        fault: Told of what nobody foresaw.
+    """
+    turn = Lock()
+
+    def current() -> PageFile:
+        with turn:
+            return page()
+
+    async def results(request: Request) -> Response:
+        if not compare_digest(request.path_params["token"].encode(), token.encode()):
+            return Response(status_code=404)
+        made = await run_in_threadpool(current)
+        return Response(made.body, headers={"content-security-policy": made.policy}, media_type="text/html")
+
+    app = Starlette(routes=[Route("/{token}", results, methods=["GET"])])
+    return SecureHeaders(app, fault, has_tls=False)

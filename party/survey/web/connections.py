@@ -6,17 +6,91 @@ bytes, and a reader some seconds for what is ready for it. Where there are too m
 that wait for their other end loses the oldest. A request whose head has arrived is cut off only if nobody reads.
 
 TLS begins here, not in the listener, so that a handshake that does not end counts as idle as well.
+
+What a caller may take: calls a minute, and time and length by a connection.
+
+A bucket per address fills with time. It is kept in memory, and forgotten there.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import IPv6Address, ip_address
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from party.survey.web.limits import ConnectionLimits, Cut, network
+_MOST_ADDRESSES = 10_000
+_MINUTE = 60.0
+
+
+class CallLimits:
+    """Lets each address call so often per minute.
+
+    Args:
+        per_minute: How often; as often at once.
+        clock: Seconds, of any beginning.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        self._most, self._clock = float(per_minute), clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, address: str) -> bool:
+        """Take one call of an address; tell whether it is within its limit."""
+        now, caller = self._clock(), network(address)
+        left, then = self._buckets.pop(caller, (self._most, now))
+        left = min(self._most, left + (now - then) * self._most / _MINUTE)
+        fits = left >= 1
+        self._buckets[caller] = (left - 1 if fits else left, now)
+        if len(self._buckets) > _MOST_ADDRESSES:
+            self._buckets.popitem(last=False)
+        return fits
+
+
+def network(address: str) -> str:
+    """Return what one caller has: an address, of IPv6 the 64 bits that a household is given.
+
+    >>> network("2001:db8:1:2:3:4:5:6"), network("203.0.113.9")
+    ('2001:db8:1:2::', '203.0.113.9')
+    """
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address[:64]
+    return str(IPv6Address(int(known) >> 64 << 64)) if known.version == 6 else str(known)
+
+
+class Cut(Enum):
+    """Why a connection was ended that asked for something."""
+
+    UNREAD = "unread"
+    LONG_HEAD = "long head"
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """What connections may take.
+
+    Args:
+        head_seconds: For a head, from the moment when none is in progress.
+        head_bytes: Of a head; one of fewer than twice as many may pass.
+        read_seconds: For reading what is ready, where more is ready than buffers hold.
+        at_once: Fewer are kept.
+    """
+
+    head_seconds: float = 10
+    head_bytes: int = 16384
+    read_seconds: float = 30
+    at_once: int = 512
+
+
+USUAL_CONNECTIONS: Final = ConnectionLimits()
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,3 +240,41 @@ def protocol_with(
         (CollectorProtocol,),
         {"tls": tls, "limits": limits, "report_cut": staticmethod(report_cut)},
     )
+
+
+_HEADERS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+_NO_POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; form-action 'none'")
+_HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
+
+
+class SecureHeaders:
+    """Puts the headers of all answers on each, and tells the collector of what nobody foresaw."""
+
+    def __init__(self, app: ASGIApp, fault: Callable[[Exception], None], *, has_tls: bool) -> None:
+        self._app, self._fault = app, fault
+        self._headers = [*_HEADERS, *([_HSTS] if has_tls else [])]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name for name, _ in message["headers"]}
+                missing = [] if _NO_POLICY[0] in own else [_NO_POLICY]
+                message["headers"] = [*message["headers"], *self._headers, *missing]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:  # noqa: BLE001  # the last frame of a call, whose sender has got one line
+            self._fault(error)
+        return None

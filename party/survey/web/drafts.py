@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from party.data import Frame
-from party.data.bins import bin_labels, edges_of, number
+from party.data.bins import SMALLEST_VALUE, bin_labels, edges_of, number
 from party.data.cells import Cells
-from party.data.merging import OTHER
+from party.data.columns import OTHER
 from party.data.numbers import SortedNumbers
-from party.data.treatment import SMALLEST_VALUE
 from party.errors import DataError
 from party.files import is_there, write_atomically
 from party.settings.collector import read_collector_settings

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 from math import isinf, prod
 
-from party.settings.population import Population
+from party.settings.collector import Population
 from party.settings.survey import Questionnaire
 from party.survey.estimation import corrected_finding, known_answers, random_answers, random_json
 from party.survey.web.round_two import ModelTest

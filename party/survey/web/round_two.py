@@ -20,8 +20,7 @@ from party.models.any_file import model_from_text
 from party.settings.survey import Questionnaire
 from party.survey.mining import hold_out
 from party.survey.web.description import survey_digest, whole_numbers
-from party.survey.web.export import response_codes
-from party.survey.web.store import BitCount, PublishedModel
+from party.survey.web.store import BitCount, PublishedModel, response_codes
 from protocols.errors import InputError
 from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes, grains

@@ -9,14 +9,24 @@ SQLite and PostgreSQL (`databases.py`).
 A response is on the disk when `submit` returns.
 """
 
+import base64
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from hashlib import sha256
 from typing import Any, Final, Protocol
+
+import numpy as np
 
 from party.closing import Closing
 from party.errors import ConfigError
+from party.settings.survey import Questionnaire
+from party.survey.disguise import DisguisedTable
+from party.survey.table import answers_given
+from protocols.errors import InputError
+from protocols.randomness import canonical
+from protocols.tables.table import Codes
 
 STORE_VERSION: Final = 2
 
@@ -293,3 +303,63 @@ def new_tables(binary: str, ending: str = "") -> Iterator[str]:
         "test TEXT NOT NULL, seed BIGINT NOT NULL, bits INTEGER NOT NULL, says_right INTEGER NOT NULL)"
     )
     yield f"CREATE TABLE responses (response {binary} NOT NULL)"
+
+
+CODE_BYTES = 15
+CODE_LENGTH = 24
+_ALPHABET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+_BREAKS = str.maketrans("", "", " -\t")
+
+
+def code_of(secret: bytes) -> str:
+    """Return the code that 120 secret bits make: 24 letters and digits, none of which is taken for another.
+
+    >>> code_of(bytes(15))
+    'AAAAAAAAAAAAAAAAAAAAAAAA'
+    """
+    return base64.b32encode(secret).decode()
+
+
+def typed_code(text: str) -> str | None:
+    """Return a code as people type it, without blanks and hyphens, in capitals; None if it is none."""
+    bare = text[: 4 * CODE_LENGTH].translate(_BREAKS).upper()
+    return bare if len(bare) == CODE_LENGTH and _ALPHABET.issuperset(bare) else None
+
+
+def code_digest(code: str) -> bytes:
+    """Return what the store keeps of a code."""
+    return sha256(canonical(b"cotally code", code.encode())).digest()
+
+
+def spaced(code: str) -> str:
+    """Return a code as it is printed, in blocks of four."""
+    return "-".join(code[start : start + 4] for start in range(0, CODE_LENGTH, 4))
+
+
+def link_rows(address: str, codes: Iterable[str]) -> list[list[str]]:
+    """Return of each code the link and the code as printed.
+
+    The code stands behind a `#`: a browser keeps that to itself, so the page is served before anyone knows for whom.
+    """
+    return [[f"{address}#{code}", spaced(code)] for code in codes]
+
+
+def response_codes(responses: Sequence[bytes], questionnaire: Questionnaire) -> Codes:
+    """Return the codes of responses, `records x columns`."""
+    return np.frombuffer(b"".join(responses), dtype=np.uint8).reshape(len(responses), len(questionnaire.names))
+
+
+def disguised_answers(responses: Sequence[bytes], questionnaire: Questionnaire) -> DisguisedTable:
+    """Return responses as a table.
+
+    Raises:
+        InputError: There are none.
+    """
+    if not responses:
+        raise InputError("nobody has answered yet")
+    codes = response_codes(responses, questionnaire)
+    cells = tuple(
+        [values[code] if code < len(values) else None for code in column.tolist()]
+        for values, column in zip(questionnaire.values, codes.T, strict=True)
+    )
+    return DisguisedTable(questionnaire.names, cells, (), answers_given(codes, questionnaire))

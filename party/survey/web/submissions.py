@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from party.survey.web.codes import code_digest, typed_code
+from party.survey.web.store import code_digest, typed_code
 from protocols.tables.table import NO_ANSWER
 
 ANSWER_FORMAT: Final = "cotally-answer/1"

@@ -18,17 +18,19 @@ from party.errors import PeerLostError, PeerPausedError, PeerStoppedError
 from party.keys.certificates import Clock, OnRenewed, Peer, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel
-from party.transport.grpc.acquaintance import Acquaintance
-from party.transport.grpc.common import (
+from party.transport.grpc.probe import Acquaintance
+from party.transport.grpc.status import (
     SESSION_BYTES,
     WIRE_VERSION,
+    NotNowError,
+    StoppedHereError,
     other_version,
     page_from_wire,
     page_to_wire,
+    refused,
+    status_told,
 )
-from party.transport.grpc.status import NotNowError, StoppedHereError, refused, status_told
-from party.transport.pages import Page, Pages, Reason
-from party.transport.timer import USUAL_WAITS, Waits
+from party.transport.pages import USUAL_WAITS, Page, Pages, Reason, Waits
 from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

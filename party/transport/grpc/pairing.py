@@ -12,11 +12,10 @@ from cryptography import x509
 from party.closing import Closing
 from party.errors import ConfigError, PeerLostError
 from party.keys.pairing import Meeting, Pairing
-from party.transport.grpc.acquaintance import CLIENT_OPTIONS
-from party.transport.grpc.common import check_free, split_address
+from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.server import server_options
-from party.transport.grpc.status import StrictCalls, status_told
-from party.transport.timer import REAL_TIME, Timer
+from party.transport.grpc.status import StrictCalls, check_free, split_address, status_told
+from party.transport.pages import REAL_TIME, Timer
 from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

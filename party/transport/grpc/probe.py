@@ -1,27 +1,150 @@
 """A small call that finds faults: a node tells a pinned caller how it sees it, whether a session runs or not.
 
 What it tells: the versions of the wire and of the program, its clock, the caller's name there, and whether it is busy.
+
+What two parties show each other at an address: our certificate of the moment and the peer's, which each may renew.
+
+gRPC's client believes one certificate, exactly (a key that it believed could sign others, and it tells nobody what it
+was shown). So where that certificate will not do, or connections fail, a look at the port tells which one the peer
+shows by now; it is believed if it is a certificate of the same key for itself. What is looked at learns nothing of us.
 """
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from ipaddress import ip_address
 from typing import Final
 
 import grpc
+from cryptography import x509
 
-from party.errors import PeerLostError
-from party.keys.certificates import Clock, Peer, utc_now
+from party.errors import ConfigError, IdentityError, PeerLostError
+from party.keys.certificates import Clock, OnRenewed, Peer, fingerprint, utc_now
 from party.keys.identity import Identity
-from party.transport.grpc.acquaintance import CLIENT_OPTIONS
-from party.transport.grpc.common import WIRE_VERSION
-from party.transport.grpc.status import caller, refused, status_told
+from party.transport.grpc.status import OPTIONS, WIRE_VERSION, caller, refused, split_address, status_told
+from party.transport.look import greeting, shown_certificate
 from party.wire.codec import is_canonical
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
-from protocols.errors import PeerError
+from protocols.errors import CotallyError, InputError, PeerError
+
+CLIENT_OPTIONS = (
+    *OPTIONS,
+    ("grpc.enable_retries", 0),
+    ("grpc.service_config_disable_resolution", 1),  # retries could come by DNS
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+)
+
+_LOOK_SECONDS = 2.0
+
+
+class Acquaintance:
+    """Ourselves and a pinned peer, at an address.
+
+    Args:
+        latest: Returns our identity of the moment.
+        peer: As it is on file.
+        address: `host:port`.
+        clock: Tells the date.
+        renewed: Told of a certificate that the peer has renewed.
+    """
+
+    def __init__(
+        self, latest: Callable[[], Identity], peer: Peer, address: str, clock: Clock, renewed: OnRenewed
+    ) -> None:
+        self._latest, self._clock, self._renewed = latest, clock, renewed
+        self.own, self.peer, self.address = latest(), peer, address
+        self._host, self._port = split_address(address)
+
+    def check(self) -> None:
+        """Say locally what TLS would refuse without a reason (FAULTS cases 59 and 63).
+
+        Raises:
+            ConfigError: The peer's certificate is not for this host.
+            IdentityError: A certificate is outside its dates, or the peer's may sign others.
+        """
+        self.own.check_dates(self._clock())
+        try:
+            self._check_peer()
+        except InputError:
+            self.refresh()
+            self._check_peer()
+
+    def _check_peer(self) -> None:
+        self.peer.check_dates(self._clock())
+        self.peer.check_signs_no_other()
+        check_host(self.peer, self._host)
+
+    def refresh(self) -> bool:
+        """Take up what either side has renewed; tell whether there is anything."""
+        before = self.own, self.peer
+        self.own = self._latest()
+        shown = shown_certificate(self._host, self._port, _LOOK_SECONDS)
+        if shown is not None and shown != self.peer.certificate:
+            with suppress(IdentityError):
+                peer = self.peer.renewed_as(shown)
+                peer.check_dates(self._clock())
+                self.peer = peer
+                self._renewed(peer)
+        return before != (self.own, self.peer)
+
+    def why_silent(self) -> str:
+        """Look at the port to which all calls have failed, and say what keeps us from the peer."""
+        name = self.peer.name
+        try:
+            check_key(self.peer, greeting(name, self._host, self._port, _LOOK_SECONDS))
+        except CotallyError as error:
+            return str(error)
+        return (
+            f"{name} at {self.address} does not let us in: it must trust the key of our cert.pem, and by its clock "
+            f"that certificate must be within its dates ({self.own_dates()}); `cotally doctor` says more"
+        )
+
+    def own_dates(self) -> str:
+        """Say from when to when our certificate holds, and what our clock says: where clocks differ, one is wrong."""
+        return self.own.dates_text(self._clock())
+
+    def channel(self) -> grpc.Channel:
+        """Return a channel to the peer."""
+        credentials = grpc.ssl_channel_credentials(self.peer.pem, self.own.key_pem, self.own.pem)
+        return grpc.secure_channel(
+            self.address, credentials, options=CLIENT_OPTIONS, compression=grpc.Compression.NoCompression
+        )
+
+
+def check_key(peer: Peer, shown: x509.Certificate) -> None:
+    """Refuse a certificate over another key than the peer's.
+
+    Raises:
+        IdentityError: It is.
+    """
+    if (found := fingerprint(shown)) != peer.fingerprint:
+        raise IdentityError(
+            f"who answers for {peer.name} has another key than the one that we trust: its fingerprint is {found}. "
+            f"If {peer.name} has made a new one, compare that by telephone, remove {peer.name}.pem from peers/ and "
+            f"`cotally trust` it; if not, the address leads to somebody else"
+        )
+
+
+def check_host(peer: Peer, host: str) -> None:
+    """Refuse a host that a certificate is not for.
+
+    Raises:
+        ConfigError: The peer's certificate is not for this host.
+    """
+    with suppress(ValueError):
+        host = str(ip_address(host.partition("%")[0]))  # a zone is this machine's name for a line, of no certificate
+    if host.lower() not in {name.lower() for name in peer.hosts}:
+        hosts = ", ".join(peer.hosts)
+        raise ConfigError(f"the certificate of {peer.name} is for {hosts}, not for {host}")
+
 
 _RELEASE: Final = re.compile(r"[0-9A-Za-z.+-]{1,40}", re.ASCII)
 _LAST_SECOND: Final = int(datetime(9999, 1, 1, tzinfo=UTC).timestamp())

@@ -17,28 +17,25 @@ from party.errors import ConfigError, PeerLostError, PeerPausedError, RunCancell
 from party.keys.certificates import Clock, OnRenewed, Peer, anchor, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
-from party.transport.grpc.common import (
+from party.transport.grpc.probe import Doctor
+from party.transport.grpc.status import (
     LONG_POLL,
     OPTIONS,
     SESSION_BYTES,
     WIRE_VERSION,
-    check_free,
-    other_version,
-    page_from_wire,
-    page_to_wire,
-    split_address,
-)
-from party.transport.grpc.probe import Doctor
-from party.transport.grpc.status import (
     Guard,
     NotNowError,
     OutOfOrderError,
     StoppedHereError,
     UnknownSessionError,
     caller,
+    check_free,
+    other_version,
+    page_from_wire,
+    page_to_wire,
+    split_address,
 )
-from party.transport.pages import Page, Pages, Reason
-from party.transport.timer import USUAL_WAITS, Sparingly, Waits
+from party.transport.pages import USUAL_WAITS, Page, Pages, Reason, Sparingly, Waits
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

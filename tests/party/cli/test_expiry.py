@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from party.keys.certificates import LIFETIME, WARNING_DAYS
-from party.keys.identity import create_identity, trust
-from party.keys.renewal import renew
+from party.keys.identity import create_identity, renew, trust
 from party.node import reminding
 from party.node.reminding import DAY_SECONDS, repeated_daily
 from party.show.parties import expiry_lines

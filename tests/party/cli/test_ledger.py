@@ -10,7 +10,7 @@ import pytest
 
 from party.cli.main import main
 from party.keys.keystore import SECRET_FILE
-from party.keys.secret_file import write_secret
+from party.keys.passphrase import write_secret
 from party.records.journal import JOURNAL_FILE
 from party.records.ledger import LEDGER_FILE
 from party.settings.key_sizes import KEY_FLOOR

@@ -19,7 +19,7 @@ from party.demo.run import Run, planned, run_demo
 from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_inputs
-from party.records.train_report import TrainReport
+from party.records.run_file import TrainReport
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.layout import Block, laid_out

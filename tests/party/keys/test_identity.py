@@ -5,6 +5,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import IdentityError
-from party.keys.certificates import HEAD_START, LIFETIME, fingerprint, parse_certificate
-from party.keys.identity import Identity, create_identity, load_identity, load_peers, trust
+from party.keys.certificates import HEAD_START, LIFETIME, fingerprint, parse_certificate, utc_now
+from party.keys.identity import Identity, create_identity, load_identity, load_peers, signatures, trust
 from protocols.errors import InputError
+from tests.support.rpc import make_parties
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
@@ -362,3 +364,25 @@ def test_a_certificate_that_could_not_be_written_can_be_trusted_later(
             trust(alice, bob / "cert.pem")
     assert not list((alice / "peers").iterdir())
     assert trust(alice, bob / "cert.pem").name == "bob"
+
+
+def test_a_signature_is_theirs_for_its_statement_and_its_signer_alone(tmp_path: Path) -> None:
+    made = make_parties(tmp_path)
+    alice, bob = signatures(made.alice, made.pinned_bob), signatures(made.bob, made.pinned_alice)
+    signature = alice.sign(b"a statement")
+    assert bob.is_theirs(b"a statement", signature)
+    assert not bob.is_theirs(b"another", signature)
+    assert not alice.is_theirs(b"a statement", signature)  # as if it were Bob's
+    assert alice.is_ours(b"a statement", signature)
+    assert not bob.is_ours(b"a statement", signature)
+    for wrong in (b"", b"0", signature[:-1], signature + b"0"):
+        assert not bob.is_theirs(b"a statement", wrong)
+
+
+def test_under_a_certificate_over_another_kind_of_key_no_signature_is_theirs(tmp_path: Path) -> None:
+    made, key, name = make_parties(tmp_path), ed25519.Ed25519PrivateKey.generate(), x509.Name([])
+    start, end = utc_now(), utc_now() + timedelta(days=1)
+    other = x509.CertificateBuilder(name, name, key.public_key(), 1, start, end).sign(key, None)
+    bob = signatures(made.bob, replace(made.pinned_alice, certificate=other))
+    assert not bob.is_theirs(b"a statement", signatures(made.alice, made.pinned_bob).sign(b"a statement"))
+    assert not bob.is_theirs(b"a statement", key.sign(b"a statement"))

@@ -8,7 +8,7 @@ import pytest
 from party.errors import IdentityError
 from party.keys import keystore
 from party.keys.keystore import KEY_FILES, create_keys, load_key, load_secret
-from party.keys.secret_file import read_secret, write_secret
+from party.keys.passphrase import read_secret, write_secret
 
 BITS = 512
 

@@ -8,12 +8,15 @@ from party.records.run_file import (
     BytesSent,
     DataFacts,
     Parameters,
+    ReportError,
     Row,
     RunReport,
+    TrainReport,
     TreeSize,
+    read_train_report,
     write_run,
+    write_train_report,
 )
-from party.records.train_report import ReportError, TrainReport, read_train_report, write_train_report
 from party.show.layout import laid_out
 from party.show.runs import run_table, size_text
 from protocols.terms import Counting

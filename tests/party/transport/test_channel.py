@@ -9,8 +9,7 @@ import pytest
 
 from party.errors import PeerLostError, PeerStoppedError, RunCancelledError
 from party.transport.channel import Recording, Watchers, play, reason_for
-from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Page, Reason
-from party.transport.timer import Waits
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Page, Reason, Waits
 from party.wire.codec import decode, encode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import DisguisedPage, Greeting, ModelDigest, Share, SignedHead, Verdict

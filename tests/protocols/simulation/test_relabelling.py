@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from party.datasets.tables import load_table
+from party.datasets.included import load_table
 from protocols.learning.tree import Leaf, Split, majority
 from protocols.simulation.hold_out import HoldOut
 from protocols.simulation.relabelling import end_early

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from party.datasets.tables import load_table
+from party.datasets.included import load_table
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3

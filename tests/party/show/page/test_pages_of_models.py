@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from party.association.joint import sets_of
+from party.association.mining import sets_of
 from party.cli.main import main
 from party.models.any_file import read_model
 from party.models.itemset_file import read_itemsets

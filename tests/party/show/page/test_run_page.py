@@ -17,7 +17,7 @@ from party.cli.main import main
 from party.cli.report import gathered
 from party.models.any_file import write_model
 from party.node.check import own_copy
-from party.records.train_report import read_train_report
+from party.records.run_file import read_train_report
 from party.show.ledger import dealings_lines
 from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown

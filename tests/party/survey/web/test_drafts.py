@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from party.data import read_frame
-from party.data.treatment import SMALLEST_VALUE
+from party.data.bins import SMALLEST_VALUE
 from party.errors import DataError
 from party.settings.survey import read_design
 from party.survey.table import read_codes

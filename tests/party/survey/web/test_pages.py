@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from party.errors import ConfigError
 from party.settings.collector import read_collector_settings
 from party.settings.page_texts import PAGE_TEXTS
-from party.survey.web.by_hand import block_rules, check_by_hand
-from party.survey.web.codes import CODE_BYTES, code_of, spaced, typed_code
+from party.survey.web.connections import CallLimits
 from party.survey.web.description import PageBlock, PageQuestion, blocks_of, page_json, survey_digest, whole_numbers
-from party.survey.web.limits import CallLimits
-from party.survey.web.pages import form_page, main_page
+from party.survey.web.pages import block_rules, check_by_hand, form_page, main_page
+from party.survey.web.store import CODE_BYTES, code_of, spaced, typed_code
 from tests.support.collecting import BESIDE, PERSONAL, QUESTIONS, RELATED, STATEMENTS, UNRELATED, write_survey_files
 
 TITLE = "<script>alert(1)</script>"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from party.survey.web.codes import code_digest
+from party.survey.web.store import code_digest
 from tests.support.collecting import UNRELATED, Served, add_links, served, write_survey_files
 from tests.support.processes import cotally_here
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from party.models.any_file import model_from_text, read_model
-from party.survey.web.codes import code_digest
 from party.survey.web.pages import test_page as page_of
 from party.survey.web.round_two import round_digest
 from party.survey.web.round_two import test_json as described
-from party.survey.web.store import BitCount
+from party.survey.web.store import BitCount, code_digest
 from tests.support.collecting import (
     ROUND_TWO,
     TESTABLE,

@@ -16,9 +16,16 @@ from unittest.mock import patch
 import pytest
 
 from party.errors import ConfigError, StoreError
-from party.survey.web.codes import code_digest
 from party.survey.web.databases import SqliteDatabase, open_store
-from party.survey.web.store import AnswerStore, BitCount, PublishedModel, Reception, StoreStatus, SurveyStage
+from party.survey.web.store import (
+    AnswerStore,
+    BitCount,
+    PublishedModel,
+    Reception,
+    StoreStatus,
+    SurveyStage,
+    code_digest,
+)
 from tests.support.collecting import add_links, everything_in, raw_rows
 from tests.support.disks import no_space
 

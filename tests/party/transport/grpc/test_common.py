@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from party.errors import ConfigError
-from party.transport.grpc.common import check_free, page_from_wire, page_to_wire, split_address
+from party.transport.grpc.status import check_free, page_from_wire, page_to_wire, split_address
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
 from protocols.errors import PeerError
 from protocols.messages import SignedHead

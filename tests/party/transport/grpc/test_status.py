@@ -6,18 +6,17 @@ import grpc
 import pytest
 
 from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
-from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.status import (
     STATUS,
     STOPS,
+    WIRE_VERSION,
     NotNowError,
     StoppedHereError,
     _read,
     refused,
     status_of,
 )
-from party.transport.pages import Reason
-from party.transport.timer import Sparingly
+from party.transport.pages import Reason, Sparingly
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import CotallyError, DeviationError, InputError, PeerError
 from tests.support.timer import SkippingTimer
