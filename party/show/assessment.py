@@ -82,7 +82,12 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
         revealed: What it has revealed.
     """
     if run.terms.hides_counts:
-        return [_TREE_ALONE, *([_SCORES] if run.terms.test else []), _DEVIATES]
+        return [
+            _TREE_ALONE,
+            *([_WINDOWS] if run.terms.ranks else []),
+            *([_SCORES] if run.terms.test else []),
+            _DEVIATES,
+        ]
     if not run.terms.counts_exactly:
         return ["This run reveals the counts of the classes and no others exactly."]
     kind = counts_kind(run.terms)
@@ -96,6 +101,7 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
 
 
 _TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
+_WINDOWS = "It also reveals a disguised copy of each side, and which attributes rank highest at each node, in no order."
 _SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
 _DEVIATES = (
     "A party that deviates from the protocol may learn some bits more for each node, and spoil the tree, at both alike."

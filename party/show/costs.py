@@ -165,7 +165,7 @@ def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, rec
     whole = log2(classes)
     off = f"that of {printable(name)} ({values} values) may be off by {min(error, whole):.2g} of {whole:.2g} bits"
     start = f"Ranking: with {records:,} records estimated gains are mostly noise: {off}."
-    better = "Fewer values, more records or a theta further from 1/2 help; omega = all and smc rest on no estimates"
+    better = "Fewer values, more records or a theta further from 1/2 help; smc rests on no estimates"
     return [f"{start} {better}"]
 
 

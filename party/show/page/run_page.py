@@ -277,7 +277,7 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
 def _windows(told: Finished) -> list[PagePart]:
     """Return accuracy and cost ratio against the window, where there are several runs."""
     runs = sorted(told.alike, key=_window_order)
-    if len(runs) < 2 or told.run.terms["learner"] == Learner.RULES:
+    if len(runs) < 2 or told.run.terms["learner"] == Learner.RULES or told.assessment.terms.hides_counts:
         return []
     points = [WindowPoint(_window_name(run), _share(run.correct, run.tests), _cost_ratio(run)) for run in runs]
     label = "Accuracy and cost ratio against the window"
@@ -373,7 +373,7 @@ def _privacy(told: Finished) -> list[PagePart]:
         odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy["odds"].items())
         return [Sentences([_GONE, f"Odds of a true value against any one other: {odds}."])]
     rows = privacy_rows(copy.found)
-    counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly else []
+    counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly and not told.assessment.terms.hides_counts else []
     said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
     if not rows:
         return [Sentences(said)]
