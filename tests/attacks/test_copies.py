@@ -1,34 +1,42 @@
-"""Attacks on a disguised copy: by itself, in a survey, and beside exact counts.
+"""Attacks on a disguised copy: by itself, in a survey, beside exact counts, and beside a tree alone.
 
 The reader has what an honest run or an honest respondent sends, and nothing else. Each attack stands beside the same on
 columns that have a coin each, which is the default; the data are the shipped ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import prod
 from pathlib import Path
+from secrets import token_hex
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
+from scipy.sparse import block_array, csr_array, eye_array, kron
 
 from party.datasets.included import load_table
+from protocols.learning.tree import Tree
+from protocols.oblivious import masks
+from protocols.oblivious.aes import Uint64s
 from protocols.privacy.attack import Likelihood, disclosure, read_copy
 from protocols.randomized_response.candidates import numbered
 from protocols.randomized_response.coins import compared_draw, default_groups
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.role import Role
 from protocols.rule_terms import RuleTerms
+from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.arrays import Floats
-from protocols.tables.expression import Expression
+from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Method
-from tests.support.curious import Guarded, assert_built, listening
+from tests.support.curious import Guarded, Told, assert_built, listening
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.parties import Case, make_terms
 
@@ -113,8 +121,60 @@ def test_columns_that_say_the_same_show_one_fact_by_all_their_coins_and_the_owne
     assert shown[1] > Fraction(17, 20)
 
 
-Known = list[tuple[NDArray[np.bool_], tuple[tuple[int, int], ...], int]]
-"""Of these people, so many have these values: columns of the copy, each with its value."""
+Values = tuple[tuple[int, int], ...]
+"""Columns of the copy, each with its value."""
+SLACK = 3.0
+"""What it costs to be off by one, in logarithms of chances: what is no count is then given up."""
+
+
+Group = tuple[NDArray[np.bool_], Values]
+"""Those of some people who have some values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A group has so many people; or no fewer than others have, where those are given."""
+
+    group: Group
+    count: int = 0
+    others: Group | None = None
+
+
+def likeliest(candidates: Codes, beliefs: Floats, claims: Sequence[Claim]) -> Codes:
+    """Return the likeliest table of which the claims hold, by an integer program.
+
+    With more than four candidates a record, the integers are left out: the program then says what is likely.
+
+    Args:
+        candidates: `records x candidates x columns`.
+        beliefs: Logarithms of how likely each is.
+        claims: What else is known.
+    """
+    records, each, _ = candidates.shape
+
+    def members(group: Group | None) -> Floats:
+        if group is None:
+            return np.zeros(records * each)
+        people, values = group
+        found = [candidates[:, :, column] == value for column, value in values]
+        return np.asarray(np.all(found, axis=0) & people[:, None], float).ravel()
+
+    rows = [members(claim.group) - members(claim.others) for claim in claims]
+    one_each, slack = kron(eye_array(records), np.ones(each)), eye_array(len(claims))
+    sums = csr_array(np.reshape(rows, (len(claims), records * each)))
+    least = np.r_[np.ones(records), [claim.count for claim in claims]]
+    is_bound = np.r_[np.zeros(records, bool), [claim.others is not None for claim in claims]]
+    limits = block_array([[one_each, None, None], [sums, slack, -slack]]).tocsr()
+    found = milp(
+        np.r_[-beliefs.ravel(), np.full(2 * len(claims), SLACK)],
+        constraints=LinearConstraint(limits, least, np.where(is_bound, np.inf, least)),
+        integrality=np.r_[np.full(records * each, each <= 4), np.zeros(2 * len(claims))],
+        bounds=Bounds(0, np.r_[np.ones(records * each), np.full(2 * len(claims), np.inf)]),
+        options={"mip_rel_gap": 0.01},
+    )
+    assert found.status == 0
+    chosen = found.x[: records * each].reshape(records, each).argmax(axis=1)
+    return np.asarray(candidates[np.arange(records), chosen])
 
 
 @dataclass
@@ -125,28 +185,9 @@ class Copy:
     sent: Codes
     design: RelatedDesign
 
-    def read(self, known: Known) -> float:
-        """Return the share of whole records of the most likely table that has these counts, by an integer program.
-
-        With more than four candidates a record, the integers are left out: the program then says what is likely.
-        """
-        candidates, beliefs = self._believed()
-        records, each, _ = candidates.shape
-        rows = [np.arange(records).repeat(each)]
-        places, sums = [np.arange(records * each)], [1.0] * records
-        for people, terms, count in known:
-            has = np.all([candidates[:, :, column] == value for column, value in terms], axis=0) & people[:, None]
-            places.append(np.flatnonzero(has))
-            rows.append(np.full(len(places[-1]), len(sums)))
-            sums.append(count)
-        row, place = np.concatenate(rows), np.concatenate(places)
-        matrix = coo_array((np.ones(len(row)), (row, place)), shape=(len(sums), records * each)).tocsr()
-        whole = np.full(records * each, each <= 4)
-        limits = LinearConstraint(matrix, sums, sums)
-        found = milp(-beliefs.ravel(), constraints=limits, integrality=whole, bounds=Bounds(0, 1))
-        assert found.status == 0
-        likeliest = found.x.reshape(records, each).argmax(axis=1)
-        return float((candidates[np.arange(records), likeliest] == self.truth).all(axis=1).mean())
+    def read(self, claims: Sequence[Claim]) -> float:
+        """Return the share of whole records that are read."""
+        return float((likeliest(*self._believed(), claims) == self.truth).all(axis=1).mean())
 
     def _believed(self) -> tuple[Codes, Floats]:
         """Return of every record its candidates, and how likely each is by the copy, in logarithms."""
@@ -185,56 +226,179 @@ def some_people(people: int, width: int, parts: int) -> tuple[Codes, Codes]:
     return hers, (chance.permutation(people) % parts).astype(np.uint8)
 
 
-def counted(folder: Path, owner: str, groups: int, theta: Fraction, width: int = 8) -> tuple[Copy, Known]:
-    """Let Bob, whose one column cuts people into groups of 24, run `hybrid` over all candidates with Alice once.
+Counts = dict[Expression, int]
 
-    Where he holds the class, he uses what he hears of the root alone.
+
+@dataclass
+class Watched:
+    """A case of which Bob, who has one column, keeps all that he is told and all that his side holds.
+
+    He takes what he holds for counts where it can be such.
     """
-    people = 240
-    hers, his = some_people(people, width, 10)
-    chance = np.random.default_rng(6)
-    label = (his < 5) ^ (chance.random(people) < 0.3)
+
+    case: Case
+
+    def play(self, folder: Path) -> tuple[Copy, Counts, Counts, Tree]:
+        """Let Alice's usual node take part; return her copy, counts that were told, Bob's shares, and the tree."""
+        home = folder / token_hex(4)
+        home.mkdir()
+        guarded, terms = Guarded(home, self.case, 'odds = "any"'), self.case.terms
+        with listening() as told, holding_shares(of_chooser=self.case.class_owners == ("alice",)) as shares:
+            ends = guarded.meet(terms)
+        assert_built(ends)
+        assert ends[1].result is not None
+        return copy_of(guarded, terms.theta), dict(self._cells(told)), shares, ends[1].result.tree
+
+    @property
+    def his(self) -> int:
+        """Bob's column; hers are before it, the class is after it."""
+        return len(self.case.sizes["alice"])
+
+    def _cells(self, told: Told) -> Iterator[tuple[Expression, int]]:
+        for (node, candidate), table in told.items():
+            for (value, label), count in np.ndenumerate(table):
+                path = node.child(candidate, value)
+                yield (path & Term(self.his + 1, label) if table.shape[1] == 2 else path), int(count)
+
+    def _group(self, what: Expression) -> Group:
+        """Return who satisfies this, as Bob knows it: people by his columns, and values by hers."""
+        known = frozenset({self.his, self.his + ("bob" in self.case.class_owners)})
+        values = [(min(term.column, self.his), term.value) for term in what.terms if term.column not in known]
+        return what.restricted(known).satisfied_by(self.case.codes), tuple(values)
+
+    def claims(self, counts: Counts, tree: Tree | None = None) -> list[Claim]:
+        """Return what counts say of one or two values of hers, and the labels of a tree."""
+        found = [Claim(self._group(what), count) for what, count in counts.items()]
+        for path, label in tree.leaves() if tree else ():
+            most, others = (self._group(path & Term(self.his + 1, each)) for each in (label, 1 - label))
+            found.append(Claim(most, others=others))
+        return [each for each in found if 0 < len(each.group[1]) < 3 and each.count <= each.group[0].sum()]
+
+
+@contextmanager
+def holding_shares(of_chooser: bool) -> Iterator[Counts]:
+    """Keep one side's shares of all counts of a run that neither side counts alone."""
+    held: Counts = {}
+    count = SharedCounts.count
+
+    def keep(counts: SharedCounts, what: Sequence[Expression]) -> Role[Uint64s]:
+        shares = yield from count(counts, what)
+        if counts._is_chooser == of_chooser:
+            of_both = (each for each in zip(what, shares, strict=True) if each[0].columns & counts._sides.chooser)
+            held.update((cell, int(share)) for cell, share in of_both)
+        return shares
+
+    with patch.object(SharedCounts, "count", keep):
+        yield held
+
+
+def groups_of_24(owner: str, groups: int, theta: Fraction, width: int, **terms: object) -> Watched:
+    """Return a case in which Bob's column cuts 240 people into groups of 24, and Alice has so many columns."""
+    hers, his = some_people(240, width, 10)
+    label = (his < 5) ^ (np.random.default_rng(6).random(240) < 0.3)
     codes = np.column_stack([hers, his, label]).astype(np.uint8)
-    terms = make_terms(theta=theta, test=Fraction(0), omega=ALL, min_leaf=5, max_depth=3)
-    case = Case({"alice": (2,) * width, "bob": (10,)}, (owner,), 2, codes, {"alice": groups, "bob": 1}, terms)
-    home = folder / str(groups)
-    home.mkdir()
-    guarded = Guarded(home, case, 'odds = "any"')
-    with listening() as told:
-        assert_built(guarded.meet(terms))
-    known: Known = []
-    for (node, candidate), table in told.items():
-        if candidate >= width or any(term.column < width for term in node.terms):
-            continue
-        if owner == "bob" and node.terms:
-            continue
-        here = node.satisfied_by(codes)
-        for value, row in enumerate(table.tolist()):
-            for group, count in enumerate(row if len(row) == 2 else [sum(row)]):
-                people_of = here & (label == group) if owner == "bob" and len(row) == 2 else here
-                with_class = owner == "alice" and len(row) == 2
-                known.append((people_of, ((candidate, value), *([(width, group)] if with_class else [])), count))
-    return copy_of(guarded, theta), known
+    usual = {"theta": theta, "test": Fraction(0), "omega": ALL, "min_leaf": 5, "max_depth": 3}
+    sizes = {"alice": (2,) * width, "bob": (10,)}
+    return Watched(Case(sizes, (owner,), 2, codes, {"alice": groups, "bob": 1}, make_terms(**usual | terms)))
 
 
+@pytest.mark.parametrize(("groups", "theta", "width"), [(2, Fraction(11, 20), 8), (6, Fraction(2, 3), 5)])
 def test_counts_of_groups_of_24_read_records_whose_columns_share_coins_and_hardly_one_where_each_has_its_own(
-    tmp_path: Path,
+    tmp_path: Path, groups: int, theta: Fraction, width: int
 ) -> None:
     """Alice holds the class. An owner who names groups is refused by `[agree] odds`; here she allows any."""
-    shared, known = counted(tmp_path, "alice", 2, Fraction(11, 20))
-    assert shared.read(known) > max(0.6, shared.read([]) + 0.2)
-    own, known = counted(tmp_path, "alice", 6, Fraction(2, 3), width=5)
-    assert own.read(known) < 0.2
+    watched = groups_of_24("alice", groups, theta, width)
+    copy, told, *_ = watched.play(tmp_path)
+    read = copy.read(watched.claims(told))
+    assert read > max(0.6, copy.read([]) + 0.2) if groups == 2 else read < 0.2
 
 
-def test_counts_of_the_root_alone_read_more_to_who_holds_the_class_where_columns_share_coins(tmp_path: Path) -> None:
-    shared, known = counted(tmp_path, "bob", 2, Fraction(11, 20))
-    assert shared.read(known) > max(0.6, shared.read([]) + 0.2)
-    own, known = counted(tmp_path, "bob", 6, Fraction(2, 3), width=6)
-    assert own.read(known) < 0.2
+@pytest.mark.parametrize(("groups", "theta", "width"), [(2, Fraction(11, 20), 8), (6, Fraction(2, 3), 6)])
+def test_counts_of_the_root_alone_read_more_to_who_holds_the_class_where_columns_share_coins(
+    tmp_path: Path, groups: int, theta: Fraction, width: int
+) -> None:
+    watched = groups_of_24("bob", groups, theta, width)
+    copy, told, *_ = watched.play(tmp_path)
+    read = copy.read(watched.claims({what: count for what, count in told.items() if len(what.columns) == 2}))
+    assert read > max(0.6, copy.read([]) + 0.2) if groups == 2 else read < 0.2
 
 
-def counts_of_rules(groups: int, theta: Fraction, width: int) -> tuple[Copy, Known]:
+TREE = {"method": "hybrid", "omega": 8, "reveal": "tree", "min_leaf": 20}
+
+
+def drawn(shares: Counts, seed: int) -> Counts:
+    """Return what a simulator has in the place of shares: any numbers."""
+    chance = np.random.default_rng(seed)
+    return {what: int(chance.integers(0, 256)) for what in shares}
+
+
+@pytest.mark.parametrize("owner", ["alice", "bob"])
+def test_beside_a_tree_alone_a_copy_is_read_as_beside_its_model_alone(tmp_path: Path, owner: str) -> None:
+    """Of columns that share coins, beside which counts read .75: .25 to .4, as by numbers that he draws himself."""
+    watched, read = groups_of_24(owner, 2, Fraction(11, 20), 8, **TREE), []
+    for seed in range(3):
+        copy, told, shares, tree = watched.play(tmp_path)
+        assert told == {}
+        assert len(shares) > 100
+        read.append([copy.read(watched.claims(each, tree)) for each in ({}, shares, drawn(shares, seed))])
+    alone, all_seen, simulated = np.mean(read, axis=0)
+    assert all_seen < max(alone, simulated) + 0.15 < 0.6
+
+
+@pytest.fixture
+def _without_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masks, "_hashed", lambda _, permuted, *rest: np.zeros_like(permuted))
+
+
+@pytest.mark.usefixtures("_without_masks")
+def test_without_masks_shares_would_be_counts_and_read_as_many_records(tmp_path: Path) -> None:
+    """The control."""
+    watched = groups_of_24("alice", 2, Fraction(11, 20), 8, **TREE)
+    copy, _, shares, tree = watched.play(tmp_path)
+    assert copy.read(watched.claims(shares, tree)) > 0.6
+
+
+def one_unknown_in_each_group(**terms: object) -> Watched:
+    """Return groups of 21 people by Bob's column, of which he knows the class but of the last; the class is Alice's."""
+    group, label = np.arange(17).repeat(21), np.random.default_rng(7).integers(0, 2, 17 * 21)
+    usual = {"method": "smc", "test": Fraction(0), "min_leaf": 5, "max_depth": 1}
+    codes = np.column_stack([np.zeros(17 * 21), group, label]).astype(np.uint8)
+    groups = {"alice": 1, "bob": 1}
+    return Watched(Case({"alice": (1,), "bob": (17,)}, ("alice",), 2, codes, groups, make_terms(**usual | terms)))
+
+
+def named(watched: Watched, claims: Sequence[Claim]) -> int:
+    """Return of how many of those of unknown class it is read."""
+    label = watched.case.codes[:, -1]
+    candidates = np.zeros((len(label), 2, 2), np.uint8)
+    candidates[:, 1, 1] = 1
+    beliefs = np.where(label[:, None] == [0, 1], 0.0, -1e3)
+    beliefs[20::21] = 0
+    return int((likeliest(candidates, beliefs, claims)[20::21, 1] == label[20::21]).sum())
+
+
+def test_one_person_in_each_group_is_named_by_counts_and_by_a_tree_alone_as_by_its_labels_alone(tmp_path: Path) -> None:
+    """Of 17, seven: where twenty known classes are even the label names one, and half of the rest is guessed."""
+    watched = one_unknown_in_each_group()
+    _, told, *_ = watched.play(tmp_path)
+    assert named(watched, watched.claims(told)) == 17
+    watched, read = one_unknown_in_each_group(reveal="tree", min_leaf=20), []
+    for seed in range(4):
+        _, told, shares, tree = watched.play(tmp_path)
+        assert told == {}
+        read.append([named(watched, watched.claims(each, tree)) for each in ({}, shares, drawn(shares, seed))])
+    alone, all_seen, simulated = np.mean(read, axis=0)
+    assert all_seen < max(alone, simulated) + 4 < 13
+
+
+@pytest.mark.usefixtures("_without_masks")
+def test_without_masks_shares_would_name_the_person_in_each_group(tmp_path: Path) -> None:
+    watched = one_unknown_in_each_group(reveal="tree", min_leaf=20)
+    _, _, shares, tree = watched.play(tmp_path)
+    assert named(watched, watched.claims(shares, tree)) == 16  # the last group's counts follow from the others'
+
+
+def counts_of_rules(groups: int, theta: Fraction, width: int) -> tuple[Copy, list[Claim]]:
     """Look for rules by `hybrid`, over Bob's items that are groups of ten people."""
     hers, his = some_people(120, width, 12)
     codes = np.column_stack([hers, his]).astype(np.uint8)
@@ -245,13 +409,13 @@ def counts_of_rules(groups: int, theta: Fraction, width: int) -> tuple[Copy, Kno
     design = alice.design(theta, class_is_shared=False)
     sent = disguise(alice.table.codes, alice.coins(design), design)[:, :width]
     own = RelatedDesign.of_odds((2,) * width, design.groups, theta)
-    known: Known = []
+    claims = list[Claim]()
     for found in bob.itemsets.kept:
         items = tuple((term.column, term.value) for term in found.terms if term.column < width)
         if items and found.settled:
             people = Expression(tuple(term for term in found.terms if term.column >= width)).satisfied_by(codes)
-            known.append((people, items, int(found.count)))
-    return Copy(hers, sent, own), known
+            claims.append(Claim((people, items), int(found.count)))
+    return Copy(hers, sent, own), claims
 
 
 def test_items_of_ten_people_read_most_records_whose_columns_share_coins_and_a_quarter_with_one_coin_each() -> None:
