@@ -26,7 +26,7 @@ from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.run_file import TrainReport
-from party.settings.depth import ANY, USUAL_DEPTH
+from party.settings.depth import ANY, USUAL_TREE_DEPTH
 from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
@@ -47,11 +47,11 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         first: int | Sequence[str] | None = None,
-        method: str = "hybrid",
+        method: str = "smc",
         omega: int | str = 3,
         theta: str = "2/3",
         counting: str = "oblivious_transfer",
-        min_leaf: int = 5,
+        min_leaf: int | None = None,
         max_values: int = 4,
         groups: int | None = None,
         seed: int = 0,
@@ -70,7 +70,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
 
     def _limits(self) -> str:
         """Return the lines of a job that this learner has alone."""
-        return ""
+        return 'reveal = "counts"\n'
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
         """Let both parties learn.
@@ -159,7 +159,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             'odds = "any"',
             "smallest_class = 1",
             "exact_counts = true",
-            f"min_leaf = {self.min_leaf}",
+            "min_leaf = 1",
             "smallest_key_bits = 2048",
             "[node]",
             f"peer = {toml_text(other)}",
@@ -173,8 +173,8 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
             f"counting = {toml_text(self.counting)}\nclass = {toml_text(self._class)}\n"
             f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._limits()}"
-            f'reveal = "counts"\n'
-            f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner.value)}\n"
+            f"learner = {toml_text(self.learner.value)}\n"
+            + ("" if self.min_leaf is None else f"min_leaf = {self.min_leaf}\n")
         )
 
     @property
@@ -209,19 +209,21 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
 
 
 class TwoPartyID3Classifier(_TwoPartyClassifier):
-    """ID3 that two parties grow over columns that neither shows the other (Hybrid; DESIGN 7).
+    """ID3 that two parties grow over columns that neither shows the other, by default the tree alone (DESIGN 16).
 
     Alice has the first columns and the class, Bob the rest. Cells are read as in files: numbers are binned, rare values
     merged.
 
     Args:
         first: How many columns are Alice's, or their names; None for half of them.
-        method: "hybrid", "smc" or "randomized".
-        omega: How many of the best-ranked attributes are counted exactly at a node, or "all".
+        reveal: "tree", and nothing else is opened; or "counts".
+        noise: The epsilon of the noise against each side, as a number in text; None for none.
+        method: "smc", or "hybrid" or "randomized", which send copies.
+        omega: How many of the best-ranked attributes of "hybrid" are counted exactly at a node, or "all".
         theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
         counting: How exact counts are made: "oblivious_transfer", or "paillier".
         max_depth: Most splits of a path; None for any.
-        min_leaf: Fewest records of a leaf.
+        min_leaf: Fewest records of a leaf of its own; None for what a job has that names none.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
         groups: How many coins each side's columns share, as in the papers; None for a coin of its own for each.
         seed: Of the split, where records are held out.
@@ -234,12 +236,14 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         self,
         *,
         first: int | Sequence[str] | None = None,
-        method: str = "hybrid",
+        method: str = "smc",
         omega: int | str = 3,
         theta: str = "2/3",
         counting: str = "oblivious_transfer",
-        max_depth: int | None = USUAL_DEPTH,
-        min_leaf: int = 5,
+        reveal: str = "tree",
+        noise: str | None = None,
+        max_depth: int | None = USUAL_TREE_DEPTH,
+        min_leaf: int | None = None,
         max_values: int = 4,
         groups: int | None = None,
         seed: int = 0,
@@ -257,10 +261,14 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
             seed=seed,
             test=test,
         )
+        self.reveal = reveal
+        self.noise = noise
         self.max_depth = max_depth
 
     def _limits(self) -> str:
-        return f"max_depth = {toml_text(ANY) if self.max_depth is None else self.max_depth}\n"
+        depth = toml_text(ANY) if self.max_depth is None else self.max_depth
+        noise = "" if self.noise is None else f"noise = {toml_text(self.noise)}\n"
+        return f"reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}"
 
 
 class TwoPartyNaiveBayes(_TwoPartyClassifier):
@@ -271,8 +279,8 @@ class TwoPartyNaiveBayes(_TwoPartyClassifier):
 
     Args:
         first: How many columns are Alice's, or their names; None for half of them.
-        method: "hybrid", "smc" or "randomized".
-        omega: How many of the best-ranked attributes are counted exactly, or "all"; the others are estimated.
+        method: "smc", "hybrid" or "randomized".
+        omega: How many of the best-ranked attributes are counted exactly by "hybrid", or "all".
         theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
         counting: How exact counts are made: "oblivious_transfer", or "paillier".
         min_leaf: Fewest records of a class that is counted by itself; above 1, too many columns are refused.

@@ -19,6 +19,7 @@ from party.demo.processes import free_port
 from party.learn.two_party import TwoPartyID3Classifier, TwoPartyNaiveBayes
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Tree
 
 ROOT = Path(__file__).parents[3]
 RECORDS = 240
@@ -126,7 +127,7 @@ def test_two_parties_of_a_program_find_rules_that_are_read_as_a_data_frame(
 def test_a_parameter_that_no_run_can_have_is_a_value_error_in_one_line() -> None:
     frame, label = table()
     for changes, words in (
-        ({"theta": "1/2"}, "theta"),
+        ({"theta": "2"}, "theta"),
         ({"method": "best"}, "method"),
         ({"omega": 0}, "omega"),
         ({"first": ["nobody"]}, "no column 'nobody'"),
@@ -154,7 +155,7 @@ def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were
     codes = np.column_stack(
         [frame["work"].map({"desk": 0, "field": 1, "other": 2}), frame["age"].round(), frame["visits"]]
     )
-    model = TwoPartyNaiveBayes(method="smc", test="1/4").fit(codes, (label == "yes").astype(int))
+    model = TwoPartyNaiveBayes(test="1/4").fit(codes, (label == "yes").astype(int))
     assert isinstance(model.model_.model, NaiveBayes)
     predicted = model.predict(codes)
     assert predicted.dtype.kind == "i"
@@ -174,20 +175,32 @@ def test_labels_come_back_as_they_were_given_however_a_file_would_spell_them(lab
     number = np.arange(80)
     frame = pd.DataFrame({"town": np.where(number % 2, "West", "Ost"), "sex": np.where(number // 2 % 2, "f", "m")})
     given = np.array(labels)[number % 2]
-    model = TwoPartyID3Classifier(method="smc", max_depth=1).fit(frame, given)
+    model = TwoPartyID3Classifier(max_depth=1).fit(frame, given)
     predicted = model.predict(frame)
     assert predicted.tolist() == given.tolist()
     assert predicted.dtype.kind == given.dtype.kind
-    assert (model.classes_[model.predict_proba(frame).argmax(axis=1)] == given).all()
 
 
 def test_a_label_of_few_rows_stays_a_class_of_its_own() -> None:
     frame = pd.DataFrame({"town": ["West", "Ost", "Nord", "Ost"] * 20, "sex": ["f", "f", "m", "m"] * 20})
     given = np.where(frame["town"] == "West", "yes", "no")
     given[:6] = ["rare", "few", "rare", "few", "few", "few"]
-    model = TwoPartyID3Classifier(method="smc", max_depth=1).fit(frame, given)
-    assert model.predict_proba(frame).shape == (80, 4)
+    model = TwoPartyID3Classifier(reveal="counts", max_depth=1).fit(frame, given)
+    shares = model.predict_proba(frame)
+    assert shares.shape == (80, 4)
+    assert (model.classes_[shares.argmax(axis=1)] == model.predict(frame)).all()
     assert set(model.predict(frame)) == {"yes", "no"}
+
+
+@pytest.mark.parametrize("noise", [None, "4"])
+def test_a_tree_alone_has_classes_and_no_shares(noise: str | None) -> None:
+    frame, label = table()
+    model = TwoPartyID3Classifier(noise=noise, max_depth=2).fit(frame, label)
+    assert isinstance(model.model_.model, Tree)
+    assert (model.model_.model.growth.noise, model.model_.model.growth.min_leaf) == ((4, 1) if noise else (None, 20))
+    assert model.report_.exact_counts_disclosed == 0
+    with pytest.raises(ValueError, match="the model has classes alone"):
+        model.predict_proba(frame)
 
 
 def test_labels_of_one_text_are_refused_before_anything_is_made() -> None:
@@ -203,7 +216,7 @@ def test_no_name_of_a_column_is_reserved() -> None:
     renamed = pd.DataFrame({name: draw.choice(["m", "f"], 150) for name in ("a", "b", "c", "d")})
     label = draw.integers(0, 2, 150)
     frame = renamed.rename(columns={"d": "class_label", "a": "record_id"})
-    first, second = (TwoPartyID3Classifier(method="smc", max_depth=1).fit(each, label) for each in (renamed, frame))
+    first, second = (TwoPartyID3Classifier(max_depth=1).fit(each, label) for each in (renamed, frame))
     assert second.text().splitlines()[1:] == first.text().splitlines()[1:]
     assert second.predict(frame).tolist() == first.predict(renamed).tolist()
     assert second.model_.model.schema.class_attribute.name != "class_label"
@@ -213,7 +226,7 @@ def test_any_data_frame_is_fitted_and_classified_as_pandas_is() -> None:
     frame, label = table()
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     others = [arrow, pytest.importorskip("polars").from_arrow(arrow)]
-    model = TwoPartyID3Classifier(method="smc", max_depth=2).fit(others[1], label)
+    model = TwoPartyID3Classifier(max_depth=2).fit(others[1], label)
     expected = model.predict(frame).tolist()
     assert [model.predict(each).tolist() for each in others] == [expected, expected]
     assert [model.model_.predict(each) for each in (frame, *others)] == [expected] * 3
