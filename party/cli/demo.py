@@ -7,12 +7,13 @@ from party.cli.values import fraction
 from party.demo.errors import DemoError
 from party.demo.options import DemoOptions, OwnFiles, parse_omegas, parse_ways
 from party.demo.run import run_demo
-from party.demo.usual import USUAL_DATA
+from party.demo.usual import USUAL_DATA, USUAL_WAYS
 from party.settings.depth import parse_depth
+from party.settings.job import usual_depth, usual_impurity
 from party.show.progress import make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
-from protocols.terms import Impurity
+from protocols.terms import Counting, Impurity, Reveal
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,8 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> DemoOptions:
+    data = _source(arguments)
+    reveal = Reveal(arguments.reveal or (Reveal.TREE if isinstance(data, OwnFiles) else Reveal.COUNTS))
+    noise = None if arguments.noise is None else fraction("--noise", arguments.noise)
+    usual_ways = USUAL_WAYS if reveal is Reveal.COUNTS else Counting.OBLIVIOUS_TRANSFER
     return DemoOptions(
-        data=_source(arguments),
+        data=data,
         rows=arguments.rows,
         omegas=parse_omegas(arguments.omega),
         theta=fraction("--theta", arguments.theta),
@@ -37,11 +42,12 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         test=fraction("--test", arguments.test),
         seed=arguments.seed,
         out=arguments.out,
-        ways=parse_ways(arguments.ways),
-        max_depth=parse_depth(arguments.max_depth),
+        ways=parse_ways(arguments.ways or usual_ways),
+        max_depth=usual_depth(reveal) if arguments.max_depth is None else parse_depth(arguments.max_depth),
         min_leaf=arguments.min_leaf,
-        impurity=Impurity(arguments.impurity),
-        noise=None if arguments.noise is None else fraction("--noise", arguments.noise),
+        impurity=Impurity(arguments.impurity or usual_impurity(reveal, noise)),
+        noise=noise,
+        reveal=reveal,
     )
 
 

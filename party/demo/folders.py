@@ -18,7 +18,7 @@ from party.settings.depth import ANY
 from party.settings.place import CONFIG_FILE
 from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.terms import ALL, Method, Terms
+from protocols.terms import ALL, Method, Reveal, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
 MODEL = "model.json"
@@ -142,9 +142,9 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         f"methods = [{', '.join(map(toml_text, Method))}]",
         'odds = "any"',
         'omega = "all"',
-        "exact_counts = true",
+        f"exact_counts = {str(options.reveal is Reveal.COUNTS).lower()}",
         f"smallest_key_bits = {options.key_bits}",
-        f"min_leaf = {options.min_leaf}",
+        f"min_leaf = {options.min_leaf or 1}",
         'most_runs = "any"',
         "",
         "[node]",

@@ -1,15 +1,16 @@
 """What a demo is asked to do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from party.data.bins import SMALLEST_VALUE
 from party.demo.usual import USUAL_WAYS
+from party.settings.job import usual_leaf
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Terms, Window
+from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Reveal, Terms, Window
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,11 @@ class DemoOptions:
         out: The folder.
         ways: Of counting; all runs are made in each.
         max_depth: Most splits of a path; None, as in the papers, for any.
-        min_leaf: Fewest records of a branch with its own label, and of a class counted by itself; the papers' is 1.
+        min_leaf: Fewest records of a branch with its own label, and of a class counted by itself; None for 1, as in
+            the papers, where counts are revealed, and else for as many as a job has that names none.
         impurity: What all splits are chosen by.
-        noise: Epsilon of the counts of `hybrid` and `smc`; None for exact ones.
+        noise: Epsilon of the counts of `hybrid` and `smc`, or of the tree; None for exact ones.
+        reveal: All methods that reveal counts, or `smc` that reveals the tree alone.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
 
@@ -57,9 +60,10 @@ class DemoOptions:
     out: Path
     ways: tuple[Counting, ...]
     max_depth: int | None = None
-    min_leaf: int = 1
+    min_leaf: int | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
     noise: Fraction | None = None
+    reveal: Reveal = Reveal.COUNTS
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
 
@@ -75,7 +79,7 @@ class DemoOptions:
             if not holds:
                 raise InputError(problem, field=name)
         for omega in self.omegas:
-            self.terms(Method.HYBRID, omega, "class")
+            self.terms(self.closest, omega, "class")
 
     def terms(self, method: Method, omega: Window, class_name: str, way: Counting | None = None) -> Terms:
         """Return the terms of one run, of the first way unless another is named."""
@@ -89,15 +93,26 @@ class DemoOptions:
             test=self.test,
             key_bits=self.key_bits,
             max_depth=self.max_depth,
-            min_leaf=self.min_leaf,
+            min_leaf=self.min_leaf or 1,
             impurity=self.impurity,
             noise=None if method == Method.RANDOMIZED else self.noise,
+            reveal=self.reveal,
         )
+
+    @property
+    def closest(self) -> Method:
+        """The method whose last model is shown: of those that reveal counts the one that the demo is about."""
+        return Method.HYBRID if self.reveal is Reveal.COUNTS else Method.SMC
+
+    def sized(self, records: int) -> "DemoOptions":
+        """Return the options for so many records, with a `min_leaf`."""
+        usual = 1 if self.reveal is Reveal.COUNTS else usual_leaf(self.reveal, self.noise, records)
+        return replace(self, min_leaf=self.min_leaf or usual)
 
     @property
     def growth(self) -> Growth:
         """How far all trees are grown; the plain one has no noise."""
-        return self.terms(Method.RANDOMIZED, ALL, "class").growth
+        return replace(self.terms(Method.SMC, ALL, "class").growth, noise=None)
 
 
 def parse_omegas(text: str) -> tuple[Window, ...]:

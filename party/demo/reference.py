@@ -16,7 +16,8 @@ from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
-from protocols.terms import ALL
+from protocols.terms import ALL, Method
+from protocols.two_party.held_out import drawn_split
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
 
@@ -48,7 +49,9 @@ class Reference:
         return int((tree.predict(self.test) == self.test[:, self.schema.class_index]).sum())
 
     def is_plain(self, tree: Tree) -> bool:
-        """Tell whether a tree equals plain ID3, node for node and count for count."""
+        """Tell whether a tree equals plain ID3, node for node and count for count, if it has any."""
+        if not tree.has_counts:
+            return tree.leaves() == self.tree.leaves()
         return tree_json(tree) == tree_json(self.tree)
 
 
@@ -58,8 +61,12 @@ def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> 
     Raises:
         InputError: The parties' class columns differ.
     """
-    schema, codes = _join(parties)
-    train, test = split_records(options.seed, len(codes), options.test)
+    terms = options.terms(Method.SMC, ALL, "class")
+    brought = {name: local.bringing(terms) for name, local in parties.items()}
+    schema, codes = _join(brought)
+    commitments = {name: local.digest(b"commitment") for name, local in brought.items()}
+    seed = drawn_split(commitments) if terms.hides_counts else options.seed
+    train, test = split_records(seed, len(codes), options.test)
     engine = PlaintextEngine(schema, codes[train], codes[test])
     learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth)
     result = run_alone(learner.build())

@@ -52,7 +52,7 @@ from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
-from protocols.terms import ALL, Counting, Method, Window
+from protocols.terms import ALL, Counting, Method, Reveal, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -98,9 +98,10 @@ def planned(options: DemoOptions) -> tuple[Run, ...]:
 
 
 def _planned(options: DemoOptions, way: Counting) -> Iterator[Run]:
-    yield Run(way, Method.RANDOMIZED)
-    for omega in options.omegas:
-        yield Run(way, Method.HYBRID, omega)
+    if options.reveal is Reveal.COUNTS:
+        yield Run(way, Method.RANDOMIZED)
+        for omega in options.omegas:
+            yield Run(way, Method.HYBRID, omega)
     yield Run(way, Method.SMC)
 
 
@@ -118,6 +119,7 @@ def run_demo(options: DemoOptions, display: StepDisplay, say: Say, columns: int 
 def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int) -> RunReport:
     display.show(working(Work.READING))
     halves = _halves(options)
+    options = options.sized(len(halves.ids))
     port = free_port()
     with fresh_folder(options.out) as staged:
         display.show(working(Work.KEYS))
@@ -145,7 +147,8 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
 def _halves(options: DemoOptions) -> Halves:
     data = options.data
     halves = read_own(data) if isinstance(data, OwnFiles) else deal_dataset(data, options.seed)
-    return halves.drawn(options.rows or min(USUAL_ROWS, len(halves.ids)), options.seed)
+    most = USUAL_ROWS if options.reveal is Reveal.COUNTS else len(halves.ids)
+    return halves.drawn(options.rows or min(most, len(halves.ids)), options.seed)
 
 
 def _load(root: Path, party: str, options: DemoOptions, notices: list[PartyNotice]) -> PartyInputs:
@@ -172,9 +175,10 @@ class _Demo:
                 key_bits=options.key_bits,
                 seed=options.seed,
                 max_depth=options.max_depth,
-                min_leaf=options.min_leaf,
+                min_leaf=options.min_leaf or 1,
                 impurity=options.impurity,
                 noise=None if options.noise is None else str(options.noise),
+                reveal=options.reveal,
             ),
             (self._plain(seconds),),
         )
@@ -183,12 +187,13 @@ class _Demo:
     def check_design(self, parties: Mapping[str, PartyInputs]) -> None:
         """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
-        terms = options.terms(Method.HYBRID, ALL, self._halves.class_name)
+        terms = options.terms(options.closest, ALL, self._halves.class_name)
         for local in parties.values():
             flaw = object_to_limits(local, terms)
             if flaw is not None:
                 raise InputError(flaw.reason)
-            check_disguise(local, terms, most_odds=None)
+            if terms.disguises:
+                check_disguise(local, terms, most_odds=None)
 
     def _plain(self, seconds: float) -> Row:
         tree = self.reference.tree
@@ -226,7 +231,8 @@ class _Demo:
                         self._add(row)
                         say(show_runs.result(row))
         for party in PARTIES:
-            last = Run(self.options.ways[0], Method.HYBRID, self.options.omegas[-1])
+            closest = self.options.closest
+            last = Run(self.options.ways[0], closest, self.options.omegas[-1] if closest is Method.HYBRID else ALL)
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
 
     def _forget(self) -> None:
@@ -261,7 +267,8 @@ class _Demo:
         correct = self.reference.correct(tree)
         equal = self.reference.is_plain(tree)
         self._check(run, told, correct, equal)
-        if run.method == Method.HYBRID and run.way == self.options.ways[0]:
+        plain = self.reference.computations
+        if run.method == self.options.closest and run.way == self.options.ways[0]:
             self.tree = tree
         return Row(
             method=run.method,
@@ -269,7 +276,7 @@ class _Demo:
             accuracy=self._share(correct),
             smc_computations=told.smc_computations,
             counted_now=told.smc_computations - told.remembered,
-            cost_ratio=told.smc_computations / self.reference.computations if self.reference.computations else None,
+            cost_ratio=told.smc_computations / plain if plain and told.smc_computations else None,
             seconds=told.seconds,
             bytes_sent=BytesSent(told.bytes_sent, told.bytes_received),
             round_trips=told.round_trips,
@@ -285,12 +292,13 @@ class _Demo:
             raise DemoError(f"{run.name}: {told.remembered} counts were known from an earlier run")
         if run.method == Method.RANDOMIZED or self.options.noise is not None:
             return
-        if told.correct != correct:
+        if told.correct != correct and self.options.reveal is Reveal.COUNTS:
             raise DemoError(f"{run.name}: the parties counted {told.correct} right predictions, there are {correct}")
         if run.omega is ALL and not equal:
             raise DemoError(f"{run.name}: the tree is not that of plain ID3")
-        if run.method == Method.SMC and told.smc_computations != self.reference.computations:
-            raise DemoError(f"{run.name}: {told.smc_computations} counts, not {self.reference.computations}")
+        counts = self.reference.computations if self.options.reveal is Reveal.COUNTS else 0
+        if run.method == Method.SMC and told.smc_computations != counts:
+            raise DemoError(f"{run.name}: {told.smc_computations} counts, not {counts}")
 
 
 def _show(display: StepDisplay, number: int, runs: int, label: str, step: Step) -> None:
@@ -308,6 +316,8 @@ def _wait_for(path: Path) -> None:
 
 def _pictures(report: RunReport, out: Path, say: Say) -> tuple[str, ...]:
     """Draw the pictures and return their names; say why where there are none."""
+    if report.parameters.reveal is Reveal.TREE:
+        return ()
     try:
         write_figures(report, out / PNG, out / SVG)
     except InputError as error:

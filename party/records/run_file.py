@@ -12,7 +12,7 @@ from typing import Any
 
 from party.files import read_bytes, write_atomically
 from protocols.errors import InputError
-from protocols.terms import ALL, Counting, Impurity, Method, Window, is_window
+from protocols.terms import ALL, Counting, Impurity, Method, Reveal, Window, is_window
 
 _MOST_BYTES = 1 << 24
 
@@ -154,6 +154,7 @@ class Parameters:
     min_leaf: int = 1
     impurity: str = Impurity.INFORMATION_GAIN
     noise: str | None = None
+    reveal: Reveal = Reveal.COUNTS
 
 
 @dataclass(frozen=True)

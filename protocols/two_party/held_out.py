@@ -8,6 +8,7 @@ and trained on in another. Our noise in the table of scores follows from the tab
 """
 
 import hashlib
+from collections.abc import Mapping
 
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counting.oblivious import sides_of
@@ -27,8 +28,12 @@ from protocols.two_party.secure import first_side
 
 def split_of(local: PartyInputs, agreed: Agreement) -> int:
     """Return what decides which records are held out."""
-    commitments = sorted([(local.party, local.digest(b"commitment")), (agreed.peer, agreed.commitment)])
-    parts = (commitment for _, commitment in commitments)
+    return drawn_split({local.party: local.digest(b"commitment"), agreed.peer: agreed.commitment})
+
+
+def drawn_split(commitments: Mapping[str, bytes]) -> int:
+    """Return it of each party's commitment to its table, by its name."""
+    parts = (commitments[party] for party in sorted(commitments))
     return int.from_bytes(hashlib.sha256(canonical(b"cotally split", *parts)).digest(), "big")
 
 

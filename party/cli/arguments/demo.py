@@ -1,16 +1,17 @@
 """Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
 
-A data set's columns are dealt to two parties at random, or two files of your own are taken. The parties then run
-`randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table.
-Counts are made by the papers' protocol first, dot products by Paillier; then the fast way, by oblivious transfer. No
-run knows what another has counted. In files of your own, numbers are split in two at the median of their range, and
-texts become the commonest one or "other"; settings of your own (`cotally init`) can do better.
+A data set's columns are dealt to two parties at random. The parties then run `randomized`, `hybrid` for each window,
+and `smc`; the demo compares all of them with plain ID3 on the joined table. Counts are made by the papers' protocol
+first, dot products by Paillier; then the fast way, by oblivious transfer. No run knows what another has counted. Of
+two files of your own, the parties grow the tree alone, and reveal no count. In these files, numbers are split in two
+at the median of their range, and texts become the commonest one or "other"; settings of your own (`cotally init`) can
+do better.
 
 Examples:
   cotally demo
   cotally demo --omega 1,2,3,4,5,all
   cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
-  cotally demo --alice a.csv --bob b.csv --class outcome
+  cotally demo --alice a.csv --bob b.csv --class outcome --noise 1
 """
 
 import argparse
@@ -19,9 +20,9 @@ from pathlib import Path
 from party.cli.arguments.common import add_progress
 from party.datasets.names import NAMES
 from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
-from party.settings.depth import USUAL_DEPTH
+from party.settings.depth import USUAL_DEPTH, USUAL_TREE_DEPTH
 from party.settings.key_sizes import USUAL_KEY_BITS
-from protocols.terms import Impurity
+from protocols.terms import Impurity, Reveal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,19 +54,23 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=int,
         metavar="N",
-        help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,}, or all if there are fewer)",
+        help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,}, or all if there are fewer or the tree alone is revealed)",
     )
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     terms = parser.add_argument_group("runs")
+    terms.add_argument(
+        "--reveal",
+        choices=Reveal.names(),
+        help="the tree alone, by smc, or the counts of all methods (default: counts; of files of your own the tree)",
+    )
     terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
     terms.add_argument("--theta", default=DEMO_THETA, metavar="T", help="chance of the truth (default: %(default)s)")
     terms.add_argument(
         "--ways",
-        default=USUAL_WAYS,
         metavar="LIST",
-        help="how exact counts are made; all runs are made in each (default: %(default)s)",
+        help=f"how exact counts are made; all runs are made in each (default: {USUAL_WAYS})",
     )
     terms.add_argument(
         "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"
@@ -82,19 +87,21 @@ def _add_trees(parser: argparse.ArgumentParser) -> None:
     trees = parser.add_argument_group("trees")
     trees.add_argument(
         "--max-depth",
-        default=str(USUAL_DEPTH),
         metavar="D",
-        help='most splits on a path, or "any", as in the papers (default: %(default)s)',
+        help='most splits on a path, or "any", as in the papers '
+        f"(default: {USUAL_DEPTH}, or {USUAL_TREE_DEPTH} where the tree alone is revealed)",
     )
     trees.add_argument(
-        "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
+        "--min-leaf",
+        type=int,
+        metavar="N",
+        help="fewest records in a leaf (default: 1, as in the papers; of a tree alone 1 in 250, at least 20)",
     )
     trees.add_argument(
-        "--noise", metavar="EPSILON", help="counts of hybrid and smc have noise; needs a --max-depth (default: exact)"
+        "--noise", metavar="EPSILON", help="counts, or a tree alone, have noise; needs a --max-depth (default: none)"
     )
     trees.add_argument(
         "--impurity",
         choices=Impurity.names(),
-        default=Impurity.INFORMATION_GAIN.value,
-        help="what splits are chosen by (default: %(default)s)",
+        help="what splits are chosen by (default: information_gain; of a tree alone with noise gini)",
     )

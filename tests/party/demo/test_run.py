@@ -364,3 +364,28 @@ def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_p
     assert all(0 < row["cost_ratio"] <= 1 for row in rows if row["method"] in ("hybrid", "smc"))
     assert "hybrid ω=all" in ended.out
     assert '"phase": "run 1 of 8, randomized: ' in ended.err.encode().decode("unicode_escape")
+
+
+def test_of_files_of_ones_own_a_demo_grows_the_tree_alone_which_is_that_of_plain_id3(tmp_path: Path) -> None:
+    numbers = range(240)
+    rows = {
+        "a.csv": [
+            "id,a,b,class",
+            *(f"{i},{'xy'[i % 2]},{'uv'[i // 2 % 2]},{'ny'[i % 2 ^ (i % 7 == 0)]}" for i in numbers),
+        ],
+        "b.csv": ["id,c,d", *(f"{i},{'pq'[i // 4 % 2]},{i % 40}" for i in numbers)],
+    }
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    own = ["--alice", str(tmp_path / "a.csv"), "--bob", str(tmp_path / "b.csv"), "--class", "class"]
+    for noise in ([], ["--noise", "8"]):
+        ended = cotally("demo", *own, *noise, "--key-bits", "2048", "--out", str(tmp_path / "out"), seconds=240)
+        assert ended.code == 0, ended.err
+        told = json.loads((tmp_path / "out" / "run.json").read_text())
+        assert [row["method"] for row in told["rows"]] == ["plain", "smc"]
+        assert noise or told["rows"][1]["equals_plain_id3"]
+        assert told["rows"][1]["exact_counts_disclosed"] == told["rows"][1]["smc_computations"] == 0
+        assert told["parameters"]["min_leaf"] == (1 if noise else 20)
+        assert "exact_counts = false" in (tmp_path / "out" / "bob" / "party.toml").read_text()
+        assert not list((tmp_path / "out").glob("figure*"))
+        assert "no count did" in " ".join(ended.out.split())
