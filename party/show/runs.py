@@ -18,8 +18,8 @@ from protocols.terms import Counting, Method, Reveal, Window
 _TREE_LINES = 40
 _ANEW = "Before each run both ledgers were removed, so that each counts all that it needs: counted now."
 _TREE_ALONE = (
-    "The tree crossed and, with noise, a table of the held-out records; no count did. Accuracies here are exact, as the "
-    "demo has both tables. --reveal counts compares with the papers' methods."
+    "The tree crossed and, with noise, a table of the held-out records; no count did. Accuracies here are exact, as "
+    "the demo has both tables. --reveal counts compares with the papers' methods."
 )
 _PATHS = (
     "The cost ratio is of counts. Seconds and bytes do not simply follow it: dot products cost a vector of ciphertexts "

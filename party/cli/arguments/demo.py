@@ -54,7 +54,7 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=int,
         metavar="N",
-        help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,}, or all if there are fewer or the tree alone is revealed)",
+        help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,} at most; where the tree alone is revealed all)",
     )
 
 

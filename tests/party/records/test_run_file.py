@@ -59,6 +59,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
     assert content["parameters"] == {
         "theta": "9/20", "key_bits": 3072, "seed": 1,
             "max_depth": None, "min_leaf": 1, "impurity": "information_gain", "noise": None,
+                "reveal": "counts",
     }  # fmt: skip
     assert content["rows"][1] == {
         "method": "hybrid",
