@@ -74,8 +74,13 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
     Raises:
         ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
     """
-    of_rules = read_toml(path, None).raw("learner", None) == RULES
-    section = read_toml(path, RULE_KEYS if of_rules else _KEYS, _GONE)
+    loose = read_toml(path, None)
+    of_rules = loose.raw("learner", None) == RULES
+    keys, others = (RULE_KEYS, _KEYS) if of_rules else (_KEYS, RULE_KEYS)
+    foreign = next((name for name in loose.names if name in others and name not in keys), None)
+    if foreign is not None:
+        raise loose.error(foreign, f'is {"not" if of_rules else "only"} for learner = "rules": take the line out')
+    section = read_toml(path, keys, _GONE)
     try:
         return Train(read_rules(section, key_floor) if of_rules else _terms(section, key_floor, people))
     except TermError as error:

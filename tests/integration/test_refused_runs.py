@@ -24,6 +24,7 @@ from tests.support.processes import (
     make_pair,
     serving,
     start,
+    write_table,
 )
 from tests.support.tic_tac_toe import ALICE, BOB, RECORDS, table
 
@@ -31,6 +32,14 @@ from tests.support.tic_tac_toe import ALICE, BOB, RECORDS, table
 @pytest.fixture
 def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
+
+
+@pytest.fixture(scope="module")
+def quiet(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """Return parties of whom nobody is there to call."""
+    made = make_pair(trusting, tmp_path_factory.mktemp("quiet") / "parties", table(ALICE), table(BOB))
+    made.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
+    return made
 
 
 def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair) -> None:
@@ -158,6 +167,79 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
     with serving(pair, "--once"):  # it would answer
         for changes, word in cases:
             assert_one_error(pair.train_here(pair.write_job(**changes)), 2, word)
+
+
+TREE: dict[str, object] = {"reveal": "tree", "method": "smc", "omega": None, "min_leaf": None, "max_depth": 3}
+NOISY = TREE | {"noise": "1"}
+RULES: dict[str, object] = {
+    "learner": "rules", "min_support": "1/5",
+    **dict.fromkeys(("class", "test", "seed", "omega", "max_depth")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("job", "cause", "way_out"),
+    [
+        (TREE | {"counting": "paillier"}, 'reveal: must be "counts"', 'only counting = "oblivious_transfer"'),
+        (TREE | {"learner": "naive_bayes", "max_depth": None}, 'reveal: must be "counts"', "learner"),
+        (TREE | {"impurity": "gain_ratio"}, 'reveal: must be "counts"', "impurity"),
+        (TREE | {"max_depth": "any"}, "max_depth: must be a number", "it bounds what the tree says of people"),
+        (TREE | {"min_leaf": 65}, "min_leaf = 65 is more than half of the 128 training records", "take 64 or less"),
+        (TREE | {"prune": "1/5"}, "prune: is a setting no more", "max_depth and min_leaf keep a tree small"),
+        (TREE | {"rank": "copies"}, "rank: is a setting no more", "no gain is revealed"),
+        (NOISY | {"max_depth": "any"}, "noise: needs a max_depth", "no bound on how much a run tells"),
+        (
+            NOISY | {"impurity": "information_gain"},
+            "impurity: must be gini with noise",
+            "changes the others by too much",
+        ),
+        (NOISY | {"method": "hybrid", "omega": 3}, "noise: needs omega", 'method = "smc"'),
+        (NOISY | {"method": "hybrid", "omega": "all"}, "method: must be smc with noise", "copies and windows have no"),
+        (NOISY | {"min_leaf": 5}, "min_leaf: must be 1 with noise", "an exact limit has no noise"),
+        (RULES | {"reveal": "counts", "noise": "1"}, "noise: is not for learner", "take the line out"),
+        (TREE | {"max_len": 2}, "max_len: is only for learner", "take the line out"),
+        (RULES | {"reveal": "tree"}, 'reveal: must be "counts"', 'only learner = "tree"'),
+    ],
+)
+def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
+    quiet: Pair, job: dict[str, object], cause: str, way_out: str
+) -> None:
+    assert_one_error(quiet.train_here(quiet.write_job(**job)), 2, cause, way_out)
+    assert not (quiet.bob / "ledger.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("agreed", "job", "field", "ours", "theirs"),
+    [
+        ({"exact_counts": "false"}, {}, "reveal", 'take reveal = "tree", or noise', "exact_counts = true"),
+        ({"epsilon": '"1"'}, TREE, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
+        ({"epsilon": '"1"', "noise": '"1/2"'}, NOISY, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
+        ({"epsilon": '"1"'}, NOISY | {"noise": "2"}, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
+        ({"min_leaf": "30"}, TREE, "min_leaf", "it asks for larger leaves", "[agree] min_leaf"),
+        ({"max_depth": "2"}, TREE, "max_depth", "it allows fewer splits of a path", "[agree] max_depth"),
+        ({"methods": '["hybrid"]'}, TREE, "method", "ask its owner to add it", "[agree] methods"),
+        ({"class": "three"}, NOISY, "impurity", "gini is for a class of two values", "merge values of the class"),
+    ],
+)
+def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_nothing_leaves(
+    pair: Pair, agreed: dict[str, str], job: dict[str, object], field: str, ours: str, theirs: str
+) -> None:
+    settings = pair.alice / "party.toml"
+    text = settings.read_text()
+    for key, value in agreed.items():
+        text = re.sub(rf"^{key} = [^#\n]*", f"{key} = {value} ", text, count=1, flags=re.MULTILINE)
+    if "class" in agreed:
+        text = text.replace("class = three", 'class = "class"')
+        names, rows = table(ALICE)
+        rows = [[*row[:-1], "third"] if number % 3 == 0 else row for number, row in enumerate(rows)]
+        write_table(pair.alice / "data.csv", names, rows)
+    settings.write_text(text)
+    with serving(pair, "--once") as alice:
+        assert_one_error(pair.train_here(pair.write_job(**job)), 5, f"{field!r}", ours)
+        assert_one_error(finish(alice), 5, f"{field!r}", theirs)
+    for folder in (pair.alice, pair.bob):
+        told = cotally_here("ledger", "export", folder)
+        assert not {"columns", "release", "opened"} & set(re.findall(r'"kind": "([a-z ]+)"', told.out))
 
 
 def test_a_job_for_a_class_that_we_do_not_hold_ends_with_2(pair: Pair) -> None:
