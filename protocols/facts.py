@@ -68,25 +68,6 @@ class MinedFact(Fact):
 
 
 @dataclass(frozen=True, repr=False)
-class EstimatesFact(Fact):
-    """Rounded estimates that the class holder has told, as in `CountsFact`."""
-
-    way: Way
-    queries: tuple[Query, ...]
-    values: tuple[int, ...]
-
-
-@dataclass(frozen=True, repr=False)
-class EstimatedCorrectFact(Fact):
-    """How many held-out records the class holder estimates the model to classify correctly, and the error of that."""
-
-    way: Way
-    correct: int
-    error: int
-    tests: int
-
-
-@dataclass(frozen=True, repr=False)
 class CorrectFact(Fact):
     """How many held-out records the tree classifies correctly; `count` is None while we do not know it."""
 

@@ -232,10 +232,10 @@ class Terms:
             raise TermError("learner", "must be rules where terms of rules are given, and only there")
         if self.learner is not Learner.NAIVE_BAYES:
             return
+        if self.method != Method.SMC:
+            raise TermError("method", 'must be "smc" for naive Bayes, which only counts: take method = "smc"')
         if self.max_depth is not None:
             raise TermError("max_depth", "is for trees: naive Bayes counts at one node")
-        if self.noise is not None and self.window is not ALL:
-            raise TermError("noise", 'needs omega = "all": what naive Bayes estimates for the rest would have none')
         if self.encrypts and self.test:
             raise TermError("test", 'must be 0 for naive Bayes with counting = "paillier": dot products test trees')
 

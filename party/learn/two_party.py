@@ -43,34 +43,30 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
     model_: LoadedModel
     run_: PartyRun
 
-    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
+    def __init__(  # scikit-learn reads the parameters off it
         self,
         *,
         first: int | Sequence[str] | None = None,
-        method: str = "smc",
-        omega: int | str = 3,
-        theta: str = "2/3",
         counting: str = "oblivious_transfer",
         min_leaf: int | None = None,
         max_values: int = 4,
-        groups: int | None = None,
         seed: int = 0,
         test: str = "0",
     ) -> None:
         self.first = first
-        self.method = method
-        self.omega = omega
-        self.theta = theta
         self.counting = counting
         self.min_leaf = min_leaf
         self.max_values = max_values
-        self.groups = groups
         self.seed = seed
         self.test = test
 
-    def _limits(self) -> str:
+    def _lines(self) -> str:
         """Return the lines of a job that this learner has alone."""
-        return 'reveal = "counts"\n'
+        return 'method = "smc"\nreveal = "counts"\n'
+
+    def _disguise(self) -> list[str]:
+        """Return the lines of a party's settings on its copy."""
+        return []
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
         """Let both parties learn.
@@ -154,7 +150,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             "[columns]",
             *([self._class_column()] if name == "alice" else []),
             f'"*" = {{ max_values = {self.max_values} }}',
-            *([] if self.groups is None else ["[disguise]", f"groups = {self.groups}"]),
+            *self._disguise(),
             "[agree]",
             'odds = "any"',
             "smallest_class = 1",
@@ -168,11 +164,9 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         return Party.create(folder / name, name, ("127.0.0.1",), settings="\n".join(lines) + "\n", key_bits=2048)
 
     def _job(self) -> str:
-        omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
         return (
-            f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
             f"counting = {toml_text(self.counting)}\nclass = {toml_text(self._class)}\n"
-            f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._limits()}"
+            f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._lines()}"
             f"learner = {toml_text(self.learner.value)}\n"
             + ("" if self.min_leaf is None else f"min_leaf = {self.min_leaf}\n")
         )
@@ -249,43 +243,37 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         seed: int = 0,
         test: str = "0",
     ) -> None:
-        super().__init__(
-            first=first,
-            method=method,
-            omega=omega,
-            theta=theta,
-            counting=counting,
-            min_leaf=min_leaf,
-            max_values=max_values,
-            groups=groups,
-            seed=seed,
-            test=test,
-        )
+        super().__init__(first=first, counting=counting, min_leaf=min_leaf, max_values=max_values, seed=seed, test=test)
+        self.method = method
+        self.omega = omega
+        self.theta = theta
         self.reveal = reveal
         self.noise = noise
         self.max_depth = max_depth
+        self.groups = groups
 
-    def _limits(self) -> str:
+    def _lines(self) -> str:
+        omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
         depth = toml_text(ANY) if self.max_depth is None else self.max_depth
         noise = "" if self.noise is None else f"noise = {toml_text(self.noise)}\n"
-        return f"reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}"
+        method = f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
+        return f"{method}reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}"
+
+    def _disguise(self) -> list[str]:
+        return [] if self.groups is None else ["[disguise]", f"groups = {self.groups}"]
 
 
 class TwoPartyNaiveBayes(_TwoPartyClassifier):
-    """Naive Bayes that two parties learn from columns that neither shows the other (DESIGN 7.8).
+    """Naive Bayes that two parties learn from columns that neither shows the other by exact counts alone (DESIGN 7.8).
 
     Alice has the first columns and the class, Bob the rest. Cells are read as in files: numbers are binned, rare values
     merged.
 
     Args:
         first: How many columns are Alice's, or their names; None for half of them.
-        method: "smc", "hybrid" or "randomized".
-        omega: How many of the best-ranked attributes are counted exactly by "hybrid", or "all".
-        theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
         counting: How exact counts are made: "oblivious_transfer", or "paillier".
         min_leaf: Fewest records of a class that is counted by itself; above 1, too many columns are refused.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
-        groups: How many coins each side's columns share, as in the papers; None for a coin of its own for each.
         seed: Of the split, where records are held out.
         test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
     """

@@ -14,8 +14,6 @@ from protocols.facts import (
     CopyFact,
     CorrectFact,
     CountsFact,
-    EstimatedCorrectFact,
-    EstimatesFact,
     MinedFact,
     ModelFact,
     SetsFact,
@@ -248,8 +246,8 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "windows", {"way": way, "nodes": list(_windows(schema, queries, windows))}
         case CountsFact(way, queries, values):
             return "counts", {"way": way, "nodes": list(_counts(schema, queries, values))}
-        case MinedFact() | EstimatesFact() | EstimatedCorrectFact():
-            return _estimated(fact, schema)
+        case MinedFact(way, sent):
+            return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
         case SetsFact(way, sets, values):
@@ -275,17 +273,6 @@ def _opened(
     of_nodes = what is not OpenedKind.SCORES
     are = None if values is None else [words[what][value] if of_nodes else value for value in values]
     return {"paths": [_path(schema, node) for node in nodes], "are": are}
-
-
-def _estimated(fact: MinedFact | EstimatesFact | EstimatedCorrectFact, schema: Schema) -> tuple[str, dict[str, object]]:
-    """Return what the class holder told of its estimates."""
-    match fact:
-        case MinedFact(way, sent):
-            return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
-        case EstimatesFact(way, queries, values):
-            return "estimates", {"way": way, "nodes": list(_counts(schema, queries, values))}
-        case EstimatedCorrectFact(way, correct, error, tests):
-            return "estimated accuracy", {"way": way, "correct": correct, "error": error, "tests": tests}
 
 
 def _design(way: Way, run: RunPages) -> dict[str, object]:

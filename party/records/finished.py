@@ -33,7 +33,6 @@ class FinishedRun:
         revealed: How many counts this run has revealed, those of earlier runs not among them.
         counted: How many cells were counted by a secure protocol.
         countable: How many there are of all candidates at the same nodes.
-        estimated: The columns, with their party's names, of which the class holder told estimates for naive Bayes.
         itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.
         scores: How many held-out records have which label and class, where a tree alone was revealed.
     """
@@ -53,12 +52,11 @@ class FinishedRun:
     revealed: Revealed
     counted: int
     countable: int
-    estimated: tuple[str, ...] = ()
     itemsets: frozenset[NodePath] = frozenset()
     scores: Scores | None = None
 
 
-_TESTED = ("mined tree", "estimated accuracy", "accuracy")
+_TESTED = ("mined tree", "accuracy")
 """Entries of how many held-out records a model gets right; the number is unknown in one that was made before."""
 _ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "reveal", "learner", "rules")
 """The terms that must be the same where runs are compared by their windows."""
@@ -140,7 +138,6 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         revealed=dealings(entries)[0].revealed,
         counted=sum(sum(tables.values()) for tables in nodes.values()),
         countable=sum(_cells_of_all(path, tables, sizes) for path, tables in nodes.items()),
-        estimated=tuple(column for each in kinds.get("estimates", []) for column in each["nodes"][0]["counts"]),
         itemsets=frozenset(_path(each) for content in kinds.get("itemsets", []) for each in content["sets"]),
     )
 

@@ -27,7 +27,7 @@ class Side:
     """What one side has learned of the other: all but counts with noise, or these alone.
 
     `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
-    numbers are known here, `estimates` how many rounded ones were told of each column. `windows` are the nodes of which
+    numbers are known here. `windows` are the nodes of which
     it is known which columns rank highest, `accuracies` the terms of the runs whose accuracy was told, `itemsets` the
     counts of sets of items, None where the number is not known here. `opened` is what was opened of the nodes of trees,
     by what it is. `answers` are the people, as digests, of whom a joint prediction told the class, by model and by
@@ -40,8 +40,6 @@ class Side:
     tables: dict[NodeTable, int] = field(default_factory=dict)
     counts: dict[NodeTable, list[list[int]]] = field(default_factory=dict)
     mined: int = 0
-    estimates: dict[str, int] = field(default_factory=dict)
-    estimated_accuracies: int = 0
     accuracies: list[Any] = field(default_factory=list)
     itemsets: dict[NodePath, int | None] = field(default_factory=dict)
     opened: dict[tuple[str, NodePath, str], str | None] = field(default_factory=dict)
@@ -65,8 +63,8 @@ class Side:
                 self.windows |= {frozenset(map(tuple, node["path"])) for node in content["nodes"]}
             case "counts":
                 self._add_tables(content["nodes"], "" if terms["noise"] is None else str(_counting(terms)))
-            case "mined tree" | "estimates" | "estimated accuracy":
-                self._add_estimated(content)
+            case "mined tree":
+                self.mined += 1
             case "accuracy":
                 _once(self.accuracies, _counting(terms))
             case "opened":
@@ -77,17 +75,6 @@ class Side:
                 self.itemsets |= dict(zip(paths, counts, strict=True))
             case "model":
                 _once(self.models, content["digest"])
-
-    def _add_estimated(self, content: Any) -> None:
-        """Add what a class holder tells of its estimates."""
-        match content["kind"]:
-            case "mined tree":
-                self.mined += 1
-            case "estimated accuracy":
-                self.estimated_accuracies += 1
-            case _:
-                tables = (table for node in content["nodes"] for table in node["counts"].items())
-                self.estimates |= {column: sum(map(len, rows)) for column, rows in tables}
 
     def _add_opened(self, content: Any, terms: str) -> None:
         """Add what was opened of nodes: a run that goes on opens some of them again."""

@@ -85,7 +85,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         )
     if side.windows:
         yield f"which columns rank highest at {len(side.windows):,} nodes, in no order"
-    yield from _estimate_lines(side)
+    yield from _mined_lines(side)
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})
         yield f"{sum(side.tables.values()):,} {counts} in {len(side.tables):,} tables at {nodes:,} nodes, each once"
@@ -114,14 +114,9 @@ def _opened_text(side: Side) -> str:
     return ", ".join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])
 
 
-def _estimate_lines(side: Side) -> Iterator[str]:
+def _mined_lines(side: Side) -> Iterator[str]:
     if side.mined:
         yield f"a mined tree with rounded counts, told {_times(side.mined)}"
-    if side.estimates:
-        columns = "1 column" if len(side.estimates) == 1 else f"{len(side.estimates)} columns"
-        yield f"{sum(side.estimates.values()):,} estimated counts of {columns} by class, rounded"
-    if side.estimated_accuracies:
-        yield f"an estimated accuracy, rounded, told {_times(side.estimated_accuracies)}"
 
 
 def _rows(number: int) -> str:

@@ -42,8 +42,6 @@ def _side(side: Side) -> dict[str, object]:
         "counts": sum(side.tables.values()),
         "itemsets": len(side.itemsets),
         "mined_trees": side.mined,
-        "estimated_counts": sum(side.estimates.values()),
-        "estimated_accuracies": side.estimated_accuracies,
         "accuracies": len(side.accuracies),
         "models": list(side.models),
         "rows_classified": sum(map(len, side.answers.values())),

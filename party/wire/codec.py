@@ -260,18 +260,9 @@ def _mined(proto: wire.SentTree) -> m.SentTree:
     return m.SentTree(tuple(nodes), correct, error)
 
 
-def _estimated_correct(proto: wire.EstimatedCorrect) -> m.EstimatedCorrect:
-    correct, error = proto.accuracy
-    return m.EstimatedCorrect(correct, error)
-
-
 def _mined_valid(message: m.SentTree) -> bool:
     counts = (count for node in message.nodes for count in node.counts)
-    return _accuracy_valid(message) and _are_counts(counts)
-
-
-def _accuracy_valid(message: m.SentTree | m.EstimatedCorrect) -> bool:
-    return message.error >= 0 and _are_counts((message.correct, message.error))
+    return message.error >= 0 and _are_counts((message.correct, message.error, *counts))
 
 
 def _are_counts(values: Iterable[int]) -> bool:
@@ -370,15 +361,6 @@ ENTRIES: Final = (
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
     _one_field("row_shares", m.RowShares, wire.RowShares, lambda data: len(data) % 8 == 0, _NUMBERS),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
-    _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _COUNTS),
-    _Entry(
-        "estimated_correct",
-        m.EstimatedCorrect,
-        lambda message: wire.EstimatedCorrect(accuracy=[message.correct, message.error]),
-        _estimated_correct,
-        _accuracy_valid,
-        _FEW,
-    ),
     _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _COUNTS),
     _flat("base_offer", m.BaseOffer, wire.BaseOffer, _offer_valid, _FEW),
     _one_field("base_points", m.BasePoints, wire.BasePoints, _are_points, _FEW),

@@ -24,6 +24,9 @@ from protocols.tables.table import Rows
 GRAIN: Final = 1 << 16
 """Classes are compared by logarithms in whole parts of so many, whose sums are the same in any order, and exact."""
 
+LAPLACE: Final = 1.0
+"""What is added to every exact count."""
+
 _MOST = 1e12
 _DIGITS = 12
 
@@ -137,11 +140,14 @@ def fit_naive_bayes(
     (answer,) = yield from engine.count([Query(ROOT, every, None)])
     tables = [np.asarray(table, dtype=np.float64) for table in answer.tables]
     sums = np.mean([table.sum(axis=0) for table in tables], axis=0)
-    return bayes_of_counts(schema, sums if class_counts is None else class_counts, tables, [smoothing] * len(tables))
+    return bayes_of_counts(schema, sums if class_counts is None else class_counts, tables, smoothing)
 
 
 def bayes_of_counts(
-    schema: Schema, class_counts: ArrayLike, tables: Sequence[CountTable], smoothing: Sequence[float]
+    schema: Schema,
+    class_counts: ArrayLike,
+    tables: Sequence[CountTable],
+    smoothing: float = LAPLACE,
 ) -> NaiveBayes:
     """Make the classifier of counts; chances have twelve digits, so that it is what its file holds.
 
@@ -151,7 +157,7 @@ def bayes_of_counts(
         schema: Of the counted columns.
         class_counts: `N(c)`, none of them negative.
         tables: `N(A_i = v and c)` of each attribute, `values x classes`.
-        smoothing: For each attribute, what is added to every cell.
+        smoothing: Added to every cell.
 
     Raises:
         InputError: There is nothing to learn from.
@@ -160,8 +166,7 @@ def bayes_of_counts(
     if not classes.sum() > 0:
         raise InputError("no record is left to learn from: the estimated counts are all 0 or less")
     conditional = tuple(
-        logarithm(rounded(_conditional(np.asarray(table, dtype=np.float64), classes, each)))
-        for table, each in zip(tables, smoothing, strict=True)
+        logarithm(rounded(_conditional(np.asarray(table, dtype=np.float64), classes, smoothing))) for table in tables
     )
     return NaiveBayes(schema, logarithm(rounded(classes / classes.sum())), conditional)
 

@@ -26,8 +26,6 @@ from protocols.messages.counting import (
     SetCounts,
 )
 from protocols.messages.learning import (
-    EstimatedCorrect,
-    EstimatedCounts,
     ModelDigest,
     SentNode,
     SentTree,
@@ -67,8 +65,6 @@ __all__ = [
     "CorrectionPage",
     "CountShares",
     "DisguisedPage",
-    "EstimatedCorrect",
-    "EstimatedCounts",
     "ExactCounts",
     "Greeting",
     "HiddenContents",

@@ -6,28 +6,6 @@ from protocols.role import Message
 
 
 @dataclass(frozen=True, repr=False)
-class EstimatedCounts(Message):
-    """The class holder's estimates of counts at the root, where naive Bayes counts nothing exactly.
-
-    They follow from its true columns and the receiver's copy, as multiples of twice the error that the sender's copy
-    has left of a count. The receiver knows its own columns, so they tell about the sender's, and mostly about classes.
-    """
-
-    values: tuple[int, ...]
-
-
-@dataclass(frozen=True, repr=False)
-class EstimatedCorrect(Message):
-    """How many test records naive Bayes classifies correctly, as the class holder estimates it, and the error of that.
-
-    Both are multiples of a quarter of the error.
-    """
-
-    correct: int
-    error: int
-
-
-@dataclass(frozen=True, repr=False)
 class SentNode:
     """A node of a mined tree: a split on this attribute of the joint schema, or a leaf of this class.
 

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
 from protocols.errors import DisagreementError, InputError
 from protocols.jobs import Align, Job, Predict, Train, Unusable
 from protocols.learning.whole import MOST_GINI_RECORDS
@@ -26,7 +25,7 @@ from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, MissingCells, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Impurity, Learner, Terms
+from protocols.terms import TERM_NAMES, Impurity, Terms
 from protocols.two_party.equality import CLASSES, IDS, compare_on_record
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import as_spelt, as_written, tell_difference
@@ -437,12 +436,4 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         peer_design = peer_design.of_first(len(held) - (shared and share.class_values is not None))
     except InputError as error:
         return Objection("theta" if error.field == "theta" else "groups", str(error))
-    if terms.learner is Learner.NAIVE_BAYES and not terms.counts_exactly:
-        tests, patterns = held_out_records(share.records, terms.test), max(own_design.patterns, peer_design.patterns)
-        if tests and (patterns > MAX_PATTERNS or tests * patterns > MAX_LISTED):
-            return Objection(
-                "test",
-                f"to test naive Bayes, {patterns:,} coin patterns of each of {tests:,} records would be gone through: "
-                "hold out none (test = 0), or count exactly (method hybrid or smc)",
-            )
     return Agreement(terms, schema, peer, own_design, peer_design)

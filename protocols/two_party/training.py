@@ -4,7 +4,7 @@
     disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)
-    the model         a tree level by level; naive Bayes by one batch of counts, estimates of the rest by another
+    the model         a tree level by level; naive Bayes by one batch of counts
     accuracy          one number
     model digests     both ways, and they must be equal
 
@@ -21,11 +21,11 @@ from protocols.counting.refined import RefinedCounts
 from protocols.counting.remembered import RememberedCounts
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
-from protocols.counts import Correct, CountEngine, KnownCounts
+from protocols.counts import Correct, CountEngine, KnownCounts, Query
 from protocols.errors import InputError
-from protocols.learning.hybrid_bayes import Estimated, HybridBayes
-from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.id3 import HybridId3
 from protocols.learning.models import Model, beats_commonest, beats_when_tested
+from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
@@ -34,7 +34,8 @@ from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Role
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
-from protocols.terms import ALL, Growth, Learner
+from protocols.tables.expression import ROOT
+from protocols.terms import ALL, Learner
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import (
     ClassTally,
@@ -55,12 +56,6 @@ from protocols.two_party.same_model import confirm_same_model, keep_nothing
 from protocols.two_party.secret import grow_secretly
 from protocols.two_party.secure import SecureCounting, SharedKey
 from protocols.two_party.split import split_records
-from protocols.two_party.told_estimates import (
-    HearingEstimates,
-    TellingEstimates,
-    ToldEstimates,
-    estimate_step,
-)
 
 
 @dataclass(frozen=True)
@@ -130,9 +125,8 @@ def run(
         kept: What we have kept of the run, if both go on with it.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), the
-    windows (`hybrid`) or our rounded estimated counts (`randomized`), the exact counts of the windows (unless
-    `randomized`), and the number of correctly classified test records. Of naive Bayes, where we hold the class, also
-    our rounded estimates of the counts that are not exact. The peer's model is the same as ours.
+    windows (`hybrid`) or the tree that we mined (`randomized`), the exact counts of the windows (unless `randomized`),
+    and the number of correctly classified test records. The peer's model is the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -199,8 +193,7 @@ class _Run:
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
-        mine = self._estimate if self._is_bayes else self._mine
-        grow = self._grow_from_secure_counts if self._terms.counts_exactly else mine
+        grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         return (yield from grow(copies, told)), len(told)
 
     def _split(self, view: View) -> tuple[View, View]:
@@ -219,29 +212,6 @@ class _Run:
             tree, correct = yield from receive_mined(most, limits)
         return _Grown(tree, 0, correct)
 
-    @property
-    def _is_bayes(self) -> bool:
-        return self._terms.learner is Learner.NAIVE_BAYES
-
-    def _estimate(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
-        """Let the class holder tell the estimates of naive Bayes."""
-        estimates = self._estimates(copies)
-        result = yield from self._bayes(told, estimates).build_from_estimates()
-        return _Grown(result.model, 0, (yield from estimates.count_correct(result.model)))
-
-    def _estimates(self, copies: Copies) -> ToldEstimates:
-        agreed, answers = self._agreed, self._resumed.answers
-        step = estimate_step(agreed.own_design, agreed.peer_design, len(self._train))
-        if agreed.schema.class_attribute.party == self._local.party:
-            train, test = self._split(copies.view)
-            return TellingEstimates(train, test, step, answers)
-        return HearingEstimates(agreed.schema, (len(self._train), len(self._test)), agreed.own_design, step, answers)
-
-    def _bayes(self, told: ClassTally, estimates: ToldEstimates | None) -> HybridBayes:
-        counts = tuple(max(0, count) for count in told)
-        estimated = None if estimates is None else Estimated(estimates, estimates.step)
-        return HybridBayes(self._agreed.schema, counts, estimated)
-
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         known = NOTHING_KNOWN
         if self._noises is None:
@@ -258,18 +228,17 @@ class _Run:
         yield from kept.set_up()
         ranking: Ranking | None = None
         if estimator is not None and self._terms.window is not ALL:
-            growth = Growth(impurity=self._terms.impurity) if self._is_bayes else self._terms.growth
             gates, classes = (yield from counting.gates(engine)), self._agreed.schema.classes
-            ranking = SecretRanking(estimator, classes, growth, gates, self._resumed.answers)
-        if self._is_bayes:
-            estimates = self._estimates(copies) if self._terms.ranks else None
-            learner = self._bayes(told, estimates)
-            learned = yield from learner.build(self._refined(kept), self._terms.window, ranking)
-            correct = yield from kept.count_correct(learned.model)
-            return _Grown(learned.model, learned.computations, correct, key, remembered.taken)
-        result = yield from self._grow(self._refined(kept), ranking, told)
-        correct = yield from kept.count_correct(result.tree)
-        return _Grown(result.tree, result.computations, correct, key, remembered.taken)
+            ranking = SecretRanking(estimator, classes, self._terms.growth, gates, self._resumed.answers)
+        counts = tuple(max(0, count) for count in told)
+        learned: tuple[Model, int]
+        if self._terms.learner is Learner.NAIVE_BAYES:
+            learned = yield from self._count_bayes(self._refined(kept), counts)
+        else:
+            learned = yield from self._grow(self._refined(kept), ranking, counts)
+        model, computations = learned
+        correct = yield from kept.count_correct(model)
+        return _Grown(model, computations, correct, key, remembered.taken)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -287,11 +256,18 @@ class _Run:
         class_variance = 0.0 if law is None else most_variance(law)
         return RefinedCounts(engine, self._agreed.schema, self._noises.variance, class_variance)
 
-    def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[Result]:
+    def _grow(self, engine: CountEngine, ranking: Ranking | None, counts: ClassTally) -> Role[tuple[Tree, int]]:
         terms = self._terms
-        counts = tuple(max(0, count) for count in told)
         learner = HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth)
-        return (yield from learner.build())
+        result = yield from learner.build()
+        return result.tree, result.computations
+
+    def _count_bayes(self, engine: CountEngine, counts: ClassTally) -> Role[tuple[NaiveBayes, int]]:
+        """Count all attributes by class, at once, and make the classifier."""
+        schema = self._agreed.schema
+        query = Query(ROOT, tuple(range(len(schema.attributes))), counts)
+        (answer,) = yield from engine.count([query])
+        return bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
 
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
         correct = grown.correct

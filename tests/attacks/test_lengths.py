@@ -11,7 +11,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from protocols.learning.tree import Split
-from protocols.messages import ClassCounts, EstimatedCounts, ExactCounts, SentTree, SetCounts
+from protocols.messages import ClassCounts, ExactCounts, SentTree, SetCounts
 from protocols.role import Message, Transcript
 from protocols.rule_terms import RuleTerms
 from protocols.tables.table import Codes
@@ -27,8 +27,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "smc": {"method": "smc", "test": Fraction(0)},
     "noise": {"method": "smc", "noise": Fraction(50)},
     "mined": {"method": "randomized"},
-    "naive Bayes": {"learner": Learner.NAIVE_BAYES, "omega": 1, "max_depth": None},
-    "naive Bayes, estimated": {"learner": Learner.NAIVE_BAYES, "method": "randomized", "max_depth": None},
+    "naive Bayes": {"learner": Learner.NAIVE_BAYES, "method": "smc", "max_depth": None, "test": Fraction(0)},
 }
 COLUMNS = {
     # of the records, how many have each of Alice's two columns, Bob's column and the class, and differ from the class
@@ -60,7 +59,7 @@ def crossed(transcript: Transcript) -> list[Message]:
 
 def widths(messages: list[Message]) -> int:
     """Return how many bytes the numbers of a run take if each is as short as it can be, as they were."""
-    told = [each for each in messages if isinstance(each, ClassCounts | ExactCounts | EstimatedCounts)]
+    told = [each for each in messages if isinstance(each, ClassCounts | ExactCounts)]
     numbers = [number for each in told for number in each.values]
     numbers += [n for each in messages if isinstance(each, SetCounts) for n in each.counts]
     numbers += [n for each in messages if isinstance(each, SentTree) for node in each.nodes for n in node.counts]

@@ -31,8 +31,6 @@ from protocols.messages import (
     CorrectionPage,
     CountShares,
     DisguisedPage,
-    EstimatedCorrect,
-    EstimatedCounts,
     ExactCounts,
     Greeting,
     HiddenContents,
@@ -83,7 +81,6 @@ METHODS: dict[str, set[type[Message]]] = {
     "hybrid": BASE | {DisguisedPage, ChoicePage, CorrectionPage, MaskedPage, OpenedPage},
     "smc": set(), "randomized": {DisguisedPage},
 }  # fmt: skip
-OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
 TESTED: set[type[Message]] = {ChoicePage, CorrectionPage, MaskedPage}
 """Classes are compared by gates on shared bits."""
 
@@ -170,20 +167,14 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
     assert trained(crossed.reports["alice"]).outcome == trained(crossed.reports["bob"]).outcome
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_naive_bayes_sends_estimates_from_the_class_holder_alone_and_no_private_cell_or_id(
-    pair: Pair, method: str
-) -> None:
-    crossed = play_session(pair, method=method, omega=2, learner="naive_bayes")
+def test_naive_bayes_sends_what_counts_alone_and_no_private_cell_or_id(pair: Pair) -> None:
+    crossed = play_session(pair, method="smc", learner="naive_bayes")
     outcome = trained(crossed.reports["alice"]).outcome
     assert isinstance(outcome.model, NaiveBayes)
     assert outcome.correct == trained(crossed.reports["bob"]).outcome.correct is not None
     for name, recording in crossed.recordings.items():
-        counts = WAYS["oblivious_transfer"][name == "alice"] | TESTED if method != "randomized" else set()
-        estimates = OF_BAYES if name == "alice" and method != "smc" else set()
-        kinds = {type(decode(frame, Message)) for frame in recording.sent}
-        assert kinds <= AGREEMENT | METHODS[method] | counts | estimates
-        assert (EstimatedCounts in kinds) == bool(estimates)
+        counts = WAYS["oblivious_transfer"][name == "alice"] | TESTED
+        assert {type(decode(frame, Message)) for frame in recording.sent} <= AGREEMENT | METHODS["smc"] | counts
         assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
 
 
@@ -203,7 +194,7 @@ def test_a_second_run_releases_the_same_disguised_copy_and_all_else_is_fresh(
 def test_the_frames_cannot_hide_a_kind_that_this_table_leaves_out() -> None:
     listed = {kind for both in WAYS.values() for kinds in both for kind in kinds} | AGREEMENT | {SentTree}
     listed |= {kind for kinds in METHODS.values() for kind in kinds}
-    assert listed | OF_BAYES | TESTED | OF_OTHER_JOBS == set(Message.__subclasses__())
+    assert listed | TESTED | OF_OTHER_JOBS == set(Message.__subclasses__())
 
 
 E_MAIL = "person{}@mail.example"

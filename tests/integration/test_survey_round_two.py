@@ -189,7 +189,7 @@ def random_bayes(schema: Schema, chance: np.random.Generator) -> NaiveBayes:
     tables = [chance.integers(0, 3, (each.size, schema.classes)).astype(np.float64) for each in schema.attributes]
     tables = [np.where(table.sum(axis=0) > 0, table, np.float64(1)) for table in tables]
     prior = chance.integers(0, 3, schema.classes) + 1.0
-    return bayes_of_counts(schema, prior, tables, [0.0] * len(tables))
+    return bayes_of_counts(schema, prior, tables, 0.0)
 
 
 def test_the_page_predicts_what_python_does(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from protocols.association.joint import JointItemsets
 from protocols.learning.tree import Tree
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Learner, Terms
+from protocols.terms import Learner, Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained
@@ -48,8 +48,8 @@ def finished_party(folder: Path, kind: str = "tree") -> Path:
     """Return Bob's settings after a run, beside which are the model, the ledger and the costs."""
     if kind == "rules":
         return finished_parties(RuleSessions(folder, CASE, ANY_ODDS), RuleSessions.rules.terms)["bob"]
-    learner = Learner.NAIVE_BAYES if kind == "naive Bayes" else Learner.TREE
-    return finished_parties(Sessions(folder, CASE, ANY_ODDS), replace(CASE.terms, learner=learner))["bob"]
+    bayes = replace(CASE.terms, learner=Learner.NAIVE_BAYES, method=Method.SMC)
+    return finished_parties(Sessions(folder, CASE, ANY_ODDS), bayes if kind == "naive Bayes" else CASE.terms)["bob"]
 
 
 def finished_parties(sessions: Sessions, terms: Terms) -> dict[str, Path]:

@@ -54,7 +54,7 @@ TREE = Tree(
         (Split((5, 3), 0, (Leaf((4, 0), 0), Leaf((1, 3), 1))), Leaf((0, 3), 1), Leaf((4, 0), 0)),
     ),
 )
-BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])), (1.0, 1.0))
+BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])))
 AGES = {"p1": "old", "p2": "young", "p3": "old", "p4": "young"}
 CITIES = {"p4": "Oslo", "p3": "Rome", "p2": "Oslo", "p1": ""}
 EXPECTED = {"p1": "no", "p2": "yes", "p3": "yes", "p4": "yes"}

@@ -242,8 +242,6 @@ def _worth(told: Finished) -> _Rows:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
         found.append(("Cost ratio", text))
-    if run.estimated:
-        found.append(("Estimated columns", printable(", ".join(run.estimated))))
     if isinstance(told.assessment.noise, tuple):
         text = f"each off by a standard deviation of up to {_deviations(told)[0]:,.1f} records, by noise"
         found.append(("Counts", text))

@@ -376,8 +376,6 @@ class Frame(_message.Message):
     ROWS_ASKED_FIELD_NUMBER: _builtins.int
     ROW_SHARES_FIELD_NUMBER: _builtins.int
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
-    ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
-    ESTIMATED_CORRECT_FIELD_NUMBER: _builtins.int
     SET_COUNTS_FIELD_NUMBER: _builtins.int
     BASE_OFFER_FIELD_NUMBER: _builtins.int
     BASE_POINTS_FIELD_NUMBER: _builtins.int
@@ -440,10 +438,6 @@ class Frame(_message.Message):
     @_builtins.property
     def kept_parts(self) -> Global___KeptParts: ...
     @_builtins.property
-    def estimated_counts(self) -> Global___EstimatedCounts: ...
-    @_builtins.property
-    def estimated_correct(self) -> Global___EstimatedCorrect: ...
-    @_builtins.property
     def set_counts(self) -> Global___SetCounts: ...
     @_builtins.property
     def base_offer(self) -> Global___BaseOffer: ...
@@ -493,8 +487,6 @@ class Frame(_message.Message):
         rows_asked: Global___RowsAsked | None = ...,
         row_shares: Global___RowShares | None = ...,
         kept_parts: Global___KeptParts | None = ...,
-        estimated_counts: Global___EstimatedCounts | None = ...,
-        estimated_correct: Global___EstimatedCorrect | None = ...,
         set_counts: Global___SetCounts | None = ...,
         base_offer: Global___BaseOffer | None = ...,
         base_points: Global___BasePoints | None = ...,
@@ -507,11 +499,11 @@ class Frame(_message.Message):
         masked_page: Global___MaskedPage | None = ...,
         opened_page: Global___OpenedPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -1253,50 +1245,6 @@ class SentTree(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SentTree: _TypeAlias = SentTree  # noqa: Y015
-
-@_typing.final
-class EstimatedCounts(_message.Message):
-    """In the order of a batch of exact counts."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    VALUES_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        values: _abc.Iterable[_builtins.int] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___EstimatedCounts: _TypeAlias = EstimatedCounts  # noqa: Y015
-
-@_typing.final
-class EstimatedCorrect(_message.Message):
-    """How many test records the model classifies rightly, and the standard error."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ACCURACY_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def accuracy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        accuracy: _abc.Iterable[_builtins.int] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accuracy", b"accuracy"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___EstimatedCorrect: _TypeAlias = EstimatedCorrect  # noqa: Y015
 
 @_typing.final
 class PackedCounts(_message.Message):

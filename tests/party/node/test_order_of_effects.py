@@ -35,8 +35,7 @@ from tests.support.sessions import ANY_ODDS, CASE, Sessions, with_terms
 
 COUNTED = {"counts", "accuracy", "itemsets"}
 EACH: Mapping[str, set[str]] = {
-    "ClassCounts": {"class counts"}, "EstimatedCounts": {"estimates"},
-    "EstimatedCorrect": {"estimated accuracy"}, "SentTree": {"mined tree"}, "ExactCounts": COUNTED,
+    "ClassCounts": {"class counts"}, "SentTree": {"mined tree"}, "ExactCounts": COUNTED,
     "PackedCounts": COUNTED, "CountShares": COUNTED | {"opened"}, "SetCounts": {"itemsets"},
     "RowShares": {"prediction"}, "ModelDigest": {"model"}, "DisguisedPage": {"copy"},
 }  # fmt: skip
@@ -71,8 +70,6 @@ RELEASED: Mapping[str, set[str]] = {
 LEARNED = {"entry counts learned", "entry accuracy learned", "entry itemsets learned"}
 AFTER: Mapping[str, tuple[set[str], ...]] = {
     "received SentTree": ({"entry mined tree learned"},),
-    "received EstimatedCounts": ({"entry estimates learned"},),
-    "received EstimatedCorrect": ({"entry estimated accuracy learned"},),
     "received ExactCounts": (LEARNED,),
     "received SetCounts": ({"entry itemsets learned"},),
     "received DisguisedPage": ({"entry copy learned"}, {"entry release"}),
@@ -82,8 +79,7 @@ AFTER: Mapping[str, tuple[set[str], ...]] = {
 }
 """What is done after these before anything more leaves: of each set one."""
 ANSWERED = (
-    "received ClassCounts", "sent ClassCounts", "received ExactCounts", "sent ExactCounts",
-    "received EstimatedCounts", "sent EstimatedCounts", "received SetCounts",
+    "received ClassCounts", "sent ClassCounts", "received ExactCounts", "sent ExactCounts", "received SetCounts",
 )  # fmt: skip
 LATER: Mapping[str, tuple[str, set[str]]] = {
     **dict.fromkeys(ANSWERED, ("saved ANSWERS", {"sent Verdict"})),
@@ -236,7 +232,6 @@ def predicting(receiver: Receiver) -> dict[str, list[Effect]]:
     return log
 
 
-BAYES = {"learner": Learner.NAIVE_BAYES, "test": Fraction(1, 5)}
 JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
     "hybrid": lambda: training(omega=1, test=Fraction(1, 5)),
     "hybrid by dot products": lambda: training(omega=1, counting=Counting.PAILLIER, test=Fraction(1, 5)),
@@ -248,9 +243,7 @@ JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
         method=Method.SMC, reveal=Reveal.TREE, max_depth=2, noise=Fraction(1), impurity=Impurity.GINI
     ),
     "randomized": lambda: training(method=Method.RANDOMIZED),
-    "Bayes by smc": lambda: training(method=Method.SMC, **BAYES),
-    "Bayes by hybrid": lambda: training(omega=2, **BAYES),
-    "Bayes by randomized": lambda: training(method=Method.RANDOMIZED, **BAYES),
+    "naive Bayes": lambda: training(method=Method.SMC, learner=Learner.NAIVE_BAYES, test=Fraction(1, 5)),
     "rules": of_rules,
     "an alignment": lambda: session_of(CASE, Align(), of_other_people),
     "a count of common people": lambda: session_of(CASE, Align(count_only=True), of_other_people),

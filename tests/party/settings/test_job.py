@@ -73,8 +73,8 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
 def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
     usual = replace(TERMS, theta=Fraction(2, 3), omega=3, max_depth=5)
     assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\n') == usual
-    bayes = job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\nlearner = "naive_bayes"\n')
-    assert bayes == replace(usual, max_depth=None, learner=Learner.NAIVE_BAYES)
+    bayes = job(tmp_path, 'method = "smc"\nclass = "outcome"\nreveal = "counts"\nlearner = "naive_bayes"\n')
+    assert bayes == replace(usual, method=Method.SMC, max_depth=None, learner=Learner.NAIVE_BAYES)
 
 
 @pytest.mark.parametrize(("people", "least"), [(0, 20), (5_000, 20), (5_001, 21), (26_049, 105)])

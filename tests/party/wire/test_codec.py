@@ -129,8 +129,6 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.DisguisedPage: st.builds(m.DisguisedPage, st.binary()),
     m.CiphertextPage: st.builds(m.CiphertextPage, st.binary()),
     m.SentTree: st.builds(m.SentTree, st.lists(NODES, max_size=9).map(tuple), NUMBERS, SMALL_COUNTS),
-    m.EstimatedCounts: st.builds(m.EstimatedCounts, st.lists(SMALL_COUNTS).map(tuple)),
-    m.EstimatedCorrect: st.builds(m.EstimatedCorrect, NUMBERS, SMALL_COUNTS),
     m.PackedCounts: st.builds(m.PackedCounts, st.binary()),
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
@@ -268,8 +266,6 @@ MALFORMED = {
     "a tree whose nodes have more counts than there are": sent_tree(sizes=[1]),
     "a tree whose nodes have fewer counts than there are": sent_tree(counts=[1]),
     "a tree of more labels than nodes": sent_tree(labels=[0, 0]),
-    "an accuracy of one number": frame(estimated_correct=wire.EstimatedCorrect(accuracy=[1])),
-    "an accuracy with a negative error": frame(estimated_correct=wire.EstimatedCorrect(accuracy=[1, -1])),
     "an empty key": frame(holder_key=wire.HolderKey()),
     "a key longer than any with its proof": frame(holder_key=wire.HolderKey(key=b"\x01" * (2048 * 8 + 3))),
     "a short digest": frame(model_digest=wire.ModelDigest(digest=bytes(31))),
@@ -412,7 +408,6 @@ def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> Non
     wide = {
         m.ExactCounts,
         m.CountShares,
-        m.EstimatedCounts,
         m.SetCounts,
     }  # of numbers as wide as when parsed
     assert max(entry.most for entry in ENTRIES if entry.kind in wide) <= codec.MAX_FRAME // 4

@@ -16,8 +16,6 @@ from protocols.role import Message
         Message(),
         m.ModelDigest(bytes(31)),
         m.SentTree((), 2**53, 0),
-        m.EstimatedCounts((2**53,)),
-        m.EstimatedCorrect(-(2**53), 0),
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),

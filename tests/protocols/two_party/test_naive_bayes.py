@@ -1,4 +1,4 @@
-"""Naive Bayes of two parties: what is counted exactly is plain naive Bayes on the joined table, the rest is as told."""
+"""Naive Bayes of two parties: it is plain naive Bayes on the joined table."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,40 +10,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from protocols.counting.estimated import Estimator
-from protocols.counting.projected import ProjectedEstimates
-from protocols.counting.rows import make_view
-from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.learning.naive_bayes import NaiveBayes
-from protocols.messages import (
-    DisguisedPage,
-    EstimatedCorrect,
-    EstimatedCounts,
-    ExactCounts,
-    HolderKey,
-    ModelDigest,
-    OpenedPage,
-)
-from protocols.role import Message, Transcript, run_alone
-from protocols.tables.expression import ROOT
+from protocols.messages import ExactCounts, ModelDigest
+from protocols.role import Message, Transcript
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Counting, Learner, Terms
 from protocols.two_party.split import split_records
-from protocols.two_party.told_estimates import estimate_step
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases, correlated
 from tests.support.duel import duel
-from tests.support.parties import Case, make_local, make_roles, make_terms, play
+from tests.support.parties import Case, make_roles, make_terms, play
 
 Chances = list[list[Fraction]]
 
-BAYES: dict[str, Any] = {"learner": Learner.NAIVE_BAYES}
+BAYES: dict[str, Any] = {"learner": Learner.NAIVE_BAYES, "method": "smc"}
 EXACT_WAYS: Mapping[str, dict[str, Any]] = {
-    "hybrid by transfers": {"method": "hybrid"},
-    "smc by transfers": {"method": "smc"},
-    "hybrid by dot products": {"method": "hybrid", "counting": Counting.PAILLIER, "test": Fraction(0)},
-    "smc by dot products": {"method": "smc", "counting": Counting.PAILLIER, "test": Fraction(0)},
+    "by transfers": {},
+    "by dot products": {"counting": Counting.PAILLIER, "test": Fraction(0)},
 }
 
 
@@ -108,10 +92,6 @@ def test_counted_exactly_it_is_plain_naive_bayes_on_the_joined_table(way: str, c
         assert alice.correct in right(case.codes[test], prior, tables)
 
 
-def with_twin(table: Chances, column: int) -> Chances:
-    return [[*row, row[column]] for row in table]
-
-
 CASE = Case(
     {"alice": (2, 3, 2), "bob": (2, 3)},
     ("alice",),
@@ -126,107 +106,12 @@ def bayes_case(**changes: Any) -> Case:
     return replace(CASE, terms=bayes_terms(CASE.terms, **changes))
 
 
-def estimated_by_hand(case: Case, sent: Transcript) -> tuple[list[Any], float]:
-    """Return what Alice's table and Bob's pages give, and what it is told as multiples of."""
-    alice, bob = (make_local(case, party) for party in ("alice", "bob"))
-    schema = play(case)[0].model.schema
-    train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
-    design, own = (local.design(case.terms.theta, class_is_shared=False) for local in (bob, alice))
-    pages = b"".join(message.codes for message in sent.sent_by_b if isinstance(message, DisguisedPage))
-    theirs = alice.table.codes[:, :2].copy()
-    theirs.flat[:] = list(pages)
-    view = make_view(schema, "alice", alice.table.codes, theirs, design).rows(train)
-    query = Query(ROOT, (0, 1, 2, 3, 4), alice.class_counts(train))
-    (answer,) = run_alone(ProjectedEstimates(Estimator(view)).count([query]))
-    return list(answer.tables), estimate_step(own, design, len(train))
-
-
-def test_randomized_tells_the_class_holders_estimates_rounded_and_nothing_else() -> None:
-    sent, case = Transcript(), bayes_case(method="randomized")
-    alice, bob = play(case, sent)
-    assert alice.model.digest() == bob.model.digest()
-    (told,) = (message.values for message in sent.sent_by_a if isinstance(message, EstimatedCounts))
-    tables, step = estimated_by_hand(case, sent)
-    assert step > 1
-    exact = np.concatenate([table.ravel() for table in tables])
-    assert all(count % step == 0 for count in told)
-    assert np.abs(np.array(told) - exact).max() <= step / 2
-    kinds = {type(m) for m in (*sent.sent_by_a, *sent.sent_by_b)}
-    assert not kinds & {ExactCounts, HolderKey, OpenedPage}
-    assert not any(isinstance(m, EstimatedCounts | EstimatedCorrect) for m in sent.sent_by_b)
-    assert (alice.smc_computations, alice.exact_counts_disclosed, alice.key) == (0, 2, None)
-
-
-def test_a_value_that_was_rounded_away_is_no_impossible_one() -> None:
-    model = play(bayes_case(method="randomized", theta=Fraction(11, 20)))[0].model
-    assert isinstance(model, NaiveBayes)
-    assert all(np.isfinite(table).all() for table in model.conditional)
-
-
-def test_hybrid_counts_the_best_ranked_exactly_and_estimates_the_rest() -> None:
-    sent, case = Transcript(), bayes_case(omega=2)
-    alice, bob = play(case, sent)
-    assert alice.model.digest() == bob.model.digest()
-    train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
-    _, plain = plain_bayes(case.codes[train], sizes_of(case), 2)
-    (told,) = (message.values for message in sent.sent_by_a if isinstance(message, EstimatedCounts))
-    assert isinstance(alice.model, NaiveBayes)
-    exact = [
-        np.allclose(np.exp(ours), np.array(theirs, dtype=float), rtol=1e-11)
-        for ours, theirs in zip(alice.model.conditional, plain, strict=True)
-    ]
-    assert sum(exact) == 2
-    assert len(told) == sum(2 * size for size, counted in zip(sizes_of(case), exact, strict=True) if not counted)
-    assert alice.smc_computations == sum(
-        2 * size for size, counted in zip(sizes_of(case), exact, strict=True) if counted
-    )
-
-
-def test_the_window_takes_the_attributes_of_which_the_class_depends_most() -> None:
-    codes = np.random.default_rng(7).integers(0, 2, size=(2000, 5)).astype(np.uint8)
-    codes[:, 1], codes[:, 2] = codes[:, 4], codes[:, 4]
-    codes[:300, 1], codes[300:600, 2] = 1 - codes[:300, 1], 1 - codes[300:600, 2]
-    terms = bayes_terms(make_terms(theta=Fraction(9, 10), omega=2))
-    case = Case({"alice": (2, 2), "bob": (2, 2)}, ("alice",), 2, codes, {"alice": 3, "bob": 2}, terms)
-    train, *_ = split_records(terms.seed, len(codes), terms.test)
-    _, plain = plain_bayes(codes[train], [2, 2, 2, 2], 2)
-    model = play(case)[0].model
-    assert isinstance(model, NaiveBayes)
-    for column in (1, 2):
-        np.testing.assert_allclose(np.exp(model.conditional[column]), np.array(plain[column], dtype=float), rtol=1e-11)
-
-
-def test_rare_classes_are_counted_together_and_say_the_same_of_values() -> None:
-    codes = correlated((3, 2, 4), 400, seed=1, flips=0.5)
-    codes[:, -1] = np.where(codes[:, -1] == 3, 0, codes[:, -1])
-    codes[:6, -1] = 3
-    terms = bayes_terms(make_terms(min_leaf=20, theta=Fraction(9, 10)))
-    case = Case({"alice": (3,), "bob": (2,)}, ("alice",), 4, codes, {"alice": 1, "bob": 1}, terms)
-    model = play(case)[0].model
-    assert isinstance(model, NaiveBayes)
-    train, *_ = split_records(terms.seed, len(codes), terms.test)
-    sizes = Counter(codes[train, -1].tolist())
-    joined_with = min((0, 1, 2), key=lambda label: sizes[label])
-    merged = codes[train].copy()
-    merged[merged[:, -1] == 3, -1] = joined_with
-    _, tables = plain_bayes(merged, [3, 2], 3)
-    assert_is(model, [Fraction(sizes[c], len(train)) for c in range(4)], [with_twin(t, joined_with) for t in tables])
-
-
 def test_another_model_than_the_peers_ends_the_run() -> None:
     def tamper(who: str, number: int, message: Message) -> Message:
         return ModelDigest(bytes(32)) if isinstance(message, ModelDigest) and who == "a" else message
 
     _, bob = duel(*make_roles(bayes_case()), tamper)
     assert type(bob.error) is DeviationError
-
-
-@settings(max_examples=30)
-@given(case=cases(rows=30))
-def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
-    for changes in ({"omega": 1}, {"omega": 2}, {"method": "randomized"}):
-        outcome = agreed_outcome(replace(case, terms=bayes_terms(case.terms, **changes)))
-        assert outcome.key is None
 
 
 def agreed_outcome(case: Case) -> Outcome:
@@ -240,10 +125,9 @@ def noisy_terms(**changes: Any) -> Terms:
     return bayes_terms(make_terms(omega=ALL), noise=Fraction(2), **changes)
 
 
-@pytest.mark.parametrize("method", ["hybrid", "smc"])
-def test_with_noise_both_have_the_same_model_and_twice_the_same(method: str) -> None:
+def test_with_noise_both_have_the_same_model_and_twice_the_same() -> None:
     test = Fraction(1, 5)
-    case = replace(CASE, terms=noisy_terms(method=method, test=test))
+    case = replace(CASE, terms=noisy_terms(test=test))
     first, second = agreed_outcome(case), agreed_outcome(case)
     assert first.model.digest() == second.model.digest()
     assert first.correct == second.correct

@@ -10,7 +10,7 @@ from protocols.errors import DisagreementError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import Greeting
 from protocols.rule_terms import RuleTerms
-from protocols.terms import MODEL_BYTES, Learner, Method, Terms
+from protocols.terms import MODEL_BYTES, Terms
 from protocols.two_party import agreement
 from protocols.two_party.agreement import (
     Agreement,
@@ -25,7 +25,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import Limits
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.joint_itemsets import rule_terms
-from tests.support.meeting import BOTH_HOLD, ONE_HOLDS, object_to, on, wide
+from tests.support.meeting import BOTH_HOLD, ONE_HOLDS, object_to, on
 from tests.support.parties import NO_LIMITS, agree_to_all, make_local, make_terms
 
 ALICE, BOB = make_local(ONE_HOLDS, "alice"), make_local(ONE_HOLDS, "bob")
@@ -122,21 +122,3 @@ def test_a_class_of_the_peer_with_more_values_than_we_allow_is_refused() -> None
         assert [end.error is None for end in ends] == [field is None] * 2
         if field:
             assert_differ(ends, field)
-
-
-@pytest.mark.parametrize(
-    ("name", "most", "refused"),
-    [("MAX_LISTED", 4 * 16, False), ("MAX_LISTED", 4 * 16 - 1, True), ("MAX_PATTERNS", 15, True)],
-)
-def test_a_test_of_naive_bayes_that_goes_through_too_many_patterns_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, most: int, refused: bool
-) -> None:
-    """Alice's four groups have sixteen patterns; four of 20 records are held out."""
-    monkeypatch.setattr(agreement, name, most)
-    terms = make_terms(method=Method.RANDOMIZED, learner=Learner.NAIVE_BAYES)
-    alice, bob = wide("alice", (2,) * 4), wide("bob", (2,))
-    ends = agreed(alice, bob, terms)
-    assert [end.error is None for end in ends] == [not refused] * 2
-    if refused:
-        assert_differ(ends, "test")
-    assert [end.error for end in agreed(alice, bob, replace(terms, test=Fraction(0)))] == [None, None]

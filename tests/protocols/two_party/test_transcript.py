@@ -19,8 +19,6 @@ from protocols.messages import (
     CorrectionPage,
     CountShares,
     DisguisedPage,
-    EstimatedCorrect,
-    EstimatedCounts,
     ExactCounts,
     Greeting,
     HiddenContents,
@@ -101,20 +99,10 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
         AGREEMENT | COPIES | {SentTree} | MODELS,
         AGREEMENT | COPIES | MODELS,
     ),
-    "naive Bayes, window 2": (
-        {"learner": Learner.NAIVE_BAYES, "omega": 2},
-        AGREEMENT | COPIES | CORRECTOR | TESTED | RANKED | {EstimatedCounts} | MODELS,
-        AGREEMENT | COPIES | CHOOSER | TESTED | RANKED | MODELS,
-    ),
     "naive Bayes, smc": (
         {"learner": Learner.NAIVE_BAYES, "method": "smc"},
         AGREEMENT | CORRECTOR | TESTED | MODELS,
         AGREEMENT | CHOOSER | TESTED | MODELS,
-    ),
-    "naive Bayes, randomized": (
-        {"learner": Learner.NAIVE_BAYES, "method": "randomized"},
-        AGREEMENT | COPIES | {EstimatedCounts, EstimatedCorrect} | MODELS,
-        AGREEMENT | COPIES | MODELS,
     ),
 }
 """What Alice may send, and what Bob. She holds the class, and so is the one who mines, and corrects what Bob chooses;

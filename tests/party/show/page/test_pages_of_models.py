@@ -76,14 +76,12 @@ def test_naive_bayes_has_its_chances_what_each_attribute_tells_and_its_accuracy(
         bits += sum(p * c * log2(c / whole) for p, c in zip(prior, row, strict=True))
     assert f"{bits:.4f}" in text
     assert "on 16 held-out records" in text
-    assert finished.run.estimated
-    assert f"Estimated columns</dt><dd>{', '.join(finished.run.estimated)}<" in text
     assert f"Commonest class</dt><dd>{max(prior):.3f} of the training records" in text
 
 
 def test_under_noise_naive_bayes_counts_one_level(told: Callable[[str], Finished]) -> None:
     finished = told("naive Bayes")
-    terms = {**finished.run.terms, "method": "smc", "noise": "4"}
+    terms = {**finished.run.terms, "noise": "4"}
     page = as_html(page_of_run(replace(finished, run=replace(finished.run, terms=terms))))
     cell = (2 * (2 * (4 + 1) / 4) ** 2 + 2 * (2 * 2 / 4) ** 2) ** 0.5
     assert f"each off by a standard deviation of up to {cell:,.1f} records" in page
