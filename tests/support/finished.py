@@ -87,15 +87,16 @@ def _hostile_model(model: KeptResult) -> KeptResult:
 
 def hostile(told: Finished) -> Finished:
     """Return the same with names, values and phases that hold markup."""
-    assert told.run.copy is not None
     assert told.costs is not None
-    groups = [[name + HOSTILE for name in group] for group in told.run.copy["groups"]]
+    copy = told.run.copy
+    if copy is not None:
+        copy = {**copy, "groups": [[name + HOSTILE for name in group] for group in copy["groups"]]}
     for side in (told.dealings.told, told.dealings.learned):
         side.copies = [_renamed_copy(copy) for copy in side.copies]
     return replace(
         told,
         model=_hostile_model(told.model),
-        run=replace(told.run, dataset=HOSTILE, itemsets=frozenset(), copy={**told.run.copy, "groups": groups}),
+        run=replace(told.run, dataset=HOSTILE, itemsets=frozenset(), copy=copy),
         dealings=replace(told.dealings, dataset=HOSTILE),
         costs=replace(told.costs, phases={HOSTILE: 1.0}),
     )

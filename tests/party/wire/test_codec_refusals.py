@@ -24,8 +24,6 @@ from protocols.role import Message
         "no kind",
         "length",
         "too many right",
-        "too many",
-        "too few right",
         "too large",
         "negative",
         "no text",
