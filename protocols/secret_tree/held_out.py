@@ -105,6 +105,12 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
     return opened
 
 
+def simulate_share(own: CountShares, opened: Sequence[int], most: np.uint64) -> CountShares:
+    """Return what a side hears which sends this share of a table that is opened so, modulo one more than `most`."""
+    theirs = (np.array(opened, np.int64).astype(WORD) - np.array(own.shares, WORD)) & most
+    return CountShares(tuple(map(int, theirs)))
+
+
 def _signed(numbers: NDArray[np.uint64], lowest: int, most: np.uint64) -> NDArray[np.int64]:
     """Return numbers modulo a power of two as those from `-lowest` upward."""
     return ((numbers + np.uint64(lowest)) & most).astype(np.int64) - lowest

@@ -1,5 +1,6 @@
 """What a run opens where the tree alone is revealed (DESIGN 16): each opening has a name here, and there is no other.
 
+Windows alone have theirs in `window`, as where counts are shown (`WindowsFact`).
 Both sides learn what is opened at the same moment; it is noted before our share of it leaves, and with what it was
 afterwards.
 """

@@ -234,68 +234,6 @@ def test_there_are_no_more_trees_than_the_bits_can_tell_apart(sizes: tuple[int, 
     assert math.log2(trees(sizes, depth)) <= at_most < 2 * math.log2(trees(sizes, depth))
 
 
-def simulated(game: Game, tree: Tree, alice: bool) -> tuple[Tree, list[Message]]:
-    """Play one side against a simulator that knows tree and windows, and return its result and what it has seen.
-
-    The simulator plays the other side with columns of zeros, and opens what these say whatever its shares are.
-    """
-    sides = sides_of(game.schema, "alice")
-    nothing = replace(game, codes=np.zeros_like(game.codes))
-    one, other = meet(4, 3)
-    games = (game, nothing) if alice else (nothing, game)
-    left = games[0].side(one, sides.chooser, first=True)
-    right = games[1].side(other, sides.corrector, first=False)
-    players, said, opening = [Player(left, lambda _: None), Player(right, lambda _: None)], list[Message](), {}
-    expected = game.expected(tree)
-
-    def deliver(place: int, message: Message) -> None:
-        if not isinstance(message, OpenedPage):
-            players[1 - place].inbox.append(message)
-            return
-        opening[place] = message.words
-        if len(opening) == 2:
-            wires = next(expected).tobytes()
-            for each, own in opening.items():
-                players[each].inbox.append(OpenedPage(flipped(wires, own)))
-            opening.clear()
-
-    ours = 0 if alice else 1
-    for place, player in enumerate(players):
-        player.deliver = partial(deliver, place)
-    players[ours].inbox = Recording(said)
-    while players[0].advance() | players[1].advance():
-        pass
-    result = players[ours].result
-    assert result is not None
-    return result, said
-
-
-class Recording(deque[Message]):
-    """An inbox that lists all that it was given."""
-
-    def __init__(self, said: list[Message]) -> None:
-        super().__init__()
-        self._said = said
-
-    def append(self, message: Message) -> None:
-        self._said.append(message)
-        super().append(message)
-
-
-@pytest.mark.parametrize("alice", [True, False])
-@EACH_LIMIT
-def test_either_side_sees_what_a_simulator_makes_of_the_tree_alone(growth: Growth, omega: Window, alice: bool) -> None:
-    """Its result, and the kinds and lengths of all pages; their bits are half ones, as those of a real run are."""
-    game, transcript = Game(SCHEMA, table(1), growth, omega=omega), Transcript()
-    tree = game.grown(transcript)
-    result, seen = simulated(game, tree, alice)
-    real = transcript.sent_by_b if alice else transcript.sent_by_a
-    assert result == tree
-    assert kinds(seen) == kinds(real)
-    for sent in (seen, real):
-        assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
-
-
 def kinds(messages: list[Message]) -> list[tuple[str, list[int]]]:
     return [
         (type(message).__name__, [len(value) for value in vars(message).values() if isinstance(value, bytes)])

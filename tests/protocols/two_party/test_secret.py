@@ -1,25 +1,40 @@
 """Whole runs of which the tree alone crosses: what they open, how long their messages are, and how they go on."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from protocols.answers import KeptAnswers
 from protocols.counts import Query
 from protocols.errors import DisagreementError
 from protocols.facts import ClassCountsFact, CopyFact, ModelFact, WindowsFact
 from protocols.learning.tree import Tree
 from protocols.learning.whole import MOST_GINI_RECORDS
-from protocols.messages import Greeting, OpenedPage, Verdict
-from protocols.role import Fact, Kept, Message, Note, Part, Role, Save, Transcript, run_pair
+from protocols.messages import CountShares, Greeting, MaskedPage, OpenedPage, Verdict
+from protocols.oblivious.aes import Uint64s
+from protocols.oblivious.numbers import modulus_mask
+from protocols.role import Fact, Kept, Message, Note, Part, Player, Role, Save, Transcript, run_pair
+from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.growth import simulate_openings
+from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables.expression import Expression
 from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.copies import accept_copy, exchange_copies
+from protocols.two_party.held_out import split_of
+from protocols.two_party.secret import grow_secretly
+from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
+from tests.protocols.oblivious.test_views import bits_of, off
+from tests.protocols.secret_tree.test_growth import flipped
+from tests.protocols.two_party.test_held_out import agreements
 from tests.support.cases import correlated
 from tests.support.duel import duel
 from tests.support.parties import Case, make_roles, make_terms, plain_id3
@@ -150,9 +165,9 @@ def values(fact: OpenedFact) -> Any:
 
 @CASES
 def test_each_opening_has_a_name_and_is_noted_before_it_leaves(case: Case) -> None:
-    run = Run(case)
+    run = Run(replace(case, terms=replace(case.terms, test=Fraction(1, 4))))
     run.tree()
-    pages = [sum(isinstance(each, OpenedPage) for each in sent) for sent in vars(run.transcript).values()]
+    pages = [sum(isinstance(each, OpenedPage | CountShares) for each in sent) for sent in vars(run.transcript).values()]
     for seen, sent in zip((run.alice, run.bob), pages, strict=True):
         of_windows = sum(isinstance(fact, WindowsFact) and fact.windows is None for fact in seen.facts)
         assert sum(fact.values is None for fact in seen.opened) + of_windows == sent > 3
@@ -215,3 +230,116 @@ def test_a_run_goes_on_at_any_level_and_opens_none_twice(case: Case, least: int)
         again = Run(case)
         assert again.tree(KeptLevels(saved[:known])) == tree
         assert again.alice.steps == again.bob.steps == set(steps[known:])
+
+
+Ended = tuple[Tree, Scores | None]
+
+
+def simulated(
+    roles: tuple[Role[Ended], Role[Ended]],
+    alice: bool,
+    expected: Iterator[Uint64s],
+    share: Callable[[CountShares], CountShares],
+) -> tuple[Ended, list[Message]]:
+    """Play one side against a simulator that knows what is opened, and return its result and what it has seen.
+
+    Args:
+        roles: Of which the other one has columns of zeros; what it opens is put right, whatever its shares are.
+        alice: Whether the first is the side in question.
+        expected: The wires that are opened.
+        share: What each side hears for its share of the table of held-out records.
+    """
+    players, said = [Player(role, lambda _: None) for role in roles], list[Message]()
+    opening: dict[int, OpenedPage | CountShares] = {}
+
+    def deliver(place: int, message: Message) -> None:
+        if not isinstance(message, OpenedPage | CountShares):
+            players[1 - place].inbox.append(message)
+            return
+        opening[place] = message
+        if len(opening) == 2:
+            wires = next(expected).tobytes() if isinstance(message, OpenedPage) else b""
+            for each, own in opening.items():
+                if isinstance(own, CountShares):
+                    players[each].inbox.append(share(own))
+                else:
+                    players[each].inbox.append(OpenedPage(flipped(wires, own.words)))
+            opening.clear()
+
+    ours = 0 if alice else 1
+    for place, player in enumerate(players):
+        player.deliver = partial(deliver, place)
+    players[ours].inbox = Recording(said)
+    while players[0].advance() | players[1].advance():
+        pass
+    result = players[ours].result
+    assert result is not None
+    return result, said
+
+
+class Recording(deque[Message]):
+    """An inbox that lists all that it was given."""
+
+    def __init__(self, said: list[Message]) -> None:
+        super().__init__()
+        self._said = said
+
+    def append(self, message: Message) -> None:
+        self._said.append(message)
+        super().append(message)
+
+
+@dataclass
+class Sides:
+    """Both parties' parts of growing a tree, once they have agreed and copies have crossed."""
+
+    case: Case
+
+    def __post_init__(self) -> None:
+        self.parties = agreements(self.case)
+        alice, bob = (exchange_copies(*each, accept_copy) for each in self.parties)
+        self.copies = run_pair(alice, bob)
+        split = split_of(*self.parties[0])
+        self.parts = split_records(split, len(self.case.codes), self.case.terms.test)
+
+    def role(self, place: int, *, is_simulated: bool = False) -> Role[Ended]:
+        """Return a party's part; one that is simulated has zeros in its columns."""
+        (local, agreed), copies = self.parties[place], self.copies[place]
+        if is_simulated:
+            codes = copies.view.codes.copy()
+            codes[:, list(agreed.schema.held_by(local.party))] = 0
+            copies = replace(copies, view=replace(copies.view, codes=codes))
+        return grow_secretly(local, agreed, copies, self.parts, KeptAnswers())
+
+
+PURE = replace(CASE, terms=replace(CASE.terms, min_leaf=1))
+NOISY = replace(CASE, terms=replace(CASE.terms, noise=Fraction(4), impurity=Impurity.GINI, min_leaf=1))
+
+
+@pytest.mark.parametrize("alice", [True, False], ids=["alice", "bob"])
+@pytest.mark.parametrize(
+    "case",
+    [CASE, WINDOWED, PURE, replace(PURE, terms=replace(WINDOWED.terms, min_leaf=1)), NOISY],
+    ids=["all", "windows", "min_leaf 1", "windows of min_leaf 1", "noise"],
+)
+def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_table(case: Case, alice: bool) -> None:
+    """Its result, and the kinds and lengths of all messages; the bits of masked ones are half ones (10**-9).
+
+    The simulator has that, the terms, who is held out and the copies, and of the other side's columns nothing.
+    """
+    sides = Sides(replace(case, terms=replace(case.terms, test=Fraction(1, 4))))
+    seen, transcript = Seen(), Transcript()
+    (tree, scores), _ = run_pair(seen.watch(sides.role(0)), sides.role(1), transcript)
+    allowance = Allowance(tree.schema, case.terms.max_depth, case.terms.window)
+    width = (len(sides.parts[1]) + room_for_scores(scores.law)).bit_length()
+    result, said = simulated(
+        (sides.role(0, is_simulated=not alice), sides.role(1, is_simulated=alice)),
+        alice,
+        simulate_openings(tree, allowance, seen.windows),
+        lambda own: simulate_share(own, scores.cells, modulus_mask(width)),
+    )
+    real = transcript.sent_by_b if alice else transcript.sent_by_a
+    assert result == (tree, scores)
+    assert [sizes(each) for each in said] == [sizes(each) for each in real]
+    for sent in (said, real):
+        assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
