@@ -15,13 +15,15 @@ import pytest
 from numpy.typing import NDArray
 
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.learning.whole import mixture
+from protocols.learning.whole import Gini, mixture
 from protocols.messages import TableCommitment
 from protocols.noise.geometric import Geometric
-from protocols.noise.own import KeyedNoise
+from protocols.noise.own import KeyedNoise, TreeNoise
 from protocols.role import Message
 from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.growth import tree_spending
 from protocols.secret_tree.held_out import noise_of_scores
+from protocols.tables.expression import ROOT
 from protocols.tables.table import Table
 from protocols.terms import QUALITY, Growth
 from protocols.two_party.agreement import Agreement
@@ -179,6 +181,23 @@ def test_who_holds_the_class_reads_a_cell_of_a_column_that_it_knows_of_everybody
     tree = game.grown()
     assert isinstance(tree.root, Split)
     assert tree.root.attribute == value
+
+
+@pytest.mark.parametrize("epsilon", [1, 4, 10_000], ids=str)
+def test_under_noise_the_same_columns_move_nobodys_odds_beyond_epsilon(epsilon: int) -> None:
+    """Of five people by one split .53 of classes are right at 1 and .64 at 4, where .73 and .98 could be."""
+    game, (asked,) = Slots(1, 5, 2, 600).game(0)
+    own, theirs = game.codes[:, :-1].astype(int).T, game.codes[:, -1].astype(int)
+    cells = np.stack([[(1 - own) @ (1 - theirs), (1 - own) @ theirs], [own @ (1 - theirs), own @ theirs]]).T
+    worth = [int(Gini(600).mixture(table.T)) for table in cells]
+    spending, hits, trials = tree_spending(32, 1, Fraction(epsilon), 600), 0, 300
+    for trial in range(trials):
+        noise = TreeNoise(trial.to_bytes(32, "big"), b"tables", spending)
+        noisy = [each - noise.worth(ROOT, column) for column, each in enumerate(worth)]
+        hits += int((own[np.argmin(noisy)][asked[0]] == theirs[asked[0]]).sum())
+    most = exp(epsilon) / (1 + exp(epsilon)) if epsilon < 100 else 1
+    assert hits <= ShareTest(trials, Fraction(most), 2e-9).high * 5
+    assert (hits == 5 * trials) == (epsilon > 100)
 
 
 def asked_about(person_has_it: bool) -> Game:
