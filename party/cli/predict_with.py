@@ -35,9 +35,15 @@ from protocols.two_party.prediction import Answers
 from protocols.two_party.ways import way_of
 
 
+def _party(named: Path) -> PartyConfig:
+    if named.suffix == ".json":
+        raise InputError(f"{named} is a model: name your party in its place, and the model by --model")
+    return read_party_config(named)
+
+
 def predict_with(arguments: argparse.Namespace) -> int:
     """Classify the rows together with the peer, and write what we learn."""
-    config = read_party_config(arguments.model)
+    config = _party(arguments.model)
     settings = compute_settings(arguments, config)
     address, peer = str(config.need_address()), pinned_peer(config)
     if arguments.peer != peer.name:
@@ -69,7 +75,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
 
 def answered_before(arguments: argparse.Namespace) -> int:
     """Write what the peer has answered for these people before, from our ledger; nobody is called."""
-    config = read_party_config(arguments.model)
+    config = _party(arguments.model)
     model, peer = arguments.tree or config.folder / "model.json", pinned_peer(config)
     offer = load_offer(config, model, arguments.rows)
     tell(offer.notices)

@@ -20,7 +20,7 @@ from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.page.parts import Document
 from party.show.page.run_page import Finished, page_of_run
-from party.show.page.writing import page_written, written
+from party.show.page.writing import PAGES, page_written, written
 from party.show.screen import note, say
 from protocols.errors import InputError
 
@@ -33,6 +33,8 @@ _USUAL_COSTS = "report.json"
 
 def run(arguments: argparse.Namespace) -> int:
     """Gather what there is to tell, and write the page."""
+    if arguments.output.suffix.lower() not in PAGES:
+        raise InputError(f"-o {arguments.output} must end in one of {', '.join(PAGES)}")
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
     if arguments.design is None:

@@ -117,7 +117,8 @@ class ListRules:
             return Objection(
                 "id list",
                 f"our [agree] most_alignments allows {self.bounds.alignments:,} over the life of a data set, of the "
-                f"same lists, too: {len(past):,} before and this one make {len(past) + 1:,}",
+                f"same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; let it "
+                "allow more if the peer may have another guess at our list",
             )
         return None
 
@@ -136,8 +137,11 @@ class ListRules:
 
     def _few(self, number: str, alike: tuple[str, ...] = ()) -> Objection:
         asked = f", our [agree] least_overlap asks for {self.least} of them" if self.least else ""
+        rows = "; to ask about a few people of a long list, set least_overlap = 0" if self.rows and self.least else ""
         same = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {', '.join(alike)}"
-        return Objection("overlap", f"{number}{asked}: who they are is not told{same if alike else self._ours()}")
+        return Objection(
+            "overlap", f"{number}{asked}: who they are is not told{same if alike else rows or self._ours()}"
+        )
 
     def _ours(self) -> str:
         """Say what our ids look like, where the peer's may be written otherwise."""

@@ -155,7 +155,7 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
 
 
 def _alignment_objection(bounds: AlignmentBounds) -> Objection | None:
-    return None if bounds.alignments else Objection("job", "our [agree] most_alignments allows no alignment")
+    return None if bounds.alignments else Objection("job", _NO_ALIGNMENT)
 
 
 def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -176,7 +176,9 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf or terms.noises_tree),
         ("noise", noise_text(terms.epsilon), _is_noisy_enough(agree, terms)),
     )
-    unwelcome = next((_unwelcome(term, f"{term} = {value}") for term, value, fit in fits if not fit), None)
+    cures = {"noise": f": {_noise_cure(agree)}"}
+    asked = ((term, f"{term} = {value}", cures.get(term, "")) for term, value, fit in fits if not fit)
+    unwelcome = next((_unwelcome(*each) for each in asked), None)
     return unwelcome or _exact_counts_objection(agree, terms)
 
 
@@ -185,9 +187,15 @@ def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None
     return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 
-def _unwelcome(term: str, asked: str) -> Objection:
-    """Object to a term, and name the key that refuses it."""
-    return Objection(term, f"the job asks for {asked}, our [agree] {_AGREE_KEYS.get(term, term)} does not allow it")
+def _unwelcome(term: str, asked: str, cure: str = "") -> Objection:
+    """Object to a term, and name the key that refuses it, and a way out that the key's name does not say."""
+    key = _AGREE_KEYS.get(term, term)
+    return Objection(term, f"the job asks for {asked}, our [agree] {key} does not allow it{cure}")
+
+
+def _noise_cure(agree: Acceptance) -> str:
+    least = min((bound for bound in (agree.noise, agree.epsilon) if bound is not None), default=None)
+    return f'write noise = "{noise_text(least)}" or less in the job'
 
 
 _NO_EXACT_COUNTS = (
@@ -200,6 +208,9 @@ _NO_ANSWERS = (
 )
 _NO_NOISE = (
     "our [agree] epsilon bounds what is learned of each person, and an answer has no noise: no prediction keeps it"
+)
+_NO_ALIGNMENT = (
+    "our [agree] most_alignments allows no alignment: bring tables of the same people on both sides, or let it be 1"
 )
 _AGREE_KEYS = {
     "method": "methods",

@@ -145,14 +145,14 @@ def _released(notice: ReleasedBefore) -> str:
     before, columns = notice.before.dataset, notice.before.columns
     if columns:
         return (
-            f"data set {before!r}, released before ({notice.file}), had {', '.join(columns)} too: under the new name "
-            f"{notice.now!r} they get new coins, and of people in both the two releases show more than one: leave them "
-            "out of this one; bounds of [agree] do not add up over names"
+            f"data set {before!r}, released before ({notice.file}), had {', '.join(columns)} too: a copy "
+            f"under the new name {notice.now!r} has new coins, and of people in both the two releases show more than "
+            "one: leave them out of this one; bounds of [agree] do not add up over names"
         )
     return (
-        f"this table has already been released as data set {before!r} ({notice.file}): under the new name "
-        f"{notice.now!r} it gets new coins, and both releases together show more than one; bounds of [agree] do not "
-        "add up over names"
+        f"this table has already been released as data set {before!r} ({notice.file}): a copy under "
+        f"the new name {notice.now!r} has new coins, and both releases together show more than one; bounds of [agree] "
+        "do not add up over names"
     )
 
 

@@ -105,7 +105,10 @@ _PEER_WANTS = {
         "too few of our ids are the peer's to tell which (its [agree] least_overlap): compare how the ids are written "
         "on both sides, or ask it to allow fewer"
     ),
-    "budget": "the peer has told of its data set as much as it allows: its screen says how much",
+    "budget": (
+        "the peer has told of its data set as much as it allows: return to earlier terms, or ask its owner to raise "
+        "the [agree] key that its screen names"
+    ),
     "comparisons": "whole lists have differed too often: the peer compares none for a while; its screen says how long",
     "model": "the peer has no such model: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",

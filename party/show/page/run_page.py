@@ -9,7 +9,7 @@ from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
 from party.node.check import Assessment, OwnCopy, Past, assess_finished
-from party.records.entries import date_text
+from party.records.entries import date_text, terms_of
 from party.records.finished import FinishedRun
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
@@ -204,10 +204,16 @@ def _class_row(told: Finished) -> _Rows:
 
 
 def _terms_text(terms: Mapping[str, Any]) -> str:
-    """Say all terms, those of rules among them, but for the class and for what is off."""
-    rules = terms.get("rules") or {}
-    every = {name: value for name, value in terms.items() if name not in ("class_name", "rules")} | rules
-    told = every | {"omega": "all" if every["omega"] is None else every["omega"]}
+    """Say all terms, those of rules among them, but for the class, and for what is off or not used by such a run."""
+    rules, used = terms.get("rules") or {}, terms_of(terms)
+    unused = {
+        *({"theta"} if not used.disguises else ()),
+        *({"omega"} if not used.ranks else ()),
+        *({"key_bits"} if not used.encrypts else ()),
+        *({"seed"} if used.hides_counts else ()),
+    }
+    every = {name: value for name, value in terms.items() if name not in {"class_name", "rules", *unused}} | rules
+    told = every | ({"omega": "all"} if used.ranks and used.omega is ALL else {})
     return printable(", ".join(f"{name} {_term_text(value)}" for name, value in told.items() if value not in _OFF))
 
 

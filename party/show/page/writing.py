@@ -5,6 +5,10 @@ from pathlib import Path
 from party.show.page.parts import Document
 from party.show.page.templates import page_file, render, render_markdown
 
+_MARKDOWN = (".md", ".markdown")
+PAGES = (".html", ".htm", *_MARKDOWN)
+"""How the names of pages may end."""
+
 
 def as_html(page: Document) -> str:
     """Return a page as one HTML file."""
@@ -18,7 +22,7 @@ def as_markdown(page: Document) -> str:
 
 def is_markdown(path: Path) -> bool:
     """Tell whether a page's name asks for Markdown."""
-    return path.suffix.lower() in {".md", ".markdown"}
+    return path.suffix.lower() in _MARKDOWN
 
 
 def written(page: Document, path: Path) -> str:

@@ -326,3 +326,20 @@ def test_bad_settings_end_train_before_anything_is_written(tmp_path: Path, party
     ended = cotally_here("train", tmp_path / "party.toml", tmp_path / "job.toml", "--model", tmp_path / "m.json")
     assert_one_line(ended, 2, word)
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("predict", "model.json", "--with", "bob", "rows.csv"), "is a model: name your party in its place"),
+        (("predict", "model.json", "--answered", "rows.csv"), "is a model: name your party in its place"),
+        (("report", "alice", "-o", "r.txt"), "must end in one of .html, .htm, .md, .markdown"),
+        (("report", "alice", "-o", "r"), "must end in one of .html, .htm, .md, .markdown"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_by_what_to_name_instead(
+    parties: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.chdir(parties)
+    (parties / "model.json").write_text(tree_json(small_model()))
+    assert_one_line(cotally_here(*command), 2, words)

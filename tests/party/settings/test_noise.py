@@ -130,5 +130,6 @@ def test_who_bounds_epsilon_agrees_to_no_more_and_to_no_counts_without_noise(
         assert objection.field == "noise"
         assert (
             objection.reason
-            == f"the job asks for noise = {noise or 'none'}, our [agree] noise or epsilon does not allow it"
+            == f"the job asks for noise = {noise or 'none'}, our [agree] noise or epsilon does not allow it: "
+            'write noise = "1" or less in the job'
         )

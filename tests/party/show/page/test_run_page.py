@@ -141,6 +141,10 @@ def test_terms_that_are_off_are_left_out_and_the_whole_window_is_named(told: Fin
     (line,) = [line for line in page.splitlines() if "omega all" in line]
     assert "theta 7/10" in line
     assert not re.search("noise|max_depth|none", line)
+    alone = terms | {"method": "smc", "reveal": "tree", "max_depth": 3}
+    page = page_markdown(replace(told, run=replace(told.run, terms=alone)))
+    (line,) = [line for line in page.splitlines() if "reveal tree" in line]
+    assert not re.search("theta|omega|key_bits|seed", line)
 
 
 def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
