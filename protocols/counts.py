@@ -5,7 +5,7 @@ engine answers the same queries with a `values x classes` matrix per candidate; 
 whether the counts are exact, differs. Learners know this module and no engine.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protocols.role import Role
 from protocols.tables.arrays import Floats
-from protocols.tables.expression import Expression, Term
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
@@ -51,13 +51,6 @@ class Query:
     def cells(self, schema: Schema) -> Iterator[int]:
         """Yield the number of counts of each candidate."""
         yield from (schema.attributes[candidate].size * schema.classes for candidate in self.candidates)
-
-
-CountKey = tuple[frozenset[Term], int]
-"""A node, whatever the order of its path, and a candidate."""
-
-KnownCounts = Mapping[CountKey, CountTable]
-"""Tables of exact counts, values by classes, that are known beforehand."""
 
 
 def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:

@@ -29,8 +29,6 @@ from party.demo.usual import USUAL_ROWS
 from party.models.tree_file import read_tree
 from party.node.inputs import ReleasedBefore, load_inputs
 from party.node.policy import check_disguise
-from party.records.journal import JOURNAL_FILE
-from party.records.ledger import LEDGER_FILE
 from party.records.run_file import (
     PLAIN,
     BytesSent,
@@ -202,7 +200,6 @@ class _Demo:
             omega=None,
             accuracy=self._share(self.reference.correct(tree)),
             smc_computations=0,
-            counted_now=0,
             cost_ratio=None,
             seconds=seconds,
             bytes_sent=None,
@@ -225,7 +222,6 @@ class _Demo:
             with Server.started(BOB, self._out / BOB, *arguments) as server:
                 for number, run in enumerate(runs, 1):
                     if run.way == way:
-                        self._forget()
                         row = self._run(run, server, partial(_show, display, number, len(runs), run.label))
                         display.finish()
                         self._add(row)
@@ -234,15 +230,6 @@ class _Demo:
             closest = self.options.closest
             last = Run(self.options.ways[0], closest, self.options.omegas[-1] if closest is Method.HYBRID else ALL)
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
-
-    def _forget(self) -> None:
-        """Remove both ledgers and journals: a run costs all of its counts, not those that no other run has told.
-
-        NB: they are closed as soon as both have written their models.
-        """
-        for party in PARTIES:
-            for name in (JOURNAL_FILE, LEDGER_FILE):
-                (self._out / party / name).unlink(missing_ok=True)
 
     def _add(self, row: Row) -> None:
         self.report = replace(self.report, rows=(*self.report.rows, row))
@@ -275,7 +262,6 @@ class _Demo:
             omega=run.omega,
             accuracy=self._share(correct),
             smc_computations=told.smc_computations,
-            counted_now=told.smc_computations - told.remembered,
             cost_ratio=told.smc_computations / plain if plain and told.smc_computations else None,
             seconds=told.seconds,
             bytes_sent=BytesSent(told.bytes_sent, told.bytes_received),
@@ -288,8 +274,6 @@ class _Demo:
 
     def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:
         """Compare what the parties told with what the joined table says (they cannot, we can), where it is exact."""
-        if told.remembered:
-            raise DemoError(f"{run.name}: {told.remembered} counts were known from an earlier run")
         if run.method == Method.RANDOMIZED or self.options.noise is not None:
             return
         if told.correct != correct and self.options.reveal is Reveal.COUNTS:

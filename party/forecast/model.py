@@ -246,9 +246,9 @@ class _Run:
         fixed = _AGREEMENT_TRIPS + copies + _LAST_TRIPS
         if not terms.counts_exactly:
             return fixed
-        remembered, session = terms.noise is None, _SESSION_TRIPS if self.pairs or not terms.encrypts else 0
+        session = _SESSION_TRIPS if self.pairs or not terms.encrypts else 0
         tested = (self.digits + 2 if self.compared else 1) if terms.test > 0 else 0
-        return fixed + session + remembered + self.levels + _RANKING_TRIPS * self.ranked_levels + tested
+        return fixed + session + self.levels + _RANKING_TRIPS * self.ranked_levels + tested
 
     @property
     def ranked_levels(self) -> int:

@@ -18,7 +18,6 @@ from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
 from party.records.entries import PeerPages, RunPages, note_columns, terms_content
 from party.records.journal import RunRecord
-from party.records.known import known_counts
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
@@ -210,7 +209,6 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     watch = Watchers(stage.on_progress, pages.note, stage.runs.save)
     keep = _forget if stage.kept is None else stage.kept.keep
-    known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
 
     def record(leaving: Leaving) -> None:
         memory.note(agreed, leaving)
@@ -220,10 +218,10 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
 
     ended: Trained | FoundRules
     if terms.rules is None:
-        outcome = play(run(local, agreed, judge_copy, keep, known, record, kept), channel, watch)
+        outcome = play(run(local, agreed, judge_copy, keep, record, kept), channel, watch)
         ended = Trained(pages.run, agreed, outcome, seen_as_agreed(local, agreed), read)
     else:
-        found = play(find_itemsets(local, agreed, judge_copy, keep, known, record, kept), channel, watch)
+        found = play(find_itemsets(local, agreed, judge_copy, keep, record, kept), channel, watch)
         ended = FoundRules(pages.run, agreed, found, seen_as_agreed(local, agreed), read)
     if stage.kept is not None:
         stage.kept.publish()

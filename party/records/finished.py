@@ -30,7 +30,7 @@ class FinishedRun:
         tests: How many records were held out.
         error: The standard error of `correct`, 0 where it was counted.
         copy: How our copy was disguised, as the ledger has it; None where none left.
-        revealed: How many counts this run has revealed, those of earlier runs not among them.
+        revealed: How many counts this run has revealed.
         counted: How many cells were counted by a secure protocol.
         countable: How many there are of all candidates at the same nodes.
         itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.

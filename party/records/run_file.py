@@ -45,7 +45,7 @@ class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
     `run` names the run, and nothing its model: a digest would confirm a guess of all records. `smc_computations` is
-    the tally of counts; `remembered` of them were known from earlier runs, and not counted now.
+    the tally of counts.
     `exact_counts_disclosed` were revealed by this run, and are `counts_of` tables, classes, accuracy and sets of
     items.
 
@@ -75,7 +75,6 @@ class TrainReport:
     noise: str | None = None
     delta: float | None = None
     seen: dict[str, int | None] | None = None
-    remembered: int = 0
 
     def __post_init__(self) -> None:
         check(self.method in Method.names(), "method is unknown")
@@ -92,7 +91,7 @@ class TrainReport:
         check(seen, "seen must be records by name, or null")
         check(is_window(self.omega), "omega must be 1 or more, or null")
         counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
-        for name in (*counts, "exact_counts_disclosed", "remembered"):
+        for name in (*counts, "exact_counts_disclosed"):
             value = getattr(self, name)
             check(value is not None and is_count(value), f"{name} must be a count")
 
@@ -182,8 +181,8 @@ class TreeSize:
 class Row:
     """One run. `omega` is null for `hybrid` with all candidates, and for methods without a window.
 
-    `smc_computations` is the tally of counts, which the cost ratio compares; `counted_now` were counted in this run and
-    not known from an earlier one. `counting` is that of the runs that it is one of, null for the plain tree.
+    `smc_computations` is the tally of counts, which the cost ratio compares. `counting` is that of the runs that it is
+    one of, null for the plain tree.
 
     Raises:
         ReportError: A field is out of its range.
@@ -193,7 +192,6 @@ class Row:
     omega: Window
     accuracy: float | None
     smc_computations: int
-    counted_now: int
     cost_ratio: float | None
     seconds: float | None
     bytes_sent: BytesSent | None
@@ -212,7 +210,6 @@ class Row:
         check(self.seconds is None or self.seconds >= 0, "seconds must be 0 or more")
         counts = (
             self.smc_computations,
-            self.counted_now,
             self.round_trips,
             self.exact_counts_disclosed,
             self.tree.nodes,

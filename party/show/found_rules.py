@@ -21,8 +21,6 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
         most = terms.rules.most_told if terms.rules else 0
         yield from amount_lines(Assessment(terms, most, likely=None), revealed_by(ended))
         yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
-        if found.remembered:
-            yield f"{found.remembered:,} of these were known from earlier runs."
     if found.withheld:
         yield (
             f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "

@@ -16,16 +16,16 @@ from protocols.noise.accounting import delta_of
 
 
 def revealed_by(ended: Trained | FoundRules) -> Revealed:
-    """Return how many counts a run has revealed, without those that earlier runs had: as the ledger has it."""
+    """Return how many counts a run has revealed: as the ledger has it."""
     if isinstance(ended, FoundRules):
         found = ended.found
-        sets = found.told + found.counted - found.remembered if ended.agreed.terms.counts_exactly else 0
+        sets = found.told + found.counted if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
     outcome = ended.outcome
     if ended.agreed.terms.hides_counts:
         return Revealed()
     classes, counted = outcome.model.schema.classes, outcome.smc_computations
-    return Revealed(counted - outcome.remembered, classes, outcome.exact_counts_disclosed - counted - classes)
+    return Revealed(counted, classes, outcome.exact_counts_disclosed - counted - classes)
 
 
 def rules_report(ended: FoundRules, report: Report) -> TrainReport:
@@ -47,7 +47,6 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
         counts_of=vars(revealed),
         phases=_phases(report),
         seen=seen_json(ended.seen),
-        remembered=found.remembered,
     )
 
 
@@ -93,5 +92,4 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         noise=None if terms.epsilon is None else str(terms.epsilon),
         delta=_delta(trained),
         seen=seen_json(trained.seen),
-        remembered=outcome.remembered,
     )

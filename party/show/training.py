@@ -143,5 +143,4 @@ def _counts(trained: Trained) -> list[str]:
     agreed, outcome = trained.agreed, trained.outcome
     sizes = [attribute.size for attribute in agreed.schema.attributes], agreed.schema.classes, outcome.records_train
     forecast = Assessment(agreed.terms, most_counts(*sizes, agreed.terms), likely=None)
-    known = [f"{outcome.remembered:,} more were known from earlier runs."] if outcome.remembered else []
-    return [*amount_lines(forecast, revealed_by(trained)), *known]
+    return list(amount_lines(forecast, revealed_by(trained)))

@@ -351,7 +351,6 @@ ENTRIES: Final = (
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, is_signed_head, _FEW),
-    _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
     _one_field("joint_digests", m.JointDigests, wire.JointDigests, _are_digests, _FEW),
     _Entry("id_list", m.IdList, _id_list_to_wire, _id_list, _id_list_valid, _FEW),
     _one_field("values_page", m.ValuesPage, wire.ValuesPage, most=_NUMBERS),

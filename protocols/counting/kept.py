@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from protocols.answers import KeptAnswers
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Correct, Counts, Learned, Query, SecureEngine
+from protocols.counts import Answer, Correct, Learned, Query, SecureEngine
 from protocols.role import Role
 
 
@@ -12,16 +12,15 @@ class KeptCounts:
     """An engine whose answers are kept, each before anything is done with it.
 
     Args:
-        counts: KeptAnswers batches that are not remembered.
-        engine: Beneath it, for all that are no batches of a level.
+        engine: Counts what is not remembered.
         checks: Of the engine.
         answers: What both remember of the run.
 
     Discloses: whatever `engine` discloses of what is asked.
     """
 
-    def __init__(self, counts: Counts, engine: SecureEngine, checks: Checks, answers: KeptAnswers) -> None:
-        self._counts, self._engine, self._checks, self._answers = counts, engine, checks, answers
+    def __init__(self, engine: SecureEngine, checks: Checks, answers: KeptAnswers) -> None:
+        self._engine, self._checks, self._answers = engine, checks, answers
 
     def set_up(self) -> Role[None]:
         """Let the engine do so."""
@@ -36,7 +35,7 @@ class KeptCounts:
         known = self._answers.recalled()
         if known is not None:
             return self._checks.recalled(queries, [int(count) for count in known])
-        told = yield from self._counts.count(queries)
+        told = yield from self._engine.count(queries)
         numbers = tuple(float(n) for answer in told for table in answer.tables for n in table.ravel())
         yield from self._answers.keep(numbers)
         return told

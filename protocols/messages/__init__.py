@@ -39,7 +39,7 @@ from protocols.messages.meeting import (
     TableCommitment,
     Verdict,
 )
-from protocols.messages.memory import KeptParts, KnownDigests, MemoryHeads, SignedHead
+from protocols.messages.memory import KeptParts, MemoryHeads, SignedHead
 from protocols.messages.oblivious import (
     BaseOffer,
     BasePoints,
@@ -73,7 +73,6 @@ __all__ = [
     "IdList",
     "JointDigests",
     "KeptParts",
-    "KnownDigests",
     "MaskedPage",
     "MemoryHeads",
     "ModelDigest",

@@ -49,14 +49,3 @@ class KeptParts(Message):
     answers: int
     digest: bytes
     copy: bool
-
-
-@dataclass(frozen=True, repr=False)
-class KnownDigests(Message):
-    """Digests, keyed by both nonces, of the exact counts that the sender remembers from earlier runs, in their order.
-
-    The receiver learns how many there are, and which of them it remembers too: they need not be told again. Where it
-    has forgotten one it can confirm a guess; it has been told that count before, or was about to be.
-    """
-
-    digests: bytes

@@ -19,10 +19,9 @@ import numpy as np
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.association.joint import JointItemsets
 from protocols.counting.checks import Checks
-from protocols.counting.remembered import check_same_as_before
 from protocols.counting.rows import View
 from protocols.counting.told_sums import alarm_of
-from protocols.counts import CountKey, KnownCounts, SecureEngine
+from protocols.counts import SecureEngine
 from protocols.errors import DeviationError, InputError
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.moments import error_bound
@@ -34,7 +33,6 @@ from protocols.two_party.class_first import PutOnRecord, keep_no_record, share_c
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemset_search import Evidence, JointSearch
-from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.own_counts import OwnCounts
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
@@ -52,7 +50,6 @@ class FoundTogether:
         counted: How many sets with items of both were counted exactly.
         told: How many counts of sets of one side's items both sides told, together.
         withheld: How many frequent sets of our own items were not used, to tell of no few people.
-        remembered: How many of `counted` were known from earlier runs.
         key: The one that was used, if any.
     """
 
@@ -60,7 +57,6 @@ class FoundTogether:
     counted: int = 0
     told: int = 0
     withheld: int = 0
-    remembered: int = 0
     key: SharedKey | None = None
 
 
@@ -72,7 +68,6 @@ def find_itemsets(
     agreed: Agreement,
     judge: CopyJudge = accept_copy,
     keep: KeepItemsets = keep_nothing,
-    known: KnownCounts = NOTHING_KNOWN,
     record: PutOnRecord = keep_no_record,
     kept: Kept | None = None,
 ) -> Role[FoundTogether]:
@@ -95,7 +90,7 @@ def find_itemsets(
     yield from share_class_counts(local, agreed, np.arange(len(local.records)), None, resumed.answers, record)
     copies = yield from exchange_copies(local, agreed, judge, resumed.copy)
     search = run.estimate if not agreed.terms.counts_exactly else run.count
-    found = yield from search(copies, known)
+    found = yield from search(copies)
     keep(found.itemsets)
     yield from confirm_same_model(found.itemsets.digest())
     return found
@@ -110,14 +105,12 @@ class _Run:
     terms: RuleTerms
     resumed: Resumed
 
-    def estimate(self, copies: Copies, known: KnownCounts) -> Role[FoundTogether]:
+    def estimate(self, copies: Copies) -> Role[FoundTogether]:
         """Find what the copies alone show."""
-        del known
         return FoundTogether((yield from self._search(Evidence(None, copies.both, None)).find()))
 
-    def count(self, copies: Copies, known: KnownCounts) -> Role[FoundTogether]:
+    def count(self, copies: Copies) -> Role[FoundTogether]:
         """Tell the counts of our own sets, and count what is in doubt."""
-        both_know = yield from agree_on_known(known, self.agreed.nonces)
         telling = OwnCounts(self.local.party, self.agreed, self.terms, copies.view.codes)
         mine = telling.find()
         own = telling.counts((yield from self.resumed.answers.ask(telling.share(mine))))
@@ -128,8 +121,7 @@ class _Run:
         checks = Checks(self.agreed.schema, len(self.local.records), None)
         engine, key = yield from SecureCounting(self.local, self.agreed, copies, self._parts, checks).engine()
         yield from engine.set_up()
-        memory = _Memory(both_know, known)
-        supports = _Supports(engine, memory, self.resumed.answers, check, self.agreed.schema.class_index)
+        supports = _Supports(engine, self.resumed.answers, check)
         search = self._search(Evidence(own, copies.both if disguises else None, supports.count))
         itemsets = yield from search.find()
         return FoundTogether(
@@ -137,7 +129,6 @@ class _Run:
             counted=search.counted,
             told=len(own),
             withheld=mine.withheld,
-            remembered=supports.remembered,
             key=key,
         )
 
@@ -179,23 +170,11 @@ class _Plausible:
             raise DeviationError
 
 
-@dataclass(frozen=True, repr=False)
-class _Memory:
-    """Counts that both know, and all that we know."""
-
-    both: KnownCounts
-    own: KnownCounts
-
-
 class _Supports:
-    """Exact counts of sets, each batch kept before anything is done with it, and what both know not asked again."""
+    """Exact counts of sets, each batch kept before anything is done with it."""
 
-    def __init__(
-        self, engine: SecureEngine, memory: _Memory, answers: KeptAnswers, check: CountCheck, everyone: int
-    ) -> None:
-        self._engine, self._memory, self._answers, self._check = engine, memory, answers, check
-        self._everyone = everyone
-        self.remembered = 0
+    def __init__(self, engine: SecureEngine, answers: KeptAnswers, check: CountCheck) -> None:
+        self._engine, self._answers, self._check = engine, answers, check
 
     def count(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Return how many records have each of these sets."""
@@ -205,18 +184,7 @@ class _Supports:
         return [int(number) for number in numbers]
 
     def _asked(self, sets: Sequence[Expression]) -> Role[AnswerNumbers]:
-        keys = [set_key(each, self._everyone) for each in sets]
-        known = self._memory.both
-        unknown = [each for each, key in zip(sets, keys, strict=True) if key not in known]
-        self.remembered += len(sets) - len(unknown)
-        told = iter((yield from self._engine.count_sets(unknown)) if unknown else [])
-        counts = [int(known[key].sum()) if key in known else next(told) for key in keys]
-        for each, key, count in zip(sets, keys, counts, strict=True):
-            check_same_as_before(key, np.array([[count]]), self._memory.own)
+        counts = yield from self._engine.count_sets(sets)
+        for each, count in zip(sets, counts, strict=True):
             self._check(each, count)
         return tuple(map(float, counts))
-
-
-def set_key(expression: Expression, everyone: int) -> CountKey:
-    """Return under which key the count of a set is remembered: that of the class of all records at its node."""
-    return frozenset(expression.terms), everyone

@@ -18,10 +18,9 @@ from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
 from protocols.counting.kept import KeptCounts
 from protocols.counting.refined import RefinedCounts
-from protocols.counting.remembered import RememberedCounts
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
-from protocols.counts import Correct, CountEngine, KnownCounts, Query
+from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.models import Model, beats_commonest, beats_when_tested
@@ -48,7 +47,6 @@ from protocols.two_party.class_first import (
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.held_out import split_of
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import MinedLimits, mine, receive_mined
 from protocols.two_party.noise import noises_of
 from protocols.two_party.resume import Resumed, resume
@@ -64,8 +62,7 @@ class Outcome:
 
     `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
     error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
-    count per class, and the accuracy where it is exact; `remembered` of them were known from earlier runs, and were not
-    asked for again. `key` is the one that was used, if any.
+    count per class, and the accuracy where it is exact. `key` is the one that was used, if any.
     """
 
     model: Model
@@ -76,7 +73,6 @@ class Outcome:
     smc_computations: int
     exact_counts_disclosed: int
     key: SharedKey | None = None
-    remembered: int = 0
     scores: Scores | None = None
 
     @property
@@ -108,7 +104,6 @@ def run(
     agreed: Agreement,
     judge: CopyJudge = accept_copy,
     keep: Keep = keep_nothing,
-    known: KnownCounts = NOTHING_KNOWN,
     record: PutOnRecord = keep_no_record,
     kept: Kept | None = None,
 ) -> Role[Outcome]:
@@ -120,7 +115,6 @@ def run(
         judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
             copy leaves, and returns what we object to.
         keep: Puts the model where nothing can lose it, before the peer hears that we hold it.
-        known: Exact counts of these tables that we remember; those that the peer remembers too are not asked for.
         record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
         kept: What we have kept of the run, if both go on with it.
 
@@ -134,18 +128,17 @@ def run(
         DeviationError: A check on its replies failed, or it ended with another model.
     """
     resumed = yield from resume(kept, agreed.nonces)
-    return (yield from _Run(local, agreed, judge, keep, known, resumed).play(record))
+    return (yield from _Run(local, agreed, judge, keep, resumed).play(record))
 
 
 @dataclass(frozen=True)
 class _Grown:
-    """The model, how good it is, how many counts it took, the key that was used, and how many counts were known."""
+    """The model, how good it is, how many counts it took, and the key that was used."""
 
     model: Model
     computations: int
     correct: Correct
     key: SharedKey | None = None
-    remembered: int = 0
     scores: Scores | None = None
 
 
@@ -158,11 +151,10 @@ class _Run:
         agreed: Agreement,
         judge: CopyJudge,
         keep: Keep,
-        known: KnownCounts,
         resumed: Resumed,
     ) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
-        self._judge, self._keep, self._known, self._resumed = judge, keep, known, resumed
+        self._judge, self._keep, self._resumed = judge, keep, resumed
         terms, records = agreed.terms, len(local.records)
         self._train, self._test = self._parts = split_records(terms.seed, records, terms.test)
         self._noises = noises_of(local, agreed)
@@ -213,9 +205,6 @@ class _Run:
         return _Grown(tree, 0, correct)
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
-        known = NOTHING_KNOWN
-        if self._noises is None:
-            known = yield from agree_on_known(self._known, self._agreed.nonces)
         train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
@@ -223,8 +212,7 @@ class _Run:
         checks = Checks(train.schema, len(train), plausibility, sums)
         counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises or EXACT)
         engine, key = yield from counting.engine()
-        remembered = RememberedCounts(engine, known, self._known)
-        kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
+        kept = KeptCounts(engine, checks, self._resumed.answers)
         yield from kept.set_up()
         ranking: Ranking | None = None
         if estimator is not None and self._terms.window is not ALL:
@@ -238,7 +226,7 @@ class _Run:
             learned = yield from self._grow(self._refined(kept), ranking, counts)
         model, computations = learned
         correct = yield from kept.count_correct(model)
-        return _Grown(model, computations, correct, key, remembered.taken)
+        return _Grown(model, computations, correct, key)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -283,6 +271,5 @@ class _Run:
             smc_computations=grown.computations if secure else 0,
             exact_counts_disclosed=told + (grown.computations + tested if tells else 0),
             key=grown.key,
-            remembered=grown.remembered,
             scores=grown.scores,
         )

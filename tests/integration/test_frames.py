@@ -39,7 +39,6 @@ from protocols.messages import (
     IdList,
     JointDigests,
     KeptParts,
-    KnownDigests,
     MaskedPage,
     MemoryHeads,
     ModelDigest,
@@ -71,11 +70,11 @@ OF_OTHER_JOBS: set[type[Message]] = {
     IdList, CodePage, HintPage, MaskedPage, OpenedPage, ValuesPage, CommonRows,
     RowsShare, RowsAsked, RowShares, SetCounts,
 }  # fmt: skip
-BASE: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, KnownDigests}
+BASE: set[type[Message]] = {BaseOffer, BasePoints, SeedHints}
 WAYS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # how exact counts are made: what who chooses or holds the key may send, what the other may send
     "oblivious_transfer": (BASE | {ChoicePage, ExactCounts}, BASE | {CorrectionPage, CountShares}),
-    "paillier": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
+    "paillier": ({HolderKey, CiphertextPage, ExactCounts}, {PackedCounts}),
 }
 METHODS: dict[str, set[type[Message]]] = {
     "hybrid": BASE | {DisguisedPage, ChoicePage, CorrectionPage, MaskedPage, OpenedPage},

@@ -9,7 +9,6 @@ import numpy as np
 
 from protocols.association.joint import items_of
 from protocols.association.own_sets import TermSet
-from protocols.counts import KnownCounts
 from protocols.jobs import Train
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
@@ -21,7 +20,6 @@ from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
-from protocols.two_party.known import NOTHING_KNOWN
 from tests.support.parties import NO_LIMITS, TEST_BITS, agree_to_all, key_holder, labels, training_terms
 
 PARTIES = ("alice", "bob")
@@ -66,7 +64,7 @@ class RuleCase:
             limits=NO_LIMITS,
         )
 
-    def role(self, party: str, kept: Kept | None = None, known: KnownCounts = NOTHING_KNOWN) -> Role[FoundTogether]:
+    def role(self, party: str, kept: Kept | None = None) -> Role[FoundTogether]:
         """Agree, and play one party's part; Alice opens."""
         peer = PARTIES[1 - PARTIES.index(party)]
         local, nonce = self.local(party), secrets.token_bytes(32)
@@ -77,7 +75,7 @@ class RuleCase:
         terms = training_terms(opening.job)
         ready = local.bringing(terms)
         agreed = yield from agree_on_training(ready, terms, peer, opening.nonces)
-        return (yield from find_itemsets(ready, agreed, known=known, kept=kept))
+        return (yield from find_itemsets(ready, agreed, kept=kept))
 
     def play(self, transcript: Transcript | None = None) -> tuple[FoundTogether, FoundTogether]:
         """Play both parts."""

@@ -116,7 +116,6 @@ REPORT = {
     "method": "hybrid", "omega": 2, "accuracy": 0.5, "correct": 1.0, "records_test": 2, "smc_computations": 1,
     "seconds": 1.0, "bytes_sent": 1, "bytes_received": 1, "round_trips": 1, "exact_counts_disclosed": 1,
     "phases": {}, "noise": None, "delta": None, "seen": {"one_group": 3, "two_groups": None, "together": None},
-    "remembered": 0,
 }  # fmt: skip
 
 

@@ -285,10 +285,7 @@ def _windows(told: Finished) -> list[PagePart]:
         return []
     points = [WindowPoint(_window_name(run), _share(run.correct, run.tests), _cost_ratio(run)) for run in runs]
     label = "Accuracy and cost ratio against the window"
-    said = (
-        "Runs over the same people that differ in method and window alone. Counts that an earlier run had told are not "
-        "counted anew: a later run's ratio is of what it added, and lower than it would be alone."
-    )
+    said = "Runs over the same people that differ in method and window alone."
     heads = [ScreenColumn("Window", is_text=True), *map(ScreenColumn, ("Accuracy", "Cost ratio", "Secure counts"))]
     rows = [
         (point.window, _told_share(point.accuracy), _told_share(point.cost), f"{run.counted:,}")

@@ -366,7 +366,6 @@ class Frame(_message.Message):
     TABLE_COMMITMENT_FIELD_NUMBER: _builtins.int
     MEMORY_HEADS_FIELD_NUMBER: _builtins.int
     SIGNED_HEAD_FIELD_NUMBER: _builtins.int
-    KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
     JOINT_DIGESTS_FIELD_NUMBER: _builtins.int
     ID_LIST_FIELD_NUMBER: _builtins.int
     VALUES_PAGE_FIELD_NUMBER: _builtins.int
@@ -417,8 +416,6 @@ class Frame(_message.Message):
     def memory_heads(self) -> Global___MemoryHeads: ...
     @_builtins.property
     def signed_head(self) -> Global___SignedHead: ...
-    @_builtins.property
-    def known_digests(self) -> Global___KnownDigests: ...
     @_builtins.property
     def joint_digests(self) -> Global___JointDigests: ...
     @_builtins.property
@@ -477,7 +474,6 @@ class Frame(_message.Message):
         table_commitment: Global___TableCommitment | None = ...,
         memory_heads: Global___MemoryHeads | None = ...,
         signed_head: Global___SignedHead | None = ...,
-        known_digests: Global___KnownDigests | None = ...,
         joint_digests: Global___JointDigests | None = ...,
         id_list: Global___IdList | None = ...,
         values_page: Global___ValuesPage | None = ...,
@@ -499,11 +495,11 @@ class Frame(_message.Message):
         masked_page: Global___MaskedPage | None = ...,
         opened_page: Global___OpenedPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "code_page", b"code_page", "common_rows", b"common_rows", "correction_page", b"correction_page", "count_shares", b"count_shares", "disguised_page", b"disguised_page", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hint_page", b"hint_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "masked_page", b"masked_page", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "opened_page", b"opened_page", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "row_shares", b"row_shares", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "values_page", b"values_page", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "joint_digests", "id_list", "values_page", "common_rows", "people_offer", "rows_share", "rows_asked", "row_shares", "kept_parts", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page", "count_shares", "code_page", "hint_page", "masked_page", "opened_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -1069,27 +1065,6 @@ class KeptParts(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___KeptParts: _TypeAlias = KeptParts  # noqa: Y015
-
-@_typing.final
-class KnownDigests(_message.Message):
-    """32 bytes for each exact count that the sender remembers, one after the other."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DIGESTS_FIELD_NUMBER: _builtins.int
-    digests: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        digests: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digests", b"digests"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___KnownDigests: _TypeAlias = KnownDigests  # noqa: Y015
 
 @_typing.final
 class SignedHead(_message.Message):

@@ -208,10 +208,6 @@ def foreign_tree(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tr
     return small_model(), small_model(), report
 
 
-def known_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
-    return tree, tree, replace(report, remembered=1)
-
-
 def fewer_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
     return tree, tree, replace(report, smc_computations=report.smc_computations - 1)
 
@@ -219,7 +215,6 @@ def fewer_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tr
 @pytest.mark.parametrize(
     ("twist", "problem"),
     [
-        (known_counts, "randomized-paillier: 1 counts were known from an earlier run"),
         (wrong_count, "hybrid-1-paillier: the parties counted .* right predictions, there are"),
         (other_tree, "hybrid-all-paillier: the tree is not that of plain ID3"),
         (two_trees, "randomized-paillier: the two parties ended with different models"),
@@ -356,9 +351,8 @@ def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_p
     methods = ["randomized", "hybrid", "hybrid"]
     assert [row["method"] for row in rows] == ["plain", *[*methods, "smc"] * 2]
     assert [row["equals_plain_id3"] for row in (rows[3], rows[4], rows[7], rows[8])] == [True] * 4
-    assert all(row["counted_now"] == row["smc_computations"] for row in rows)
     every, smc = rows[3], rows[4]
-    assert smc["counted_now"] == every["counted_now"] > rows[2]["counted_now"] > 0
+    assert smc["smc_computations"] == every["smc_computations"] > rows[2]["smc_computations"] > 0
     sent = [row["bytes_sent"]["alice"] + row["bytes_sent"]["bob"] for row in (every, smc)]
     assert 0.9 * sent[0] < sent[1] < sent[0]  # the same vectors, without disguised copies
     assert all(0 < row["cost_ratio"] <= 1 for row in rows if row["method"] in ("hybrid", "smc"))

@@ -42,7 +42,7 @@ EACH: Mapping[str, set[str]] = {
 """Before each of these messages an entry of its own is written, that the peer is told it or that both are."""
 ONCE: Mapping[str, set[str]] = {
     "Share": {"columns"}, "TableCommitment": {"columns"}, "HiddenContents": {"comparison"},
-    "JointDigests": {"comparison"}, "KnownDigests": {"run"},
+    "JointDigests": {"comparison"},
     "HintPage": {"alignment"}, "OpenedPage": {"alignment", "opened", "windows"}, "ValuesPage": {"alignment"},
     "CommonRows": {"alignment"}, "HolderKey": {"run", "release"}, "CiphertextPage": {"run", "release"},
     "RowsAsked": {"release"}, "KeptParts": {"run"},
@@ -63,7 +63,6 @@ RELEASED: Mapping[str, set[str]] = {
     "ExactCounts": {"peer columns", "peer data"}, "PackedCounts": {"peer columns", "peer data"},
     "CountShares": {"peer columns", "peer data"},
     "SentTree": {"peer copy"}, "RowsAsked": {"party"}, "RowShares": {"party"},
-    "KnownDigests": {"peer columns", "peer data"},
 }  # fmt: skip
 """What is on record as released, or as brought by the peer, before these messages leave."""
 

@@ -18,7 +18,7 @@ from protocols.messages import SignedHead
 from protocols.terms import Method
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import bare_head
-from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, trained, with_terms
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,15 @@ def test_both_end_with_the_others_signed_head_and_the_model(hybrid: Sessions) ->
             assert shown.entries == len(theirs) - 1  # all but the head that it was given
     models = [of_kind(contents(hybrid, name), "model")[0]["digest"] for name in NAMES]
     assert models[0] == models[1]
+
+
+def test_the_same_run_again_ends_alike_and_its_counts_stand_in_the_ledger_once(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC), ANY_ODDS)
+    first, second = trained(sessions.run()[0]).outcome, trained(sessions.run()[0]).outcome
+    assert second == first
+    with sessions.ledger("alice") as ledger:
+        (told,) = dealings(ledger.entries())
+    assert told.told.numbers == first.smc_computations + 1  # Bob tells the class
 
 
 @pytest.mark.parametrize("method", [Method.RANDOMIZED, Method.SMC])

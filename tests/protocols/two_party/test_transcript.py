@@ -24,7 +24,6 @@ from protocols.messages import (
     HiddenContents,
     HolderKey,
     JointDigests,
-    KnownDigests,
     MaskedPage,
     ModelDigest,
     OpenedPage,
@@ -55,10 +54,10 @@ AGREEMENT = {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDig
 CLASS = {ClassCounts}
 COPIES = {DisguisedPage}
 BASE = {BaseOffer, BasePoints, SeedHints}
-CHOOSER = {KnownDigests, ChoicePage, ExactCounts} | BASE
-CORRECTOR = {KnownDigests, CorrectionPage, CountShares} | BASE
-HOLDER = {KnownDigests, HolderKey, CiphertextPage, ExactCounts}
-EVALUATOR = {KnownDigests, PackedCounts}
+CHOOSER = {ChoicePage, ExactCounts} | BASE
+CORRECTOR = {CorrectionPage, CountShares} | BASE
+HOLDER = {HolderKey, CiphertextPage, ExactCounts}
+EVALUATOR = {PackedCounts}
 TESTED = {ChoicePage, CorrectionPage, MaskedPage}  # classes are compared by gates on shared bits
 RANKED = {ChoicePage, CorrectionPage, MaskedPage, OpenedPage}  # windows are found by such gates
 MODELS = {ModelDigest}

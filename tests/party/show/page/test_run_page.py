@@ -272,14 +272,13 @@ def test_both_pages_state_the_accuracy_and_the_counts_that_the_run_ended_with(tm
     assert all("not known" not in page for page in pages)
 
 
-def test_a_later_run_is_told_with_what_it_added(tmp_path: Path) -> None:
+def test_a_later_run_is_told_with_what_it_revealed_itself(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     sessions.run(CASE.terms)
     settings = finished_parties(sessions, replace(CASE.terms, omega=2))["bob"]
     facts, costs = page_facts(settings), read_train_report(settings.parent / "report.json")
-    assert costs.remembered
     assert vars(facts.run.revealed) == costs.counts_of
-    assert costs.counts_of["tables"] == costs.smc_computations - costs.remembered
+    assert costs.counts_of["tables"] == costs.smc_computations
 
 
 def test_costs_of_another_run_are_refused_if_named_and_left_out_if_found(
