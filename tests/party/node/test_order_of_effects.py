@@ -276,9 +276,11 @@ HARMLESS = {
     ("entry release", "sent PeopleOffer"),
     *(("entry release", f"sent {kind}") for kind in ("Verdict", "BaseOffer")),
     *(("saved ANSWERS", f"sent {kind}") for kind in ("ChoicePage", "CorrectionPage", "MaskedPage")),
+    ("saved COPY", "sent Verdict"),
 }
 """That both were found to hold the same is written when it is known, and that lists differed when an alignment is on
-record; with whom we predict, before anything is asked; an offer of points holds no record. What was not kept of a tree
+record; with whom we predict, before anything is asked; an offer of points holds no record, and
+a word on how many sets we have of our own items follows from no copy. What was not kept of a tree
 is opened again, and is the same, noise included; what a word on its class is said of, `test_releases_of_trees` holds.
 """
 
