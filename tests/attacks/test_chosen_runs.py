@@ -6,23 +6,26 @@ Each test runs the attack on plain counts first, where it reads what it is after
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from party.errors import ConfigError
-from party.settings.job import read_job
 from protocols.messages import DisguisedPage, ExactCounts
 from protocols.randomized_response.related_question import disguise
 from protocols.tables.table import Codes, Table
-from protocols.terms import TERM_NAMES
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
 from tests.support.curious import Guarded, assert_built, assert_refused
 from tests.support.parties import Case, make_local, make_terms
 
-METHODS = ("hybrid", "smc", "randomized")
+WAYS: dict[str, dict[str, Any]] = {
+    "hybrid": {"method": "hybrid"},
+    "smc": {"method": "smc"},
+    "randomized": {"method": "randomized"},
+    "tree": {"method": "smc", "reveal": "tree", "max_depth": 2, "min_leaf": 20},
+}
 RECORDS = 200
 RNG = np.random.default_rng(14)
 ALICES: Codes = RNG.integers(0, 3, (RECORDS, 2)).astype(np.uint8)
@@ -56,21 +59,22 @@ def bob_with(label: NDArray[np.int64], name: str = "class") -> PartyInputs:
     return replace(local, table=Table((*others, replace(old, name=name)), local.table.codes))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_class_that_names_people_reads_every_row_and_is_refused(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_a_class_that_names_people_reads_every_row_and_is_refused(tmp_path: Path, way: str) -> None:
     everyone = np.arange(RECORDS)
     read = counts(ALICES, everyone, RECORDS).argmax(axis=1).T
     assert (read == ALICES).all()
-    case = holding(everyone, method=method)
+    case = holding(everyone, **WAYS[way])
     assert_refused(Guarded(tmp_path, case).meet(case.terms), "class values")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("way", sorted(WAYS.keys() - {"tree"}))
+def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(tmp_path: Path, way: str) -> None:
     """Nineteen people per run, all others in one class: eleven runs read two hundred rows.
 
     Each is refused for its class. It tells nothing, so it binds the data set to nothing: a class of enough people is
-    built with, and from then on the data set knows one table of Bob's.
+    built with, and from then on the data set knows one table of Bob's. Of a tree alone nobody hears how many have a
+    class; what it says of them is as many bits as are shown.
     """
     node, read = Guarded(tmp_path, holding(np.arange(RECORDS) % 20)), np.zeros_like(ALICES)
     for start in range(0, RECORDS, 19):
@@ -78,13 +82,13 @@ def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(
         label = np.full(RECORDS, 19)
         label[named] = np.arange(len(named))
         read[named] = counts(ALICES, label, 20).argmax(axis=1).T[: len(named)]
-        case = holding(label, method=method)
+        case = holding(label, **WAYS[way])
         assert_refused(node.meet(case.terms, make_local(case, "bob")), "class counts")
     assert (read == ALICES).all()
     assert not node.released
-    case = holding(np.arange(RECORDS) % 2, method=method)
+    case = holding(np.arange(RECORDS) % 2, **WAYS[way])
     assert_built(node.meet(case.terms, make_local(case, "bob")))
-    other = holding(np.arange(RECORDS) // 2 % 2, method=method)
+    other = holding(np.arange(RECORDS) // 2 % 2, **WAYS[way])
     assert_refused(node.meet(other.terms, make_local(other, "bob")), "peer data")
 
 
@@ -100,16 +104,16 @@ def test_a_class_that_its_holder_refuses_is_on_record_with_its_split_and_may_be_
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("way", WAYS)
 def test_two_classes_of_two_values_single_a_person_out_and_the_second_is_refused(
-    tmp_path: Path, method: str, opens: bool
+    tmp_path: Path, way: str, opens: bool
 ) -> None:
     """Twelve people have the first class; with one of them left out, eleven: large enough, both of them."""
     twelve, eleven = (np.isin(np.arange(RECORDS), np.arange(size)).astype(np.int64) for size in (12, 11))
     difference = counts(ALICES, twelve, 2)[:, :, 1] - counts(ALICES, eleven, 2)[:, :, 1]
     assert (difference.argmax(axis=1) == ALICES[11]).all()
     assert difference.sum() == 2
-    case = holding(twelve, method=method)
+    case = holding(twelve, **WAYS[way])
     node = Guarded(tmp_path, case)
     assert_built(node.meet(case.terms, opens=opens))
     assert_refused(node.meet(case.terms, bob_with(eleven), opens=opens), "peer data")
@@ -117,10 +121,8 @@ def test_two_classes_of_two_values_single_a_person_out_and_the_second_is_refused
     assert_refused(node.meet(named, bob_with(eleven, "other"), opens=opens), "class")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_two_splits_that_differ_by_one_person_tell_that_row_and_the_second_is_refused(
-    tmp_path: Path, method: str
-) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_two_splits_that_differ_by_one_person_tell_that_row_and_the_second_is_refused(tmp_path: Path, way: str) -> None:
     label = np.arange(RECORDS) % 2
     shares = Fraction(40, RECORDS), Fraction(41, RECORDS)
     many, fewer = (split_records(1, RECORDS, share)[0] for share in shares)
@@ -128,35 +130,20 @@ def test_two_splits_that_differ_by_one_person_tell_that_row_and_the_second_is_re
     difference = counts(ALICES[many], label[many], 2) - counts(ALICES[fewer], label[fewer], 2)
     assert (difference.sum(axis=2).argmax(axis=1) == ALICES[person]).all()
     assert difference.sum() == 2
-    case = holding(label, method=method, test=shares[0])
+    case = holding(label, **WAYS[way], test=shares[0])
     node = Guarded(tmp_path, case)
     assert_built(node.meet(case.terms))
     assert_refused(node.meet(replace(case.terms, test=shares[1])), "test")
     assert_refused(node.meet(replace(case.terms, seed=2)), "seed")
 
 
-def test_pruning_by_one_record_of_each_group_would_tell_its_class_and_no_job_can_ask_for_it(tmp_path: Path) -> None:
-    """The split is public: Bob's column makes groups of twenty records that grow the tree and one to prune it by."""
-    label = RNG.integers(0, 2, RECORDS)
-    train, pruning = split_records(1, RECORDS, Fraction(9, RECORDS))
-    for group, person in enumerate(pruning):
-        majority = np.bincount(label[train[20 * group : 20 * (group + 1)]], minlength=2).argmax()
-        told = int(label[person] == majority)  # of one record, how many are of the majority
-        assert (majority if told else 1 - majority) == label[person]
-    job = tmp_path / "job.toml"
-    job.write_text('method = "smc"\nclass = "class"\nprune = "9/200"\n')
-    with pytest.raises(ConfigError, match="prune: is a setting no more: max_depth and min_leaf"):
-        read_job(job)
-    assert "prune" not in TERM_NAMES
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_an_accuracy_over_one_person_tells_the_class_and_is_refused_for_every_seed(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_an_accuracy_over_one_person_tells_the_class_and_is_refused_for_every_seed(tmp_path: Path, way: str) -> None:
     """Bob knows what the tree says of the one person that is held out: one right or none is Alice's class of it."""
     label = RNG.integers(0, 2, RECORDS)
     node = Guarded(tmp_path, holding(label, "alice"))
     for seed in range(5):
-        case = holding(label, "alice", method=method, seed=seed, test=Fraction(1, RECORDS))
+        case = holding(label, "alice", **WAYS[way], seed=seed, test=Fraction(1, RECORDS))
         (person,) = split_records(seed, RECORDS, case.terms.test)[1]
         predicted = 0
         correct = int(label[person] == predicted)
