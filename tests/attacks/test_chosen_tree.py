@@ -14,15 +14,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from protocols.learning.ranking import GAIN_BITS, sum_bits
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.learning.whole import Gini, mixture
+from protocols.learning.whole import Gini, Whole, mixture
 from protocols.messages import TableCommitment
 from protocols.noise.geometric import Geometric
 from protocols.noise.own import KeyedNoise, TreeNoise
-from protocols.role import Message
+from protocols.oblivious.gates import Gates
+from protocols.role import Message, run_pair
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import tree_spending
 from protocols.secret_tree.held_out import noise_of_scores
+from protocols.secret_tree.window import open_windows
 from protocols.tables.expression import ROOT
 from protocols.tables.table import Table
 from protocols.terms import QUALITY, Growth
@@ -30,6 +33,7 @@ from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import split_of
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
+from tests.protocols.oblivious.test_gates import sides
 from tests.protocols.secret_tree.test_growth import Game
 from tests.protocols.two_party.test_held_out import agreements
 from tests.support.binomial import ShareTest
@@ -309,3 +313,29 @@ def test_who_stops_once_it_has_the_other_commitment_chooses_three_who_are_held_o
     ends = node.meet(terms, chosen[0])
     assert [end.error for end in ends] == [None, None]
     assert_refused(node.meet(terms, node.bob), "peer data")
+
+
+LEADS = np.random.default_rng(5).integers(-1 << GAIN_BITS, 1 << GAIN_BITS, 40)
+"""At each of forty nodes, how much more the first of two candidates is worth to Alice than the second."""
+
+
+def leads_above(pair: tuple[Gates, Gates], chosen: Whole) -> NDArray[np.bool_]:
+    """Return where the first is in a window of one if Bob says that the second is worth so much more."""
+    middle, nothing = 1 << GAIN_BITS, np.zeros_like(LEADS)
+    alice = np.stack([middle + LEADS, middle + nothing], axis=1)
+    bob = np.stack([nothing, chosen], axis=1)
+    one, other = pair
+    ours, _ = run_pair(open_windows(one, alice, 1, sum_bits(2)), open_windows(other, bob, 1, sum_bits(2)))
+    return ours[:, 0]
+
+
+def test_gains_that_one_side_chooses_read_a_lead_of_the_other_by_one_bit_a_window() -> None:
+    """Twenty-one windows over the same people bisect it; one says on which side of a number it is, and no more."""
+    pair = sides()
+    low, high = np.full_like(LEADS, -1 << GAIN_BITS), np.full_like(LEADS, 1 << GAIN_BITS)
+    for window in range(GAIN_BITS + 1):
+        assert (high - low == 2 << GAIN_BITS - window).all()
+        middle = (low + high) // 2
+        is_above = leads_above(pair, middle)
+        low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
+    assert (low == LEADS).all()
