@@ -17,8 +17,7 @@ from party.association.mining import (
     write_result,
 )
 from party.association.sent import check_sent_name, disguise_baskets, read_sent, write_sent
-from party.cli.outputs import settle_outputs
-from party.cli.values import form, fraction
+from party.cli.outputs import form, fraction, settle_outputs
 from party.data import check_table_name, read_frame
 from party.errors import ConfigError
 from party.files import is_there, resolved

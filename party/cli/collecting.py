@@ -5,13 +5,12 @@ import json
 import secrets
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from party.cli.outputs import settle_outputs
-from party.cli.values import form, fraction
+from party.cli.outputs import form, fraction, settle_outputs
 from party.data import check_table_name, read_frame
 from party.data.writer import table_bytes
 from party.errors import ConfigError
@@ -72,7 +71,7 @@ _MOST_LINKS = 10**6
 _MOST_SECONDS = 86400
 
 
-def run_new(arguments: argparse.Namespace) -> int:
+def _new(arguments: argparse.Namespace) -> int:
     """Write settings and design."""
     if arguments.table is None:
         questions = [typed_question(text, position) for position, text in enumerate(arguments.question, 1)]
@@ -89,7 +88,7 @@ def run_new(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_links(arguments: argparse.Namespace) -> int:
+def _links(arguments: argparse.Namespace) -> int:
     """Make links; their codes are in the file alone, which gets its name when all of them count."""
     settings = read_collector_settings(arguments.settings)
     if not 1 <= arguments.number <= _MOST_LINKS:
@@ -105,7 +104,7 @@ def run_links(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_serve(arguments: argparse.Namespace) -> int:
+def _serve(arguments: argparse.Namespace) -> int:
     """Serve until a signal ends it."""
     settings = read_collector_settings(arguments.settings)
     web = _web()
@@ -145,7 +144,7 @@ def _reading_lines(store: AnswerStore, asked: Questionnaire) -> list[str]:
     return shared_lines(asked)
 
 
-def run_publish(arguments: argparse.Namespace) -> int:
+def _publish(arguments: argparse.Namespace) -> int:
     """Let respondents test a model on their personal answers, instead of answering."""
     settings = read_collector_settings(arguments.settings)
     asked, bit = settings.questionnaire, settings.round_two
@@ -162,7 +161,7 @@ def run_publish(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_status(arguments: argparse.Namespace) -> int:
+def _status(arguments: argparse.Namespace) -> int:
     """Tell how far it is."""
     with _store(read_collector_settings(arguments.settings)) as store:
         status = store.status()
@@ -173,7 +172,7 @@ def run_status(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_close(arguments: argparse.Namespace) -> int:
+def _close(arguments: argparse.Namespace) -> int:
     """End the survey."""
     with _store(read_collector_settings(arguments.settings)) as store:
         if store.status().stage is SurveyStage.CLOSED:
@@ -183,7 +182,7 @@ def run_close(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_export(arguments: argparse.Namespace) -> int:
+def _export(arguments: argparse.Namespace) -> int:
     """Write the answers."""
     settings = read_collector_settings(arguments.settings)
     path, design = arguments.output, settings.questionnaire.path
@@ -196,7 +195,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_results(arguments: argparse.Namespace) -> int:
+def _results(arguments: argparse.Namespace) -> int:
     """Tell what the answers say so far."""
     settings = read_collector_settings(arguments.settings)
     asked, population = settings.questionnaire, settings.population
@@ -244,7 +243,7 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
     return 0
 
 
-def run_page(arguments: argparse.Namespace) -> int:
+def _page(arguments: argparse.Namespace) -> int:
     """Write the pages as they are served."""
     settings = read_collector_settings(arguments.settings)
     pages = {"page.html": main_page(settings)} | ({"form.html": form_page(settings)} if has_form(settings) else {})
@@ -256,7 +255,7 @@ def run_page(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_texts(arguments: argparse.Namespace) -> int:
+def _texts(arguments: argparse.Namespace) -> int:
     """Print the texts as they stand in a file of settings."""
     settings = read_collector_settings(arguments.settings)
     put("\n".join(["[texts]", *(f"{name} = {_quoted(text)}" for name, text in settings.texts.items())]))
@@ -292,3 +291,22 @@ def _web() -> _Web:
     web = _Web()
     web.app, web.server = app, server
     return web
+
+
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "new": _new,
+    "links": _links,
+    "serve": _serve,
+    "publish": _publish,
+    "status": _status,
+    "close": _close,
+    "export": _export,
+    "results": _results,
+    "page": _page,
+    "texts": _texts,
+}
+
+
+def command_survey(arguments: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    return _ACTIONS[arguments.action](arguments)

@@ -3,25 +3,28 @@
 import argparse
 import sys
 
-from party.cli.values import fraction
+import shtab
+
+from party.cli.main import COMMANDS, command_parser
+from party.cli.outputs import fraction
 from party.demo.errors import DemoError
 from party.demo.options import DemoOptions, OwnFiles, parse_omegas, parse_ways
-from party.demo.run import run_demo
+from party.demo.run import compare_all
 from party.demo.usual import USUAL_DATA, USUAL_WAYS
 from party.settings.depth import parse_depth
 from party.settings.job import usual_depth, usual_impurity
 from party.show.progress import make_progress
-from party.show.screen import columns, say
+from party.show.screen import columns, put, say
 from protocols.errors import InputError
 from protocols.terms import Counting, Impurity, Reveal
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_demo(arguments: argparse.Namespace) -> int:
     """Run it."""
     options = _options(arguments)
     try:
         with make_progress(arguments.progress) as display:
-            run_demo(options, display, say, columns())
+            compare_all(options, display, say, columns())
     except DemoError as error:
         say(f"cotally: {error}", sys.stderr)
         return error.code
@@ -59,3 +62,21 @@ def _source(arguments: argparse.Namespace) -> str | OwnFiles:
     if arguments.data is not None or any(part is None for part in own):
         raise InputError("tables of your own need --alice, --bob and --class, and no --data")
     return OwnFiles(arguments.alice, arguments.bob, arguments.class_name, arguments.id)
+
+
+def command_completion(arguments: argparse.Namespace) -> int:
+    """Print it, of all commands."""
+    parser = command_parser(*COMMANDS)
+    _complete_files(parser)
+    put(shtab.complete(parser, arguments.shell))
+    return 0
+
+
+def _complete_files(parser: argparse.ArgumentParser) -> None:
+    """Let the shell offer files wherever a path is read."""
+    for action in parser._actions:  # noqa: SLF001  # argparse has no other list of them
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for each in action.choices.values():
+                _complete_files(each)
+        elif action.type is not None and getattr(action.type, "__name__", "") == "Path":
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # how shtab is told

@@ -1,7 +1,8 @@
 """The command `cotally`: finds the subcommand, and turns every end into an exit code and at most one line of error.
 
-Each subcommand is a line in `COMMANDS`, a module of `party.cli.arguments` that declares its help and arguments, and one
-of this package with `run(arguments)`, which is imported when the arguments are read: it is slow to import.
+Each subcommand is a line in `COMMANDS`, a function of `party.cli.arguments` that declares its help and arguments, and
+one of this package that does it, which is imported when the arguments are read: it is slow to import.
+
 Exit codes: `party/SYMPTOMS.md` has the table.
 """
 
@@ -13,15 +14,15 @@ import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
+from inspect import getdoc
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, Protocol, TextIO, cast
+from typing import NoReturn, TextIO
 
-from party.cli.help import HelpFormatter
-from party.cli.loudness import add_loudness, run_as_loud
-from party.cli.parsing import Parser
+from party.cli.parsing import HelpFormatter, Parser, add_loudness, run_as_loud
 from party.errors import exit_code
 from party.keys.passphrase import asking
 from party.show import progress, screen
@@ -30,58 +31,53 @@ from party.show.passphrase import ask_passphrase
 from party.show.progress import complain
 from protocols.errors import CotallyError, InputError
 
-COMMANDS = {
-    "init": "make a party: keys, certificate, settings",
-    "trust": "trust the other party's certificate",
-    "pair": "trust each other's certificates by a short code",
-    "keys": "seal a party's keys, or renew its certificate",
-    "doctor": "find what keeps two parties from meeting",
-    "check": "tell what leaves, before it leaves",
-    "align": "find the people whom both parties list, or how many they are",
-    "plan": "tell what a run will cost, before it starts",
-    "serve": "listen, and take part in the runs that the peer opens",
-    "train": "open a run with the peer and build the tree",
-    "status": "list runs, how far each is and what it waits for",
-    "cancel": "give up a run that has not ended",
-    "ledger": "tell what was disclosed, and to whom",
-    "show": "print a model",
-    "rules": "list the association rules that two parties have found together",
-    "report": "write a finished run, a survey or baskets as one page, HTML or Markdown",
-    "predict": "classify the rows of a file",
-    "demo": "run everything on this machine, on real data",
-    "privacy": "tell what a design discloses",
-    "audit": "check that the disguise follows its design",
-    "size": "tell how many respondents a survey needs",
-    "disguise": "disguise a table of answers, or baskets, for a collector",
-    "estimate": "estimate counts from disguised answers",
-    "survey": "ask people in their browser, who toss the coin themselves",
-    "mine": "learn a tree, naive Bayes or association rules from what was disguised",
-    "completion": "print what lets a shell complete commands and options",
-}
-"""What each does, for the help of all."""
 
-_EXAMPLES = """Examples:
-  cotally demo
-  cotally init alice --dir alice --host alice.example.org
-  cotally COMMAND --help"""
+@dataclass(frozen=True)
+class Command:
+    """A subcommand.
+
+    Args:
+        summary: What it does, for the help of all.
+        arguments: The module of `party.cli.arguments` that declares its help and arguments, by `declare_` and its name.
+        work: The module of `party.cli` that has `command_` and its name.
+    """
+
+    summary: str
+    arguments: str
+    work: str
+
+
+COMMANDS = {
+    "init": Command("make a party: keys, certificate, settings", "parties", "parties"),
+    "trust": Command("trust the other party's certificate", "parties", "parties"),
+    "pair": Command("trust each other's certificates by a short code", "parties", "parties"),
+    "keys": Command("seal a party's keys, or renew its certificate", "parties", "parties"),
+    "doctor": Command("find what keeps two parties from meeting", "parties", "parties"),
+    "check": Command("tell what leaves, before it leaves", "runs", "looking"),
+    "align": Command("find the people whom both parties list, or how many they are", "runs", "train"),
+    "plan": Command("tell what a run will cost, before it starts", "runs", "plan"),
+    "serve": Command("listen, and take part in the runs that the peer opens", "runs", "serve"),
+    "train": Command("open a run with the peer and build the tree", "runs", "train"),
+    "status": Command("list runs, how far each is and what it waits for", "runs", "looking"),
+    "cancel": Command("give up a run that has not ended", "runs", "looking"),
+    "ledger": Command("tell what was disclosed, and to whom", "runs", "looking"),
+    "show": Command("print a model", "models", "models"),
+    "rules": Command("list the association rules that two parties have found together", "models", "models"),
+    "report": Command("write a finished run, a survey or baskets as one page, HTML or Markdown", "models", "report"),
+    "predict": Command("classify the rows of a file", "models", "predict"),
+    "demo": Command("run everything on this machine, on real data", "demo", "demo"),
+    "privacy": Command("tell what a design discloses", "collector", "collector"),
+    "audit": Command("check that the disguise follows its design", "collector", "collector"),
+    "size": Command("tell how many respondents a survey needs", "collector", "collector"),
+    "disguise": Command("disguise a table of answers, or baskets, for a collector", "collector", "collector"),
+    "estimate": Command("estimate counts from disguised answers", "collector", "collector"),
+    "survey": Command("ask people in their browser, who toss the coin themselves", "collector", "collecting"),
+    "mine": Command("learn a tree, naive Bayes or association rules from what was disguised", "collector", "mine"),
+    "completion": Command("print what lets a shell complete commands and options", "demo", "demo"),
+}
 
 _PRINTS = {Path(screen.__file__), Path(progress.__file__)}
 _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
-
-
-class Declaration(Protocol):
-    """What a module of `party.cli.arguments` has beside its docstring."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the arguments."""
-
-
-class Command(Protocol):
-    """What a subcommand's module has."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do it and return the exit code."""
-        ...
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,9 +110,9 @@ def _run(words: list[str], parsed: argparse.Namespace) -> int:
             parser.print_help()
             parser.exit()
         parser.parse_args(words, parsed)
-        command = cast("Command", import_module(f"party.cli.{parsed.command}"))
+        work = import_module(f"party.cli.{COMMANDS[parsed.command].work}")
         with asking(ask_passphrase):
-            code = run_as_loud(command.run, parsed)
+            code = run_as_loud(getattr(work, f"command_{parsed.command}"), parsed)
     except SystemExit:  # after --help and the like, whose text may have nowhere to go either
         sys.stdout.flush()
         raise
@@ -171,12 +167,14 @@ def command_parser(*wanted: str | None) -> Parser:
         prog="cotally",
         formatter_class=HelpFormatter,
         description="Two organisations build one decision tree over columns that neither shows the other, "
-        f"or one collector learns from the disguised answers of many.\n\n{_EXAMPLES}",
+        "or one collector learns from the disguised answers of many.\n\n"
+        "Examples:\n  cotally demo\n  cotally init alice --dir alice --host alice.example.org\n"
+        "  cotally COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"cotally {version('cotally')}")
     choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="command")
-    for name, summary in COMMANDS.items():
-        sub = choices.add_parser(name, help=summary, formatter_class=HelpFormatter)
+    for name, command in COMMANDS.items():
+        sub = choices.add_parser(name, help=command.summary, formatter_class=HelpFormatter)
         if name in wanted:
             _declare(name, sub)
             parser.wanted = name
@@ -185,10 +183,10 @@ def command_parser(*wanted: str | None) -> Parser:
 
 def _declare(name: str, parser: argparse.ArgumentParser) -> None:
     """Let a command's parser know its help and its arguments."""
-    declaration = cast("Declaration", import_module(f"party.cli.arguments.{name}"))
-    described, examples, commands = (declaration.__doc__ or "").partition("\nExamples:\n")
+    declare = getattr(import_module(f"party.cli.arguments.{COMMANDS[name].arguments}"), f"declare_{name}")
+    described, examples, commands = (getdoc(declare) or "").partition("\nExamples:\n")
     parser.description, parser.epilog = described, f"{examples}{commands}"
-    declaration.add_arguments(parser)
+    declare(parser)
     if name != "survey":  # whose actions have their own
         add_loudness(parser)
 

@@ -6,9 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.cli import baskets
-from party.cli.arguments.mine import OF_SETS
-from party.cli.outputs import settle_outputs
-from party.cli.values import form, fraction
+from party.cli.arguments.collector import OF_SETS
+from party.cli.outputs import form, fraction, settle_outputs
 from party.data import read_frame
 from party.models.any_file import write_model
 from party.settings.transactions import is_of_baskets
@@ -27,7 +26,7 @@ from protocols.terms import NO_SHARE, PRUNING_SHARE, Growth, Impurity
 _MOST_SEED = 2**63 - 1
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_mine(arguments: argparse.Namespace) -> int:
     """Learn, print and write."""
     of_baskets = is_of_baskets(arguments.design)
     if of_baskets and arguments.learner not in OF_SETS:

@@ -1,15 +1,23 @@
 """The parser of arguments: a mistake is one line, which says what was probably meant and where help is."""
 
 import argparse
+import platform
 import sys
-from collections.abc import Sequence
+import textwrap
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn
 
 from party.names import nearest, suggestion
 from party.settings.place import CONFIG_FILE
 from party.show.advice import argument_advice
-from party.show.screen import say
+from party.show.layout import wrapped
+from party.show.log import log_detail, start_details, stop_log
+from party.show.screen import columns, quiet, say
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,3 +63,51 @@ class Parser(argparse.ArgumentParser):
 
 _FEW = 12
 _OUTPUT = ("-o", "--output")
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Lays out the paragraphs of a command's docstring; lines that are indented there stay as they are."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=columns())
+
+    def format_help(self) -> str:
+        """Return the help; what argparse leaves too long, an option's many choices, goes on in another line."""
+        lines = super().format_help().split("\n")
+        return "\n".join(part for line in lines for part in wrapped(line, self._width))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrapped(" ".join(text.split()), width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
+        return "\n\n".join("\n".join(_laid_out(paragraph, indent, width)) for paragraph in paragraphs)
+
+
+def _laid_out(paragraph: str, indent: str, width: int) -> list[str]:
+    laid: list[str] = []
+    for is_kept, group in groupby(paragraph.split("\n"), lambda line: line.startswith(" ")):
+        lines = list(group)
+        laid += [indent + line for line in lines] if is_kept else wrapped(indent + " ".join(lines), width)
+    return laid
+
+
+def add_loudness(parser: argparse.ArgumentParser) -> None:
+    """Declare how much is told: every command has these."""
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="tell results and errors alone")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="tell more of what is done, but no data")
+
+
+def run_as_loud(run: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
+    """Run a command as loud as its arguments say, and return its exit code."""
+    if not parsed.verbose:
+        with quiet() if parsed.quiet else nullcontext():
+            return run(parsed)
+    details, began = start_details(), time.monotonic()
+    try:
+        log_detail(f"cotally {version('cotally')}, Python {platform.python_version()}, {platform.platform()}")
+        return run(parsed)
+    finally:
+        log_detail(f"{parsed.command} has ended after {time.monotonic() - began:.1f} s")
+        stop_log(details)

@@ -37,7 +37,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_plan(arguments: argparse.Namespace) -> int:
     """Run the command.
 
     Raises:

@@ -1,23 +1,243 @@
-"""`cotally predict`: classify the rows of a file."""
+"""`cotally predict`: classify rows, alone or with the peer, who holds the other columns."""
 
 import argparse
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isnan
+from pathlib import Path
 
-from party.cli.classified import Classified, check_written, write_classified
-from party.cli.predict_with import answered_before, predict_with
-from party.cli.values import form
-from party.data import read_frame
-from party.errors import AbsentColumnError
+import numpy as np
+
+from party.cli.arguments.models import RECEIVERS
+from party.cli.outputs import form, settle_outputs
+from party.cli.train import announce_match, compute_settings
+from party.data import Frame, check_table_name, name_flaw, read_frame, write_table
+from party.data.writer import Cell, table_text
+from party.errors import AbsentColumnError, ConfigError, DataError
+from party.files import is_there, kept_apart, locked_folder
+from party.keys.identity import load_identity
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
+from party.node.aligning import load_common
+from party.node.inputs import pinned_peer, with_workers
+from party.node.line import call_peer
+from party.node.offers import Offer, Offers, load_offer, offer_of_settings
+from party.node.players import Predicted
+from party.node.policy import check_job
+from party.node.session import Host, run_session
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, read_ledger
+from party.records.predictions import PredictionPages
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import PartyConfig, read_party_config
 from party.show.notices import tell
-from party.show.prediction import prediction_json, prediction_notes, unknown_lines
-from party.show.screen import put_json
+from party.show.prediction import (
+    classes_written,
+    joint_json,
+    joint_notes,
+    prediction_json,
+    prediction_notes,
+    unknown_lines,
+)
+from party.show.progress import make_progress, waiting
+from party.show.screen import note_all, put_json, say, say_all
 from protocols.errors import InputError
+from protocols.jobs import Predict, PredictionTerms
+from protocols.tables.arrays import Floats
+from protocols.tables.schema import Attribute
+from protocols.two_party.prediction import Answers
+from protocols.two_party.ways import way_of
+
+
+def _party(named: Path) -> PartyConfig:
+    if named.suffix == ".json":
+        raise InputError(f"{named} is a model: name your party in its place, and the model by --model")
+    return read_party_config(named)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Classified:
+    """The rows of a file in its order, the class of each and, where asked for, the share of each class.
+
+    A row that was not classified has an empty class, and shares that are no numbers.
+    """
+
+    frame: Frame
+    target: Attribute
+    labels: Sequence[str]
+    shares: Floats | None = None
+
+    def table(self, column: str) -> tuple[tuple[str, ...], list[Sequence[Cell]]]:
+        """Return names and cells of the columns, the class under this name."""
+        shares: list[list[float]] = [] if self.shares is None else self.shares.T.tolist()
+        known = [[None if isnan(each) else each for each in column] for column in shares]
+        names = new_columns(self.frame, column, self.target, probabilities=self.shares is not None)
+        return names, [*self.frame.cells, self.labels, *known]
+
+
+def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: bool) -> tuple[str, ...]:
+    """Return the columns of a file and those that are added.
+
+    Raises:
+        InputError: The name cannot be one.
+        DataError: The file has a column of such a name already.
+    """
+    flaw = name_flaw(column)
+    if flaw is not None:
+        raise InputError(f"--column: the name {flaw}")
+    added = (column, *(f"P({value})" for value in target.values if probabilities))
+    for name in added:
+        if name in frame.columns or added.count(name) > 1:
+            cure = "choose another with --column" if name == column else "rename it"
+            problem = f"the file has a column of this name already: {cure}"
+            raise DataError(problem, path=frame.path, column=name)
+    return (*frame.columns, *added)
+
+
+def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute, reads: Sequence[Path]) -> None:
+    """Make sure, before the work, that the rows can be written where the command's arguments say.
+
+    Raises:
+        InputError: They cannot, or would destroy what is read, or a file that is there.
+    """
+    new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
+    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    check_table_name(arguments.output)
+
+
+def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[str]) -> None:
+    """Write the rows to a file, or to the standard output, and say what their reader should know.
+
+    Raises:
+        InputError: They cannot be written.
+    """
+    names, cells = classified.table(column)
+    if output is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="surrogateescape")  # bytes that are no text are written as they were read
+        sys.stdout.write(table_text(names, cells, _text))
+        sys.stdout.flush()  # what cannot be written has nothing to be said about
+        note_all(notes)
+        return
+    replaced = is_there(output)
+    write_table(output, names, cells, _text)
+    note_all(notes)
+    say(classes_written(output, len(classified.frame), replaced=replaced), sys.stderr)
+
+
+def _text(share: float) -> str:
+    return f"{share:.6f}"
+
+
+def predict_with(arguments: argparse.Namespace) -> int:
+    """Classify the rows together with the peer, and write what we learn."""
+    config = _party(arguments.model)
+    settings = compute_settings(arguments, config)
+    address, peer = str(config.need_address()), pinned_peer(config)
+    if arguments.peer != peer.name:
+        raise ConfigError(f"{config.path}: [node] peer: is {peer.name!r}: run with --with {peer.name}")
+    model = arguments.tree or config.folder / "model.json"
+    offer = load_offer(config, model, arguments.rows)
+    tell(offer.notices)
+    reads = (config.path, config.data.file, model, arguments.rows)
+    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
+    job = Predict(_terms(arguments, offer))
+    with locked_folder(config.folder) as held:
+        local = load_common(config, KEY_FLOOR)
+        check_job(local, config, job, peer)
+        with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
+            progress.show(waiting(peer.name, address, config.node.patience))
+            with call_peer(config, load_identity(config.folder), peer) as channel:
+                host = Host(
+                    progress.follow,
+                    offers=Offers(lambda: offer),
+                    on_matched=lambda matched: announce_match(progress, matched),
+                )
+                report = run_session(ready, config, held, channel, job, host)
+    if isinstance(report.ended, Predicted):
+        write_predicted(report.ended, arguments.output, arguments.column)
+        if arguments.json:
+            put_json(joint_json(report.ended.offer, report.ended.answers, arguments.output))
+    return 0
+
+
+def answered_before(arguments: argparse.Namespace) -> int:
+    """Write what the peer has answered for these people before, from our ledger; nobody is called."""
+    config = _party(arguments.model)
+    model, peer = arguments.tree or config.folder / "model.json", pinned_peer(config)
+    offer = load_offer(config, model, arguments.rows)
+    tell(offer.notices)
+    reads = (config.path, config.data.file, model, arguments.rows)
+    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
+    local, terms = load_common(config, KEY_FLOOR), _terms(arguments, offer)
+    with read_ledger(config.folder, local.secrets.coins) as ledger:
+        pages = PredictionPages(PeerPages(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
+        known = pages.recall(offer.shared.people).known
+    if not known:
+        raise InputError(f"{peer.name} has told no class of these people by {model}: ask it (`--with {peer.name}`)")
+    rows = np.array([row for row, person in enumerate(offer.shared.people) if person in known], dtype=np.intp)
+    offer, positions = offer.only(rows), tuple(known[offer.shared.people[row]] for row in rows)
+    outcomes = way_of(offer.model, config.name, probabilities=terms.probabilities).outcomes
+    write_predicted(
+        Predicted(terms, offer, Answers(outcomes, positions, len(rows))), arguments.output, arguments.column
+    )
+    if arguments.json:
+        put_json(joint_json(offer, Answers(outcomes, positions, len(rows)), arguments.output))
+    return 0
+
+
+def _terms(arguments: argparse.Namespace, offer: Offer) -> PredictionTerms:
+    return PredictionTerms(
+        model=offer.model.digest(),
+        receiver=RECEIVERS[arguments.receiver],
+        probabilities=arguments.probabilities,
+    )
+
+
+def served_offers(config: PartyConfig) -> Offers:
+    """Return what a node that listens brings to a prediction, read anew for each session."""
+    return Offers(partial(offer_of_settings, config), tell)
+
+
+def write_served(predicted: Predicted, folder: Path) -> None:
+    """Write what a node that listens has learned, under a name that no other file has."""
+    write_predicted(predicted, kept_apart(folder / "predictions.csv"), "prediction")
+
+
+def write_predicted(predicted: Predicted, output: Path | None, column: str) -> None:
+    """Write what we have learned, if anything, and say what there is to say.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    offer, answers = predicted.offer, predicted.answers
+    notes = list(joint_notes(offer, answers, output))
+    if answers is None:
+        say_all(notes, sys.stderr)
+        return
+    write_classified(output, column, _classified(offer, answers, probabilities=predicted.terms.probabilities), notes)
+
+
+def _classified(offer: Offer, answers: Answers, *, probabilities: bool) -> Classified:
+    """Put the answers into the order of the file; a row of a person whom the peer does not list has none."""
+    target = offer.model.schema.class_attribute
+    labels = [""] * len(offer.frame)
+    shares = np.full((len(labels), target.size), np.nan) if probabilities else None
+    for row, position in zip(offer.order, answers.positions, strict=True):
+        outcome = answers.outcomes[position]
+        labels[row] = target.values[outcome.label]
+        if shares is not None:
+            shares[row] = outcome.shares
+    return Classified(offer.frame, target, labels, shares)
+
 
 _SOME_ROWS = 10  # of fewer, unknown cells may be so by chance
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_predict(arguments: argparse.Namespace) -> int:
     """Classify and write."""
     if arguments.json and arguments.output is None:
         raise InputError("--json tells what became of rows that go to a file: name it (-o)")

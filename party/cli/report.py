@@ -31,7 +31,7 @@ _FAILED = 1
 _USUAL_COSTS = "report.json"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_report(arguments: argparse.Namespace) -> int:
     """Gather what there is to tell, and write the page."""
     if arguments.output.suffix.lower() not in PAGES:
         raise InputError(f"-o {arguments.output} must end in one of {', '.join(PAGES)}")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
-from party.cli.predict_with import served_offers, write_served
+from party.cli.predict import served_offers, write_served
 from party.cli.train import announce, announce_match, compute_settings, place_results, write_results
 from party.errors import IdentityError
 from party.files import FolderLock, kept_apart, locked_folder, resolved
@@ -36,7 +36,7 @@ from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError, InputError
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_serve(arguments: argparse.Namespace) -> int:
     """Run the command, and keep a log of it where one is asked for.
 
     Raises:

@@ -16,10 +16,9 @@ from party.association.mining import (
     sets_of_columns,
 )
 from party.association.sent import read_sent
-from party.cli.audit import fresh_draw
 from party.cli.baskets import fresh_words
-from party.cli.estimate import read_samples
-from party.cli.values import form, fraction
+from party.cli.collector import fresh_draw, read_samples
+from party.cli.outputs import form, fraction
 from party.models.any_file import read_model
 from party.names import printable
 from party.settings.transactions import BasketDesign, is_of_baskets, read_basket_design

@@ -17,7 +17,7 @@ from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.cancelling import AwaitedRuns
-from party.node.inputs import pinned_peer, with_workers
+from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.players import FoundRules, Matched, OnAgreed, Trained
 from party.node.policy import check_job
@@ -28,16 +28,16 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.alignment import matched_lines
+from party.show.alignment import matched_json, matched_lines
 from party.show.found_rules import found_rules_lines
-from party.show.notices import telling_once
+from party.show.notices import tell, telling_once
 from party.show.parties import expiry_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.run_report import report_json, rules_report, train_report
 from party.show.screen import note, note_all, put_json, say_all
 from party.show.status import resumed_text
 from party.show.training import agreed_lines, expected, interrupted, result_lines
-from protocols.jobs import Job
+from protocols.jobs import Align, Job
 from protocols.privacy.attack import Disclosure
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
@@ -46,7 +46,7 @@ from protocols.two_party.inputs import PartyInputs
 _MEETINGS = 6
 
 
-def run(arguments: argparse.Namespace) -> int:
+def command_train(arguments: argparse.Namespace) -> int:
     """Run the command."""
     config = read_party_config(arguments.party)
     read_job(arguments.job)  # one that cannot be read is refused before the data are
@@ -189,3 +189,24 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
         say_all(lines, sys.stderr)
     if costs is not None:
         write_train_report(costs, told)
+
+
+def command_align(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    config, job = read_party_config(arguments.party), Align(arguments.count_only)
+    settings = compute_settings(arguments, config)
+    address = str(config.need_address())
+    identity, peer = load_identity(config.folder), pinned_peer(config)
+    with locked_folder(config.folder) as held:
+        local = load_inputs(config, KEY_FLOOR, tell)
+        check_job(local, config, job, peer)
+        with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
+            progress.show(waiting(peer.name, address, config.node.patience))
+            with call_peer(config, identity, peer) as channel:
+                report = run_session(ready, config, held, channel, job, Host(progress.follow))
+    if isinstance(report.ended, Matched):
+        if arguments.json:
+            put_json(matched_json(report.ended))
+        else:
+            say_all(matched_lines(report.ended), sys.stderr)
+    return 0

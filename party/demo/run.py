@@ -103,7 +103,7 @@ def _planned(options: DemoOptions, way: Counting) -> Iterator[Run]:
     yield Run(way, Method.SMC)
 
 
-def run_demo(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
+def compare_all(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
     """Run everything and report it line by line, tables and drawings at most this wide.
 
     Raises:

@@ -4,7 +4,7 @@ import argparse
 from contextlib import chdir
 from pathlib import Path
 
-from party.cli.arguments import report as declared
+from party.cli.arguments import models
 from party.cli.main import main
 from party.cli.survey_report import survey_page
 from party.show.page.parts import Document
@@ -21,7 +21,7 @@ NAME = HOSTILE.replace("\x00\x1b[2J", "")  # a design refuses what cannot be pri
 def parsed(*words: str) -> argparse.Namespace:
     """The arguments of `cotally report`, as its command gets them; the audit is a short one."""
     parser = argparse.ArgumentParser()
-    declared.add_arguments(parser)
+    models.declare_report(parser)
     return parser.parse_args([*words, *FAST, "-o", "report.html"])
 
 

@@ -1,6 +1,5 @@
-"""What each command's help says and which arguments it takes: a module per command, and what several share.
+"""What each command's help says and which arguments it takes: by a function each, in a module per family.
 
-A module here has the help as its docstring, whose examples stand at the end, and `add_arguments(parser)`. None imports
-what the work needs, so that help and mistakes are answered at once; `party.cli` has a module of the same name with
-`run(arguments)`, which is imported when the arguments are read.
+The function's docstring is the help, whose examples stand at the end. No module here imports what the work needs, so
+that help and mistakes are answered at once.
 """

@@ -1,18 +1,4 @@
-"""Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
-
-A data set's columns are dealt to two parties at random. The parties then run `randomized`, `hybrid` for each window,
-and `smc`; the demo compares all of them with plain ID3 on the joined table. Counts are made by the papers' protocol
-first, dot products by Paillier; then the fast way, by oblivious transfer. No run knows what another has counted. Of
-two files of your own, the parties grow the tree alone, and reveal no count. In these files, numbers are split in two
-at the median of their range, and texts become the commonest one or "other"; settings of your own (`cotally init`) can
-do better.
-
-Examples:
-  cotally demo
-  cotally demo --omega 1,2,3,4,5,all
-  cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
-  cotally demo --alice a.csv --bob b.csv --class outcome --noise 1
-"""
+"""The demonstration, and completion for shells."""
 
 import argparse
 from pathlib import Path
@@ -25,8 +11,22 @@ from party.settings.key_sizes import USUAL_KEY_BITS
 from protocols.terms import Impurity, Reveal
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+def declare_demo(parser: argparse.ArgumentParser) -> None:
+    """Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
+
+    A data set's columns are dealt to two parties at random. The parties then run `randomized`, `hybrid` for each
+    window, and `smc`; the demo compares all of them with plain ID3 on the joined table. Counts are made by the
+    papers' protocol first, dot products by Paillier; then the fast way, by oblivious transfer. No run knows what
+    another has counted. Of two files of your own, the parties grow the tree alone, and reveal no count. In these
+    files, numbers are split in two at the median of their range, and texts become the commonest one or "other";
+    settings of your own (`cotally init`) can do better.
+
+    Examples:
+      cotally demo
+      cotally demo --omega 1,2,3,4,5,all
+      cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
+      cotally demo --alice a.csv --bob b.csv --class outcome --noise 1
+    """
     _add_source(parser)
     _add_runs(parser)
     _add_trees(parser)
@@ -105,3 +105,13 @@ def _add_trees(parser: argparse.ArgumentParser) -> None:
         choices=Impurity.names(),
         help="what splits are chosen by (default: information_gain; of a tree alone with noise gini)",
     )
+
+
+def declare_completion(parser: argparse.ArgumentParser) -> None:
+    """Print what lets a shell complete the commands, options and files of `cotally`, in the shell's language.
+
+    Examples:
+      cotally completion bash > ~/.local/share/bash-completion/completions/cotally
+      cotally completion zsh > ~/.zfunc/_cotally
+    """
+    parser.add_argument("shell", choices=("bash", "zsh"), help="whose language to print")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from party.cli import show
+from party.cli import models
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_key, load_secret
 from party.models.tree_file import tree_from_json, tree_json
@@ -232,7 +232,7 @@ def test_a_terminal_without_the_characters_gets_stand_ins(model: Path) -> None:
 def test_an_error_of_the_peer_has_its_own_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(show, "run", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
+    monkeypatch.setattr(models, "command_show", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
     assert cli.main(["show", "x"]) == 3
     assert capsys.readouterr().err == "cotally: two lines\n"
 
@@ -243,7 +243,7 @@ def test_an_unexpected_error_is_one_line_without_its_text(
     def fail(_: object) -> int:
         raise ValueError("a cell's content")
 
-    monkeypatch.setattr(show, "run", fail)
+    monkeypatch.setattr(models, "command_show", fail)
     monkeypatch.delenv(DEBUG, raising=False)
     assert cli.main(["show", "x"]) == 1
     line = capsys.readouterr().err
@@ -259,7 +259,7 @@ def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     def interrupt(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(show, "run", interrupt)
+    monkeypatch.setattr(models, "command_show", interrupt)
     assert cli.main(["show", "x"]) == 130
     assert capsys.readouterr().err == "cotally: interrupted\n"
 
@@ -270,7 +270,7 @@ def test_a_request_to_end_runs_what_cleans_up(monkeypatch: pytest.MonkeyPatch) -
         return 0
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(show, "run", end)
+    monkeypatch.setattr(models, "command_show", end)
     try:
         with pytest.raises(SystemExit) as ended:
             cli.main(["show", "x"])
@@ -297,7 +297,7 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
     ):
         stream = Terminal()
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(show, "run", lambda _, error=error: fail(error))
+        monkeypatch.setattr(models, "command_show", lambda _, error=error: fail(error))
         cli.main(["show", "x"])
         assert stream.getvalue() == f"\r\x1b[K{'━' * 5}{' ' * 15} encrypting 25%\ncotally: {text}\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from party.cli import show
+from party.cli import models
 from party.errors import PausedError, PeerLostError, exit_code
 from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
 from tests.support.processes import cotally_here
@@ -39,7 +39,7 @@ def test_every_end_has_its_code(monkeypatch: pytest.MonkeyPatch, error: BaseExce
         raise error
 
     monkeypatch.setattr(cli, "_drop", lambda _: None)  # of the real output, which a test has lent
-    monkeypatch.setattr(show, "run", fail)
+    monkeypatch.setattr(models, "command_show", fail)
     assert cotally_here("show", "x").code == code
     assert code in TABLE
 

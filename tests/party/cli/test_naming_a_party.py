@@ -109,4 +109,4 @@ def test_a_file_of_another_kind_and_a_folder_are_told_as_such(here: Path) -> Non
     )
     taken = cotally_here("privacy", "bob/party.toml")
     assert_one_line(taken, 2, "is the settings of a party (party.toml); what is wanted here is a design (design.toml)")
-    assert_one_line(cotally_here("privacy", "bob"), 2, "bob is a folder: name the file in it (bob/party.toml)")
+    assert_one_line(cotally_here("privacy", "bob"), 2, "bob is a folder: name the file in it (", "bob/party.toml")

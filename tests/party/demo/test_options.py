@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from party.cli.values import fraction
+from party.cli.outputs import fraction
 from party.demo.options import parse_omegas, parse_ways
 from party.settings.depth import parse_depth
 from protocols.errors import InputError

@@ -15,7 +15,7 @@ from party.demo.errors import DemoError, PartyFailedError
 from party.demo.folders import config_path, held_folder, write_parties
 from party.demo.options import DemoOptions
 from party.demo.reference import Reference, make_reference
-from party.demo.run import Run, planned, run_demo
+from party.demo.run import Run, compare_all, planned
 from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_inputs
@@ -107,7 +107,7 @@ def reference_of(out: Path) -> Reference:
 def play(monkeypatch: pytest.MonkeyPatch, asked: DemoOptions, twist: Twist = faithful) -> Shown:
     fake_parties(monkeypatch, asked.out, twist)
     shown = Shown()
-    run_demo(asked, shown, shown.say)
+    compare_all(asked, shown, shown.say)
     return shown
 
 
@@ -235,7 +235,7 @@ def test_a_model_that_is_not_written_ends_the_demo(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(demo, "train", lambda *_: None)
     shown = Shown()
     with pytest.raises(DemoError, match=r"bob/model\.json was not written"):
-        run_demo(options(tmp_path / "out"), shown, shown.say)
+        compare_all(options(tmp_path / "out"), shown, shown.say)
 
 
 def test_a_second_demo_leaves_the_folder_of_one_that_runs_as_it_is(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_second_demo_leaves_the_folder_of_one_that_runs_as_it_is(tmp_path: Pat
                 (out / "alice" / "data.csv").write_text("id,a\n")
             before = sorted(out.rglob("*"))
             with pytest.raises(InputError, match=r"another `cotally` process is working in .*out: wait"):
-                run_demo(options(out), shown, shown.say)
+                compare_all(options(out), shown, shown.say)
             assert sorted(out.rglob("*")) == before
         assert out.exists() == (stage == "has parties")
 
@@ -256,7 +256,7 @@ def test_a_second_demo_leaves_the_folder_of_one_that_runs_as_it_is(tmp_path: Pat
 def test_a_disguise_that_cannot_work_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     shown = Shown()
     with pytest.raises(InputError, match="theta"):
-        run_demo(options(tmp_path / "out", data="tic-tac-toe", theta=Fraction(10**17, 10**18 - 1)), shown, shown.say)
+        compare_all(options(tmp_path / "out", data="tic-tac-toe", theta=Fraction(10**17, 10**18 - 1)), shown, shown.say)
     assert not list(tmp_path.iterdir())
 
 
@@ -323,7 +323,7 @@ def test_the_demo_passes_on_a_partys_error_and_code(
     def fail(*_: object) -> None:
         raise PartyFailedError(BOB, "is gone", 3)
 
-    monkeypatch.setattr(command, "run_demo", fail)
+    monkeypatch.setattr(command, "compare_all", fail)
     assert cli.main(["demo", "--progress", "none", "--out", str(tmp_path / "out")]) == 3
     assert capsys.readouterr().err == "cotally: bob: is gone\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.cli.predict_with import write_predicted
+from party.cli.predict import write_predicted
 from party.models.any_file import write_model
 from party.node.offers import load_offer
 from party.node.players import Predicted

@@ -1,0 +1,154 @@
+"""Models, and the reports about them."""
+
+import argparse
+from pathlib import Path
+
+from party.cli.arguments.common import add_form, add_json, add_more_answers, add_overwrite, add_work
+from protocols.jobs import Receiver
+
+
+def declare_show(parser: argparse.ArgumentParser) -> None:
+    """Print a model: as text, as a drawing in SVG, PNG or for Graphviz, or as JSON.
+
+    Of a tree the numbers in brackets are the records of each class, in the order of the first line; of naive Bayes the
+    tables are the chances of each value, given the class; supports of itemsets have intervals.
+
+    Examples:
+      cotally show bob/model.json --levels 3
+      cotally show bob/model.json --svg > tree.svg
+    """
+    parser.add_argument("model", type=Path, metavar="model.json")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--dot", action="store_true", help="for Graphviz: cotally show model.json --dot | dot -Tsvg")
+    form.add_argument("--svg", action="store_true", help="as a drawing: cotally show model.json --svg > tree.svg")
+    form.add_argument("--png", action="store_true", help="as an image: cotally show model.json --png > model.png")
+    form.add_argument("--json", action="store_true", help="as JSON, checked and in its standard layout")
+    parser.add_argument(
+        "--levels", type=int, metavar="N", help="leave out what is deeper than N splits, or sets of more items"
+    )
+
+
+def declare_rules(parser: argparse.ArgumentParser) -> None:
+    """List the association rules that two parties have found together, or the frequent itemsets.
+
+    Supports and confidences are exact unless they are marked: an estimate has an error, and "(?)" where its
+    interval holds the threshold.
+
+    Examples:
+      cotally rules bob/model.json --metric lift --min-threshold 1.2
+      cotally rules bob/model.json --itemsets -o itemsets.csv
+    """
+    parser.add_argument("model", type=Path, metavar="model.json", help="what a run with learner = rules has written")
+    parser.add_argument("--itemsets", action="store_true", help="the frequent itemsets in place of rules")
+    parser.add_argument("--metric", default="confidence", metavar="NAME", help="confidence, or lift and others")
+    parser.add_argument("--min-threshold", default="4/5", metavar="T", help="of that metric (default: %(default)s)")
+    parser.add_argument("-o", "--output", type=Path, metavar="rules.csv", help="a file for all of them")
+    add_overwrite(parser)
+    add_json(parser)
+
+
+def declare_report(parser: argparse.ArgumentParser) -> None:
+    """Write a finished run, a survey or disguised baskets as one HTML file, or as Markdown if its name ends in .md.
+
+    Of a run: the model drawn, what it is worth, what each side learned, how to compare it; what `show`, `ledger
+    show` and `privacy` print of this party's side, and no cell of a table. The costs of the run are in it if
+    `--costs` names the report that `train --report` wrote, or if that is report.json beside the settings.
+
+    Of a survey: shares of all columns with intervals, what was learned, what a response discloses, before and after
+    mining and to who knows personal answers, and an audit of the sampler. Of baskets: supports with intervals,
+    itemsets and rules, breaches, the audit. The HTML file asks for no other and runs no script.
+
+    Examples:
+      cotally report bob -o report.html
+      cotally report bob --levels 3 -o report.md
+      cotally report disguised.csv design.toml -o survey.html --ask 'smoker = yes and sex = f'
+    """
+    parser.add_argument(
+        "party",
+        type=Path,
+        metavar="PARTY|disguised.csv",
+        help="of a run, this party: its folder, its party.toml, or its name; of a survey, the disguised answers",
+    )
+    parser.add_argument(
+        "design", type=Path, nargs="?", metavar="design.toml", help="what was asked and how it was disguised"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown"
+    )
+    parser.add_argument("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
+    parser.add_argument(
+        "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)"
+    )
+    parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of a tree, or sets of N items at most")
+    add_overwrite(parser)
+    _add_survey(parser)
+
+
+def _add_survey(parser: argparse.ArgumentParser) -> None:
+    """Declare what there is to say of answers and baskets."""
+    parser.add_argument(
+        "--ask",
+        action="append",
+        default=[],
+        metavar="EXPRESSION",
+        help="estimate this too, such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'; may be repeated",
+    )
+    parser.add_argument("--confidence", type=float, metavar="C", help="confidence of the intervals, 0.95 if not given")
+    parser.add_argument("--min-support", metavar="S", help="look for itemsets and rules of this support, such as 1/100")
+    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set")
+    parser.add_argument("--min-threshold", metavar="T", help="least confidence of a rule, 4/5 if not given")
+    parser.add_argument(
+        "--shift", metavar="S", help="shift of theta that the audit must catch, 1/20 if not given; larger is faster"
+    )
+    add_more_answers(parser)
+    add_form(parser)
+
+
+RECEIVERS = {"us": Receiver.INITIATOR, "peer": Receiver.RESPONDER, "both": Receiver.BOTH}
+
+
+def declare_predict(parser: argparse.ArgumentParser) -> None:
+    """Classify the rows of a CSV or Parquet file and write them with one more column.
+
+    Columns are found by name, or by `party.name` where both parties have a column of that name; only those that the
+    model reads are needed: the splits of a tree, all columns of naive Bayes. Numbers fall into the bins of the
+    model. A missing cell counts as the value "missing" where the model has it, else as "other". A cell that the
+    model does not know (never seen in training, or missing where the model knows no missing value) gives its row
+    the majority class of the node that it reached; naive Bayes leaves it out. How many such cells each column has
+    is told on the standard error; so is, if the file has the class column, the accuracy over the rows whose class
+    is given.
+
+    With --with PEER the first argument names this party, the file holds the ids and our own columns of the model,
+    and the peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to
+    the other. What was answered is kept: --answered in place of --with writes again which classes the peer has told
+    for these people, as after a crash, and at the side that served; it calls nobody.
+
+    Examples:
+      cotally predict bob/model.json rows.csv -o classified.csv
+      cotally predict bob --with alice rows.csv --probabilities
+      cotally predict alice --answered new-rows.csv -o predictions.csv
+    """
+    parser.add_argument(
+        "model",
+        type=Path,
+        metavar="MODEL",
+        help="model.json; with --with this party: its folder, its party.toml, or its name",
+    )
+    parser.add_argument("rows", type=Path, metavar="rows.csv", help="CSV or Parquet; - for the standard input")
+    parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
+    parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
+    parser.add_argument("--probabilities", action="store_true", help="add the share of each class, as P(class)")
+    add_overwrite(parser)
+    add_form(parser)
+    _add_joint(parser)
+    add_json(parser)
+
+
+def _add_joint(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of a prediction with a peer."""
+    joint = parser.add_argument_group("with a peer")
+    joint.add_argument("--with", dest="peer", metavar="PEER", help="the party that holds the other columns")
+    joint.add_argument("--answered", action="store_true", help="write what the peer has answered before")
+    joint.add_argument("--model", dest="tree", type=Path, help="the model (default: model.json in the party's folder)")
+    joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
+    add_work(parser)

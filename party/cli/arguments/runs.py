@@ -1,0 +1,161 @@
+"""Runs of two parties: what leaves and costs, each run, and what is on record."""
+
+import argparse
+from pathlib import Path
+
+from party.cli.arguments.common import add_json, add_overwrite, add_party, add_results, add_work
+
+
+def declare_check(parser: argparse.ArgumentParser) -> None:
+    """Print what leaves, before it leaves: each column, what the copy and a run disclose, what left before.
+
+    Nobody is called, and nothing is written. With a job the disguise and the run are those of the job; a job that this
+    party itself would refuse ends with that refusal.
+
+    Examples:
+      cotally check bob
+      cotally check bob job.toml --full
+    """
+    add_party(parser)
+    parser.add_argument("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run")
+    parser.add_argument(
+        "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
+    )
+    parser.add_argument("--full", action="store_true", help="print everything that the copy discloses")
+    add_json(parser)
+
+
+def declare_align(parser: argparse.ArgumentParser) -> None:
+    """Find the people whom both parties list: which they are, or with `--count-only` how many.
+
+    Each side learns how many ids the other brings, how many both have, and which of its own these are; nothing of
+    the others, and no id crosses. `train` then uses the rows of the common people, in the order that both sides
+    have. The peer must be serving.
+
+    Examples:
+      cotally align bob --count-only
+      cotally align bob
+    """
+    add_party(parser)
+    parser.add_argument("--count-only", action="store_true", help="tell how many people are common, and not who")
+    add_work(parser)
+    add_json(parser)
+
+
+def declare_plan(parser: argparse.ArgumentParser) -> None:
+    """Tell what a run will cost, before anybody is called: seconds, traffic, memory, round trips; and what it may tell.
+
+    Below stands what the same run would cost with SMC alone and with windows of 1, 3 and all attributes. Other tables,
+    machines and lines may be supposed.
+
+    Examples:
+      cotally plan bob job.toml
+      cotally plan bob job.toml --records 1000000 --megabits 100 --delay 20
+    """
+    add_party(parser)
+    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    parser.add_argument(
+        "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
+    )
+    parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
+    parser.add_argument("--records", type=int, metavar="N", help="of a table like ours (default: those of ours)")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)"
+    )
+    parser.add_argument("--megabits", type=float, metavar="N", help="that the line carries per second each way")
+    parser.add_argument("--delay", type=float, metavar="MS", help="of the line one way, in milliseconds")
+    add_json(parser)
+
+
+def declare_serve(parser: argparse.ArgumentParser) -> None:
+    """Listen, and take part in the runs that the peer opens, one after another, until it is stopped.
+
+    What this party agrees to stands in its settings, under `[agree]`.
+
+    Examples:
+      cotally serve alice
+      cotally serve alice --log node.log
+    """
+    add_party(parser)
+    parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
+    parser.add_argument(
+        "--log",
+        metavar="FILE|json",
+        help="keep a log with times and levels, without data: in a file, or as JSON lines on the standard error",
+    )
+    add_results(parser)
+
+
+def declare_train(parser: argparse.ArgumentParser) -> None:
+    """Open a run with the peer, who serves, and build the model that the job asks for.
+
+    Both sides compare versions, terms and people before any data leave. A run that was cut off goes on when both start
+    again.
+
+    Examples:
+      cotally train bob job.toml
+      cotally train bob job.toml --model second.json --report costs.json
+    """
+    add_party(parser)
+    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    parser.add_argument("--fresh", action="store_true", help="begin anew where an earlier run could go on")
+    add_results(parser)
+    add_json(parser)
+
+
+def declare_status(parser: argparse.ArgumentParser) -> None:
+    """List the runs of a party, how far each has come, and what each waits for.
+
+    Examples:
+      cotally status bob
+      cotally status bob --all --json
+    """
+    add_party(parser, here=True)
+    parser.add_argument("--all", action="store_true", help="list runs that have ended, too")
+    add_json(parser)
+
+
+def declare_cancel(parser: argparse.ArgumentParser) -> None:
+    """Give up a run that has not ended, here and, when both meet, at the peer.
+
+    A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step.
+    The job may be started again, and then begins anew; what was told stays told.
+
+    What waits for its peer before a run has begun, and `align` and `predict` at any time, have no run to be
+    cancelled, and `cotally status` says so: end them by Ctrl-C where they run, or SIGTERM.
+
+    Examples:
+      cotally cancel bob 0123456789abcdef
+    """
+    add_party(parser, here=True)
+    parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` tells it")
+    add_json(parser)
+
+
+ACTIONS = ("show", "verify", "export")
+
+
+def declare_ledger(parser: argparse.ArgumentParser) -> None:
+    """Tell what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
+
+    `show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or put
+    elsewhere; that a whole ledger was put back from a backup, only the peer can notice, when both meet again.
+    `export` prints all entries as JSON, or writes them to a file.
+
+    Examples:
+      cotally ledger show alice
+      cotally ledger verify alice
+      cotally ledger export alice -o ledger.json
+    """
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=ACTIONS,
+        default="show",
+        help="tell it in words (default), check it, or print it as JSON",
+    )
+    add_party(parser)
+    parser.add_argument("--full", action="store_true", help="show every exact count")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where export writes (default: the screen)")
+    add_overwrite(parser)
+    add_json(parser)

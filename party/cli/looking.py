@@ -1,0 +1,129 @@
+"""What one side looks at: `check`, `status`, `cancel`, `ledger`."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from party.cli.outputs import settle_outputs
+from party.data import Notice
+from party.files import is_locked, is_there, write_atomically
+from party.keys.keystore import load_secret
+from party.names import printable
+from party.node.aligning import load_common
+from party.node.check import check_party
+from party.node.inputs import ReleasedBefore
+from party.records.entries import date_text, last_head, now
+from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, recorded_runs, unknown_run
+from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, read_ledger
+from party.records.tally import dealings, peers
+from party.settings.job import read_job
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import read_party_config
+from party.settings.place import CONFIG_FILE
+from party.show.check import check_blocks, check_json
+from party.show.ledger import dealings_lines, head_line, ledger_written_line, whole_line
+from party.show.ledger_json import dealings_json, whole_json
+from party.show.screen import columns, json_text, lay_out, put_json, say, say_all
+from party.show.status import cancelled_text, open_run_lines, runs_json
+from protocols.errors import InputError
+from protocols.two_party.memory import bare_head
+
+
+def command_check(arguments: argparse.Namespace) -> int:
+    """Look and tell.
+
+    Raises:
+        InputError: A file cannot be used, or we would refuse the job.
+    """
+    config = read_party_config(arguments.party)
+    notices: list[Notice | ReleasedBefore] = []
+    local = load_common(config, KEY_FLOOR, notices.extend)
+    terms = None if arguments.job is None else read_job(arguments.job, people=local.listed).terms
+    peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
+    if peer_columns < 1:
+        raise InputError("--peer-columns must be 1 or more")
+    found = check_party(local, config, terms, peer_columns, str if arguments.json else printable)
+    if arguments.json:
+        content = check_json(found, config.agree, notices)
+        put_json(content)
+    else:
+        lay_out(check_blocks(found, config.agree, notices, full=arguments.full, width=columns()), columns())
+    if found.run is not None and found.run.flaw is not None:
+        raise found.run.flaw
+    return 0
+
+
+def command_status(arguments: argparse.Namespace) -> int:
+    """Read the journal, whoever writes it meanwhile."""
+    config = read_party_config(arguments.party, KEY_FLOOR)
+    records = recorded_runs(config.folder, load_secret(config.folder))
+    if arguments.json:
+        put_json(runs_json(records, ended=arguments.all))
+        return 0
+    say_all(open_run_lines(records, is_locked(config.folder), ended=arguments.all))
+    return 0
+
+
+def command_cancel(arguments: argparse.Namespace) -> int:
+    """Mark the run; who works on it sees that."""
+    if (Path(arguments.run_name) / CONFIG_FILE).is_file():
+        raise InputError(f"{arguments.run_name} is a party: name the run after it, as `cotally status` tells it")
+    config = read_party_config(arguments.party, KEY_FLOOR)
+    if not is_there(config.folder / JOURNAL_FILE):
+        raise unknown_run(arguments.run_name)  # and makes no journal
+    with open_journal(config.folder, load_secret(config.folder)) as journal:
+        cancelled = cancel_run(journal, arguments.run_name, date_text(now()))
+    if arguments.json:
+        put_json(runs_json([cancelled], ended=True))
+    else:
+        say(cancelled_text(cancelled))
+    return 0
+
+
+def command_ledger(arguments: argparse.Namespace) -> int:
+    """Read the ledger, which checks it, and do what was asked for."""
+    if arguments.output is not None and arguments.action != "export":
+        raise InputError("--output is for export")
+    config = read_party_config(arguments.party, KEY_FLOOR)
+    folder = config.folder
+    settle_outputs([arguments.output], [config.path, folder / LEDGER_FILE], overwrite=arguments.overwrite)
+    with read_ledger(folder, load_secret(folder)) as ledger:
+        _ACTIONS[arguments.action](ledger, arguments)
+    return 0
+
+
+def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
+    found = dealings(ledger.entries())
+    if arguments.json:
+        put_json(dealings_json(found))
+        return
+    for told in found:
+        say_all(dealings_lines(told, full=arguments.full))
+
+
+def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
+    known = peers(ledger.entries())
+    heads = [(peer, bare_head(last_head(ledger.entries(), peer)), ledger.head(peer)) for peer in known]
+    if arguments.json:
+        put_json(whole_json(len(ledger), heads))
+        return
+    say(whole_line(ledger.path, len(ledger)))
+    for head in heads:
+        say(head_line(*head))
+
+
+def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:
+    entries = [{"number": entry.number, **entry.content, "chain": entry.digest.hex()} for entry in ledger.entries()]
+    content = {"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries}
+    if arguments.output is None:
+        put_json(content)
+    else:
+        write_atomically(arguments.output, f"{json_text(content)}\n")
+        say(ledger_written_line(arguments.output, len(entries)))
+
+
+_ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {
+    "show": _show,
+    "verify": _verify,
+    "export": _export,
+}

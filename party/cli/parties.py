@@ -1,0 +1,162 @@
+"""A party and its peer: `init`, `trust`, `pair`, `keys`, `doctor`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from cryptography import x509
+
+from party.errors import IdentityError
+from party.files import check_own_folder, locked_folder
+from party.keys.certificates import Peer, about
+from party.keys.identity import load_identity, pin, renew, trust
+from party.keys.pairing import new_code, read_spoken_code
+from party.keys.passphrase import SOURCES
+from party.keys.sealing import seal_keys, unseal_keys
+from party.node.creation import create_party
+from party.node.doctor import Examination
+from party.settings.address import DEFAULT_HOSTS
+from party.settings.party import PartyConfig, read_party_config
+from party.settings.place import CONFIG_FILE, party_folder, settings_file
+from party.settings.template import party_files
+from party.show.doctor import diagnoses_json, diagnosis_line, unread_line
+from party.show.parties import (
+    ASK_FOR_CODE,
+    code_lines,
+    made_lines,
+    paired_lines,
+    party_json,
+    renewed_lines,
+    sealed_lines,
+    trusted_lines,
+)
+from party.show.screen import put_json, say, say_all
+from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
+from protocols.errors import InputError
+
+
+def command_init(arguments: argparse.Namespace) -> int:
+    """Make it and say what to do next."""
+    folder: Path = arguments.dir
+    source = None if arguments.seal is None else SOURCES[arguments.seal]
+    settings = party_files(arguments.name, arguments.key_bits)
+    identity = create_party(
+        folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings, sealed_by=source
+    )
+    if arguments.json:
+        put_json(party_json(identity.name, identity.hosts, identity.fingerprint))
+        return 0
+    say_all(made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None))
+    return 0
+
+
+def command_trust(arguments: argparse.Namespace) -> int:
+    """Pin it and show the fingerprint."""
+    folder = party_folder(arguments.party)
+    peer = trust(folder, arguments.certificate)
+    if arguments.json:
+        put_json(party_json(peer.name, peer.hosts, peer.fingerprint))
+        return 0
+    say_all(trusted_lines(peer.name, peer.hosts, peer.fingerprint, folder, _peer_named(folder)))
+    return 0
+
+
+def _peer_named(folder: Path) -> str | None:
+    """Return the peer that the settings name, if they do; whether they are right is for others to say."""
+    try:
+        return read_party_config(folder / CONFIG_FILE).node.peer
+    except InputError:
+        return None
+
+
+def command_pair(arguments: argparse.Namespace) -> int:
+    """Pair, and say whom we trust from now on."""
+    config = read_party_config(arguments.party)
+    with locked_folder(config.folder):
+        peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
+    if arguments.json:
+        put_json(party_json(peer.name, peer.hosts, peer.fingerprint))
+        return 0
+    say_all(paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None))
+    return 0
+
+
+def _listen(config: PartyConfig) -> Peer:
+    own, code = load_identity(config.folder), new_code()
+    paired: list[Peer] = []
+    address = str(config.need_listen())
+    with PairingServer.listen(
+        read_spoken_code(code), own.certificate, lambda theirs: paired.append(_pin(config, theirs)), address
+    ) as server:
+        say_all(code_lines(code, server.address, CODE_SECONDS), sys.stderr)
+        server.wait()
+    return paired[0]
+
+
+def _call(config: PartyConfig, address: str) -> Peer:
+    own = load_identity(config.folder)
+    sys.stderr.write(ASK_FOR_CODE)
+    sys.stderr.flush()
+    return _pin(config, pair(read_spoken_code(sys.stdin.readline()), own.certificate, address))
+
+
+def _pin(config: PartyConfig, certificate: x509.Certificate) -> Peer:
+    """Pin a certificate whose owner has proved to know the code.
+
+    Raises:
+        IdentityError: It is not that of the peer whom our settings name, or cannot be pinned.
+    """
+    what = "the certificate that came"
+    name = about(certificate, what)[0]
+    if config.node.peer not in {None, name}:
+        raise IdentityError(f"{what} is of {name}, but [node] peer is {config.node.peer!r}: nothing is pinned")
+    return pin(config.folder, certificate, what)
+
+
+def command_keys(arguments: argparse.Namespace) -> int:
+    """Do it, and say what holds from now on.
+
+    Raises:
+        InputError: An option is of another action, or the folder cannot be used.
+    """
+    folder, action = party_folder(arguments.party), arguments.action
+    for option, of in (("by", "seal"), ("host", "renew"), ("json", "renew")):
+        if getattr(arguments, option) and action != of:
+            raise InputError(f"--{option} is for `cotally keys {of}`")
+    if action == "renew":
+        renewed = renew(folder, arguments.host)
+        if arguments.json:
+            put_json(party_json(renewed.name, renewed.hosts, renewed.fingerprint))
+        else:
+            say_all(renewed_lines(renewed))
+        return 0
+    by = arguments.by or "passphrase"
+    check_own_folder(folder)
+    with locked_folder(folder):
+        if action == "seal":
+            seal_keys(folder, SOURCES[by])
+        else:
+            unseal_keys(folder)
+    say_all(sealed_lines(folder, is_sealed=action == "seal", by=by))
+    return 0
+
+
+def command_doctor(arguments: argparse.Namespace) -> int:
+    """Tell of each layer as it is tried; fail with the first fault.
+
+    Raises:
+        CotallyError: The first layer that fails.
+    """
+    path, layers = settings_file(arguments.party), []
+    for found in Examination(path).diagnoses():
+        layers.append(found)
+        if not arguments.json:
+            say(diagnosis_line(found), sys.stdout)
+    if arguments.json:
+        put_json(diagnoses_json(layers))
+    for found in layers:
+        if found.error is not None:
+            raise found.error
+    if not arguments.json:
+        say(unread_line(path), sys.stdout)
+    return 0
