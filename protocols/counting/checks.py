@@ -1,8 +1,7 @@
 """Checks on every batch of exact counts, by both parties (DESIGN 6.3, FAULTS A7).
 
 * range: no count exceeds the number of records;
-* conservation: a candidate's cells add up to the node's class counts, which both sides know;
-  told numbers with noise only agree, as far as noise goes (`told_sums`);
+* conservation, where there is no noise: a candidate's cells add up to the node's class counts, which both sides know;
 * plausibility: the disguised copy gives each side an independent estimate of every count. The bound holds for all
   expressions of the table at once, so it does not matter that the tree, which decides what is asked, depends on the
   same coins. Beside it, a chi-square over all counts of the root (`chi_square`). A false alarm of either happens in at
@@ -15,10 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from protocols.counting.chi_square import check_root
+from protocols.counting.chi_square import alarm_of, check_root
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
-from protocols.counting.told_sums import ToldSums, alarm_of
 from protocols.counts import Answer, CountTable, Query, shaped
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises
@@ -83,13 +81,13 @@ class Checks:
         schema: The joint schema.
         records: Number of training records.
         plausibility: Compares with estimates, where there are any.
-        told: Compares told numbers with each other, where they have noise; exact counts must add up.
+        noise: The largest in a told number, if any; exact counts must add up.
     """
 
     def __init__(
-        self, schema: Schema, records: int, plausibility: Plausibility | None, told: ToldSums | None = None
+        self, schema: Schema, records: int, plausibility: Plausibility | None, noise: int | None = None
     ) -> None:
-        self.schema, self._records, self._plausibility, self._told = schema, records, plausibility, told
+        self.schema, self._records, self._plausibility, self._noise = schema, records, plausibility, noise
 
     def size(self, queries: Sequence[Query]) -> int:
         """Number of counts in the batch."""
@@ -101,33 +99,28 @@ class Checks:
         Raises:
             DeviationError: They cannot be true.
         """
-        noise = self._told.largest_noise if self._told else 0
+        noise = self._noise or 0
         if len(counts) != self.size(queries) or not all(-noise <= count <= self._records + noise for count in counts):
             raise DeviationError
         if self._plausibility is not None:
             self._plausibility.advance(queries)
         answers = shaped(queries, np.array(counts, dtype=np.int64), self.schema)
         for query, answer in zip(queries, answers, strict=True):
-            if self._told is None:
+            if self._noise is None:
                 self._conserve(query, answer.tables)
             if self._plausibility is not None:
                 self._plausibility.check(query, answer)
-        if self._told is not None:
-            self._told.check(queries, answers)
         return answers
 
     def recalled(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
-        """Return the answers of a batch that was checked before, and hold later ones against them.
+        """Return the answers of a batch that was checked before.
 
         Raises:
             DeviationError: They are none.
         """
         if len(counts) != self.size(queries):
             raise DeviationError
-        answers = shaped(queries, np.array(counts, dtype=np.int64), self.schema)
-        if self._told is not None:
-            self._told.check(queries, answers)
-        return answers
+        return shaped(queries, np.array(counts, dtype=np.int64), self.schema)
 
     def _conserve(self, query: Query, tables: Sequence[CountTable]) -> None:
         expected = tables[0].sum(axis=0) if query.class_counts is None else np.array(query.class_counts)

@@ -17,16 +17,18 @@ part: of others, the covariance is not known.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, log, sqrt
+from math import comb, lgamma, log, sqrt
 
 import numpy as np
 
 from protocols.counting.rows import View
-from protocols.counting.told_sums import FALSE_ALARM
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
 from protocols.tables.arrays import Floats, Index
 from protocols.tables.schema import Schema
+
+FALSE_ALARM = 1e-6
+"""Of all bounds of a run together."""
 
 _BLOCK = 1 << 13
 _MOST_CELLS = 1024
@@ -60,6 +62,20 @@ def check_root(view: View, query: Query, answer: Answer) -> None:
     """
     if misfit(view, query, answer).excess(alarm_of_windows(view.schema, len(query.candidates))) > 0:
         raise DeviationError
+
+
+def alarm_of(terms: int, values: int) -> float:
+    """Divide the false-alarm rate among all expressions: `2^-T` to those of `T` terms, in equal parts.
+
+    Args:
+        terms: Of an expression.
+        values: Of all columns together.
+
+    Returns:
+        Minus the natural logarithm of one expression's share.
+    """
+    expressions = terms * log(values) - lgamma(terms + 1)
+    return -log(FALSE_ALARM) + terms * log(2) + expressions
 
 
 def alarm_of_windows(schema: Schema, size: int) -> float:

@@ -122,13 +122,9 @@ class BothNoises:
         variance = most_variance(self.own.spending.accuracy, self.theirs.accuracy)
         return Correct(float(min(max(told, 0), tests)), sqrt(variance))
 
-    def in_cells(self, cells: int) -> list[tuple[Geometric, int]]:
-        """Return the noise in the sum of so many told cells."""
-        return [(self.own.spending.cells, cells), (self.theirs.cells, cells)]
-
     def cell_bound(self, alarm: float) -> float:
         """Return what the noise in a told cell passes with a chance of at most `exp(-alarm)`."""
-        return sum_bound(self.in_cells(1), alarm)
+        return sum_bound([(self.own.spending.cells, 1), (self.theirs.cells, 1)], alarm)
 
 
 def sum_bound(terms: Sequence[tuple[Geometric, int]], alarm: float) -> float:

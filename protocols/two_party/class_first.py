@@ -13,7 +13,7 @@ from enum import Enum, auto
 from math import log
 
 from protocols.answers import AnswerNumbers, KeptAnswers
-from protocols.counting.told_sums import FALSE_ALARM
+from protocols.counting.chi_square import FALSE_ALARM
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import ClassCountsFact, Way
 from protocols.messages import ClassCounts

@@ -19,8 +19,8 @@ import numpy as np
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.association.joint import JointItemsets
 from protocols.counting.checks import Checks
+from protocols.counting.chi_square import alarm_of
 from protocols.counting.rows import View
-from protocols.counting.told_sums import alarm_of
 from protocols.counts import SecureEngine
 from protocols.errors import DeviationError, InputError
 from protocols.randomized_response.estimate import estimate_count

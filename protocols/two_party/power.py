@@ -6,10 +6,9 @@ from math import sqrt
 
 import numpy as np
 
-from protocols.counting.chi_square import Misfit, alarm_of_windows, misfit
+from protocols.counting.chi_square import Misfit, alarm_of, alarm_of_windows, misfit
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import make_view, peer_columns
-from protocols.counting.told_sums import alarm_of
 from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.moments import error_bound
 from protocols.randomized_response.related_question import RelatedDesign

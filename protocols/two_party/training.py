@@ -19,7 +19,6 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.kept import KeptCounts
 from protocols.counting.refined import RefinedCounts
 from protocols.counting.rows import View
-from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
@@ -208,8 +207,8 @@ class _Run:
         train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
-        sums = None if self._noises is None else ToldSums(train.schema, told, self._noises, self._class_noise)
-        checks = Checks(train.schema, len(train), plausibility, sums)
+        noise = None if self._noises is None else self._noises.cells.both
+        checks = Checks(train.schema, len(train), plausibility, noise)
         counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises or EXACT)
         engine, key = yield from counting.engine()
         kept = KeptCounts(engine, checks, self._resumed.answers)

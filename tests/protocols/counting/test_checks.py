@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from protocols.counting.checks import Checks, Plausibility
+from protocols.counting.chi_square import FALSE_ALARM
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.rows import View
-from protocols.counting.told_sums import FALSE_ALARM
 from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.learning.id3 import HybridId3

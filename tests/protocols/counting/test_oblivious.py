@@ -13,7 +13,6 @@ from protocols.counting.checks import Checks
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import Hearing, Telling
-from protocols.counting.told_sums import ToldSums
 from protocols.counts import Answer, Correct, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
@@ -49,9 +48,8 @@ class Game:
             for columns in (sides.corrector, sides.chooser)
         )
         ours, other = noises or (EXACT, EXACT)
-        lift = ours.cells.both
-        told = Anything(lift) if lift else None
-        telling, hearing = (Checks(self.schema, len(self.train), None, told) for _ in range(2))
+        noise = ours.cells.both or None
+        telling, hearing = (Checks(self.schema, len(self.train), None, noise) for _ in range(2))
         return (
             ObliviousChooser(sides, own[0], own[1], Telling(telling, sizes, ours), Chance(1)),
             ObliviousCorrector(sides, theirs[0], theirs[1], Hearing(hearing, sizes, other), Chance(2)),
@@ -267,20 +265,6 @@ def test_no_mask_is_formed_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch)
     recorder = MaskRecorder(monkeypatch)
     play(game((3, 2, 2, 3), 2, 3, 120, seed=1))
     assert recorder.times() == ONCE
-
-
-@dataclass(frozen=True)
-class Anything(ToldSums):
-    """Takes any told numbers."""
-
-    most: int
-
-    @property
-    def largest_noise(self) -> int:
-        return self.most
-
-    def check(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
-        pass
 
 
 @dataclass(frozen=True)
