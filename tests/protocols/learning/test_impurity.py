@@ -59,7 +59,7 @@ TABLES = st.integers(1, 5).flatmap(rows_of)
 
 @given(TABLES)
 def test_a_gain_is_between_zero_and_the_entropy_of_the_class(table: list[list[int]]) -> None:
-    """Apart from rounding, for which the learner's check of the peer's gains leaves the same room."""
+    """Apart from rounding."""
     assert -TIE < gain(table) < entropy(np.sum(table, axis=0)) + TIE
     assert gain(table) < log2(len(table[0])) + TIE
 
