@@ -1,9 +1,10 @@
 """A run with noise in one process: the joined table's counts with both sides' noise, for experiments and audits.
 
-What is told, checked and learned from is what a real run tells: noise, sensitivity and learner are the same code.
+What is told, checked and learned from is what a real run tells: noise, sensitivity and learner are the same code. Of a
+tree alone the law is written again, by counts that are there for all to see: that a run follows it is tested.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp
@@ -16,13 +17,15 @@ from protocols.counting.refined import RefinedCounts
 from protocols.counts import Answer, Correct, CountTable, Learned, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Tree
-from protocols.noise.accounting import Spending, most_changes
-from protocols.noise.geometric import Geometric, most_variance
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.whole import Gini
+from protocols.noise.accounting import Spending, TreeSpending, most_changes
+from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.role import Role, run_alone
 from protocols.simulation.hold_out import HoldOut
-from protocols.tables.expression import Expression
+from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
 from protocols.terms import ALL, Growth
 
 
@@ -44,6 +47,18 @@ class SideNoise(Protocol):
 
     def accuracy(self, model: ModelParts) -> int:
         """Return the noise of the number of rightly classified held-out records."""
+        ...
+
+
+class SideTreeNoise(Protocol):
+    """One side's noise of a tree alone; `TreeNoise` is one."""
+
+    def worth(self, expression: Expression, candidate: int) -> int:
+        """Return the noise of what a candidate is worth at a node."""
+        ...
+
+    def label(self, expression: Expression, classes: int) -> Sequence[int]:
+        """Return the noise of the class counts of a leaf."""
         ...
 
 
@@ -73,6 +88,31 @@ class BulkNoise:
         one, other = self._generator.geometric(ends, (2, count))
         drawn: list[int] = (one - other).tolist()
         return drawn
+
+
+class BulkTreeNoise:
+    """Noise of a tree alone in bulk; as `BulkNoise`."""
+
+    def __init__(self, generator: np.random.Generator, spending: TreeSpending) -> None:
+        self._generator = generator
+        self._worths, self._labels = self._drawn(spending.worth), self._drawn(spending.label)
+
+    def worth(self, expression: Expression, candidate: int) -> int:
+        """Draw once."""
+        del expression, candidate
+        return next(self._worths)
+
+    def label(self, expression: Expression, classes: int) -> list[int]:
+        """Draw for each class."""
+        del expression
+        return [next(self._labels) for _ in range(classes)]
+
+    def _drawn(self, law: OneSided) -> Iterator[int]:
+        while True:
+            yield from (self._generator.geometric(1 - exp(-1 / law.scale), _BLOCK) - 1).tolist()
+
+
+_BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -114,6 +154,38 @@ def grow_with_noise(split: HoldOut, sides: Mapping[str, SideNoise], growth: Grow
     learner = HybridId3(schema, [max(0, count) for count in counts], ALL, refined, growth=growth)
     tree = run_alone(learner.build()).tree
     return NoisyRun(tree, counts, engine.cells, int(run_alone(engine.count_correct(tree)).count))
+
+
+def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeNoise], growth: Growth) -> Tree:
+    """Grow a tree of noisy winners and noisy labels, level by level, of which nothing else is shown.
+
+    Args:
+        schema: The joint schema; its class has two values.
+        rows: The training records.
+        sides: The noise of each side.
+        growth: Its depth, and how much noise there is.
+    """
+    sizes, label = np.array([attribute.size for attribute in schema.attributes]), rows[:, -1].astype(np.int64)
+    measure, nodes = Gini(len(rows)), dict[Expression, Node]()
+    level, at = [ROOT], np.zeros(len(rows), np.int64)
+    for _ in range(min(growth.max_depth or len(sizes), len(sizes))):
+        worth = np.full((len(level), len(sizes)), np.iinfo(np.int64).max)
+        for column, size in enumerate(sizes):
+            cells = np.bincount((at * size + rows[:, column]) * 2 + label, minlength=len(level) * size * 2)
+            mixed = measure.mixture(cells.reshape(-1, size, 2)).tolist()
+            for number, path in enumerate(level):
+                if column not in path.columns:
+                    worth[number, column] = mixed[number] - sum(side.worth(path, column) for side in sides)
+        best = worth.argmin(1)
+        nodes |= {path: Split((), int(column), ()) for path, column in zip(level, best, strict=True)}
+        at = (np.cumsum(sizes[best]) - sizes[best])[at] + rows[np.arange(len(rows)), best[at]]
+        split = zip(level, best.tolist(), strict=True)
+        level = [path.child(column, value) for path, column in split for value in range(sizes[column])]
+    counts = np.bincount(at * 2 + label, minlength=2 * len(level)).reshape(-1, 2)
+    for path, own in zip(level, counts, strict=True):
+        noisy = own + np.sum([side.label(path, 2) for side in sides], axis=0)
+        nodes[path] = Leaf((), int(noisy.argmax()))
+    return assembled(schema, nodes.items(), growth)
 
 
 @dataclass

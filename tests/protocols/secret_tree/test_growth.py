@@ -19,15 +19,17 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.messages import MaskedPage, OpenedPage
+from protocols.noise.own import TreeNoise
 from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
 from protocols.role import Message, Player, Role, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance, bits
-from protocols.secret_tree.growth import SecretTree, simulate_openings
+from protocols.secret_tree.growth import SecretTree, simulate_openings, tree_spending
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
+from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
@@ -85,10 +87,21 @@ class Game:
     growth: Growth
     most_bits: Fraction | None = None
     omega: Window = ALL
+    secrets: tuple[bytes, bytes] = (b"a", b"b")
+
+    def noise(self, *, first: bool) -> TreeNoise | None:
+        """Return the noise of a side, if there is any."""
+        growth = self.growth
+        if growth.noise is None or growth.max_depth is None:
+            return None
+        spent = tree_spending(len(self.schema.attributes), growth.max_depth, growth.noise, len(self.codes))
+        return TreeNoise(self.secrets[not first] * 32, b"tables", spent)
 
     def grown(self, transcript: Transcript | None = None, seed: int = 3) -> Tree:
+        return self.grown_by(*meet(4, seed), transcript)
+
+    def grown_by(self, one: Transfers, other: Transfers, transcript: Transcript | None = None) -> Tree:
         sides = sides_of(self.schema, "alice")
-        one, other = meet(4, seed)
         left, right = self.side(one, sides.chooser, first=True), self.side(other, sides.corrector, first=False)
         ours, theirs = run_pair(left, right, transcript)
         assert ours == theirs
@@ -99,10 +112,11 @@ class Game:
         counts = SharedCounts(
             sides_of(self.schema, "alice"), columns_of(self.codes, columns), transfers, is_chooser=first
         )
+        noise = self.noise(first=first)
         ranking = None
         if self.omega is not ALL:
             ranking = SecretRanking(Guesses(self.schema, int(first)), self.schema.classes, self.growth, gates)
-        return SecretTree(self.allowance, self.growth, counts, gates, ranking=ranking).build()
+        return SecretTree(self.allowance, self.growth, counts, gates, noise=noise, ranking=ranking).build()
 
     @property
     def allowance(self) -> Allowance:
@@ -121,6 +135,9 @@ class Game:
 
     def plain(self) -> Tree:
         """Grow it by who sees all counts, and take these out."""
+        noises = [noise for first in (True, False) if (noise := self.noise(first=first)) is not None]
+        if noises:
+            return grow_alone_with_noise(self.schema, self.codes, noises, self.growth)
         engine = PlaintextEngine(self.schema, self.codes, self.codes[:0])
         ranking = Sorted(self.schema, self.growth)
         learner = HybridId3(self.schema, engine.class_counts, self.omega, engine, ranking, self.growth)

@@ -1,6 +1,7 @@
 """A tree of noisy winners and labels is that of who sees all counts and adds the same noise; its epsilon holds."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import exp, log
@@ -8,25 +9,23 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from protocols.counting.oblivious import sides_of
 from protocols.errors import InputError
-from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import Gini
 from protocols.noise.accounting import TreeSpending
 from protocols.noise.geometric import OneSided
 from protocols.noise.own import TreeNoise
-from protocols.oblivious.gates import Gates
-from protocols.oblivious.triples import Triples
-from protocols.role import Role, Transcript, run_pair
-from protocols.secret_tree.growth import SecretTree, simulate_openings, tree_spending
-from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.expression import ROOT, Expression
+from protocols.privacy.loss import Claim
+from protocols.role import Transcript
+from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.growth import check_noise, simulate_openings, tree_spending
+from protocols.simulation.noise import grow_alone_with_noise
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
 from protocols.terms import Growth, Impurity
-from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.secret_tree.test_growth import Game, opened
 from tests.support.plain import schema_of
-from tests.support.secure_engines import columns_of
 
 SCHEMA = schema_of((2, 3, 2, 4), 2, 2)
 GROWTH = Growth(2, noise=Fraction(4), impurity=Impurity.GINI)
@@ -42,67 +41,21 @@ def table(seed: int) -> np.ndarray:
 GAME = Game(SCHEMA, table(1), GROWTH)
 
 
-def noises(game: Game = GAME) -> list[TreeNoise]:
-    spending = tree_spending(4, game.growth.max_depth or 0, game.growth.noise or Fraction(1), len(game.codes))
-    return [TreeNoise(name * 32, b"tables", spending) for name in (b"a", b"b")]
-
-
-def grown(game: Game, drawn: list[TreeNoise], transcript: Transcript | None = None, seed: int = 3) -> Tree:
-    sides = sides_of(game.schema, "alice")
-
-    def side(first: bool) -> Role[Tree]:
-        transfers = transfers_of[not first]
-        gates = Gates(first, transfers, Triples(transfers, Chance(first)))
-        columns = columns_of(game.codes, sides.chooser if first else sides.corrector)
-        counts = SharedCounts(sides, columns, transfers, is_chooser=first)
-        return SecretTree(game.allowance, game.growth, counts, gates, noise=drawn[not first]).build()
-
-    transfers_of = meet(4, seed)
-    ours, theirs = run_pair(side(True), side(False), transcript)
-    assert ours == theirs
-    return ours
-
-
-def plain(game: Game, drawn: list[TreeNoise]) -> Tree:
-    """Grow it as simply as possible, of counts that are there for all to see, with the same noise."""
-    nodes: dict[Expression, Node] = {}
-    pending = [(ROOT, game.codes)]
-    while pending:
-        expression, rows = pending.pop()
-        if len(expression.terms) == game.growth.max_depth:
-            counts = np.bincount(rows[:, -1], minlength=2)
-            counts = counts + np.sum([each.label(expression, 2) for each in drawn], axis=0)
-            nodes[expression] = Leaf((), int(counts.argmax()))
-            continue
-        worth = {}
-        for candidate in set(range(4)) - expression.columns:
-            cells = np.zeros((game.schema.attributes[candidate].size, 2), int)
-            np.add.at(cells, (rows[:, candidate], rows[:, -1]), 1)
-            less = sum(each.worth(expression, candidate) for each in drawn)
-            worth[candidate] = int(Gini(len(game.codes)).mixture(cells)) - less
-        best = min(sorted(worth), key=lambda each: worth[each])
-        nodes[expression] = Split((), best, ())
-        sizes = range(game.schema.attributes[best].size)
-        pending += [(expression.child(best, value), rows[rows[:, best] == value]) for value in sizes]
-    return assembled(game.schema, nodes.items(), game.growth)
-
-
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(40)], ids=str)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_it_is_the_tree_of_who_sees_all_and_adds_the_same_noise(epsilon: Fraction, seed: int) -> None:
     game = Game(SCHEMA, table(seed), replace(GROWTH, noise=epsilon))
     transcript = Transcript()
-    tree = grown(game, noises(game), transcript)
-    assert tree == plain(game, noises(game))
-    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree, game.allowance)]
+    tree = game.grown(transcript)
+    assert tree == game.plain()
+    assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
 
 
 def test_another_run_with_other_transfers_opens_the_same_tree_and_another_secret_another() -> None:
     game = replace(GAME, growth=replace(GROWTH, noise=Fraction(1, 10)))
-    tree = grown(game, noises(game))
-    assert grown(game, noises(game), seed=4) == tree
-    others = [TreeNoise(bytes([k]) * 32, b"tables", noises(game)[0].spending) for k in range(8)]
-    assert any(plain(game, [other, noises(game)[1]]) != tree for other in others)
+    tree = game.grown()
+    assert game.grown(seed=4) == tree
+    assert any(replace(game, secrets=(bytes([k]), b"b")).plain() != tree for k in range(8))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +70,7 @@ def test_another_run_with_other_transfers_opens_the_same_tree_and_another_secret
 )
 def test_what_noise_does_not_cover_is_refused(growth: Growth, why: str) -> None:
     with pytest.raises(InputError, match=why):
-        grown(replace(GAME, growth=growth), noises())
+        check_noise(SCHEMA, growth, 300, GAME.noise(first=True))
 
 
 def test_epsilon_is_split_over_levels_and_labels_and_adds_up() -> None:
@@ -170,3 +123,124 @@ def test_no_winner_is_likelier_by_more_than_epsilon_and_one_nearly_is() -> None:
     law = OneSided(Fraction(2 * CHANGE), 2 * CHANGE)
     assert 0.9 < worst(law) <= 1 + 1e-12
     assert worst(OneSided(law.scale / 3, law.reach)) > 1
+
+
+SMALL = schema_of((2, 2), 2, 2)
+AUDITED = {
+    "alice": ([[1, 0, 1], [1, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 0]], (0, 1), (1, 1, 0)),
+    "bob": ([[0, 1, 1], [1, 0, 1], [0, 0, 1], [1, 1, 0], [1, 1, 0]], (2,), (0, 1, 0)),
+}
+"""Of who holds two columns, and who the class: a table, what of its first record changes, and what tells them apart.
+
+The latter is a winner and the labels of its leaves.
+"""
+
+
+class Silent(TreeNoise):
+    """No noise: a side that leaves out its own protects itself alone."""
+
+    def worth(self, expression: Expression, candidate: int) -> int:
+        del expression, candidate
+        return 0
+
+    def label(self, expression: Expression, classes: int) -> list[int]:
+        del expression
+        return [0] * classes
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Runs on two tables that one record of a side sets apart, whose noise alone is in them, of another secret each."""
+
+    side: str
+    epsilon: Fraction
+
+    @property
+    def tables(self) -> tuple[Codes, Codes]:
+        rows, changed, _ = AUDITED[self.side]
+        table = np.array(rows, np.uint8)
+        other = table.copy()
+        other[0, list(changed)] ^= 1
+        return table, other
+
+    @property
+    def spending(self) -> TreeSpending:
+        return tree_spending(2, 1, self.epsilon, 5)
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(float(self.epsilon), float(self.spending.delta), alarm=1e-6)
+
+    def event(self) -> Tree:
+        _, _, (winner, *labels) = AUDITED[self.side]
+        root = Split((), winner, tuple(Leaf((), label) for label in labels))
+        return Tree(SMALL, root, Growth(1, noise=self.epsilon, impurity=Impurity.GINI))
+
+    def chances(self, spending: TreeSpending) -> tuple[Fraction, Fraction]:
+        """Return the chance of the event on either table, of all noise there is."""
+        _, _, (winner, *labels) = AUDITED[self.side]
+        found = []
+        for codes in self.tables:
+            cells = np.zeros((2, 2, 2), int)
+            for column in (0, 1):
+                np.add.at(cells[column], (codes[:, column], codes[:, 2]), 1)
+            chance = winners(spending.worth, tuple(Gini(5).mixture(cells).tolist()))[winner]
+            for label, counts in zip(labels, cells[winner], strict=True):
+                chance *= winners(spending.label, tuple((-counts).tolist()))[label]
+            found.append(Fraction(chance))
+        return found[0], found[1]
+
+    def hits(self, runs: int, happens: Callable[[Codes, int], bool]) -> tuple[int, int]:
+        one, other = self.tables
+        return sum(happens(one, run) for run in range(runs)), sum(happens(other, runs + run) for run in range(runs))
+
+
+@pytest.mark.parametrize("part", [1, 3], ids=["as declared", "a third of the noise"])
+@pytest.mark.parametrize("side", AUDITED)
+def test_trees_tell_neighbours_apart_no_further_than_epsilon_and_a_third_of_the_noise_is_caught(
+    side: str, part: int
+) -> None:
+    """False alarm 1e-6; a third of the noise is refuted with a chance of 0.99: the number of runs follows from it."""
+    audit = Audit(side, Fraction(2))
+    runs = audit.claim.runs_needed(*audit.chances(replace(audit.spending, epsilon=Fraction(6))), miss=1e-2)
+    drawn, growth = replace(audit.spending, epsilon=audit.epsilon * part), audit.event().growth
+
+    def happens(codes: Codes, run: int) -> bool:
+        noise = TreeNoise(b"%032d" % run, b"audit", drawn)
+        return grow_alone_with_noise(SMALL, codes, [noise], growth) == audit.event()
+
+    hits, others = audit.hits(runs, happens)
+    assert audit.claim.refuted(hits, others, runs) == (part > 1)
+    assert hits > 2 * others  # they are told apart, as far as epsilon lets them
+
+
+@dataclass(frozen=True)
+class Whole(Game):
+    """A run of both by the protocol; the noise of one side is audited, if it has any."""
+
+    audited: TreeNoise | None = None
+    side_is_first: bool = True
+
+    def noise(self, *, first: bool) -> TreeNoise | None:
+        if self.audited is None or first == self.side_is_first:
+            return self.audited
+        return Silent(b"s" * 32, b"audit", self.audited.spending)
+
+
+@pytest.mark.parametrize(("side", "law"), [("alice", TreeNoise), ("bob", TreeNoise), ("bob", Silent)])
+def test_what_a_whole_run_opens_tells_neighbours_apart_no_further_than_epsilon_and_no_noise_is_caught(
+    side: str, law: type[TreeNoise]
+) -> None:
+    """False alarm 1e-6; without noise the event is certain on one table and never on the other: no miss."""
+    audit = Audit(side, Fraction(1, 2))
+    runs = audit.claim.runs_needed(Fraction(1), Fraction(0), miss=1e-2)
+    expected, transfers = simulate_openings(audit.event(), Allowance(SMALL, 1)), meet(4, 3)
+    wires = [each.tobytes() for each in expected]
+
+    def happens(codes: Codes, run: int) -> bool:
+        noise, transcript = law(b"%032d" % run, b"audit", audit.spending), Transcript()
+        game = Whole(SMALL, codes, audit.event().growth, audited=noise, side_is_first=side == "alice")
+        game.grown_by(*transfers, transcript)
+        return opened(transcript) == wires
+
+    assert audit.claim.refuted(*audit.hits(runs, happens), runs) == (law is Silent)

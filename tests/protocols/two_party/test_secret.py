@@ -24,11 +24,14 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import simulate_openings
 from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
+from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables.expression import Expression
 from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import accept_copy, exchange_copies
 from protocols.two_party.held_out import split_of
+from protocols.two_party.limits import USUAL_LIMITS
+from protocols.two_party.noise import tree_noise_of
 from protocols.two_party.secret import grow_secretly
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
@@ -37,7 +40,7 @@ from tests.protocols.secret_tree.test_growth import flipped
 from tests.protocols.two_party.test_held_out import agreements
 from tests.support.cases import correlated
 from tests.support.duel import duel
-from tests.support.parties import Case, make_roles, make_terms, plain_id3
+from tests.support.parties import Case, make_local, make_roles, make_terms, plain_id3
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -49,6 +52,9 @@ CASE = Case(
 )
 WINDOWED = replace(CASE, terms=replace(CASE.terms, method=Method.HYBRID, omega=2, theta=Fraction(9, 10)))
 CASES = pytest.mark.parametrize("case", [CASE, WINDOWED], ids=["all", "windows"])
+
+
+NOISY = replace(CASE, terms=replace(CASE.terms, min_leaf=1, impurity=Impurity.GINI, noise=Fraction(1)))
 
 
 @dataclass
@@ -155,6 +161,32 @@ def test_windows_are_those_of_a_run_that_shows_counts() -> None:
     assert shown.alice.windows.items() <= hidden.alice.windows.items()
 
 
+@pytest.mark.parametrize("owners", [("bob",), ("alice",), ("alice", "bob")], ids="+".join)
+@pytest.mark.parametrize("noise", [Fraction(1, 10), Fraction(4)], ids=str)
+def test_a_noisy_tree_is_that_of_who_sees_all_and_adds_the_noise_of_both(
+    owners: tuple[str, ...], noise: Fraction
+) -> None:
+    case = replace(NOISY, class_owners=owners, terms=replace(NOISY.terms, noise=noise))
+    (ours, outcome), (theirs, _) = run_pair(*make_roles(case))
+    agreed = {"alice": ours, "bob": theirs}
+    noises = [tree_noise_of(make_local(case, name), agreed[name], len(case.codes)) for name in agreed]
+    drawn = [each for each in noises if each is not None]
+    assert len(drawn) == 2
+    tree = grow_alone_with_noise(outcome.tree.schema, case.codes, drawn, case.terms.growth)
+    assert outcome.tree == tree
+    assert {len(path.terms) for path, _ in tree.leaves()} == {3}
+
+
+def test_nobody_judges_a_rare_class_under_noise_which_the_word_would_have_none_of() -> None:
+    rare = replace(NOISY, codes=NOISY.codes.copy())
+    rare.codes[:, -1] = np.arange(400) < 3
+    bob = replace(make_local(rare, "bob"), limits=USUAL_LIMITS)
+    run_pair(*make_roles(rare, bob=bob))
+    exact = replace(rare, terms=replace(rare.terms, noise=None))
+    with pytest.raises(DisagreementError, match="class counts"):
+        run_pair(*make_roles(exact, bob=bob))
+
+
 def comparisons(seen: Seen) -> set[type[Fact]]:
     return {type(fact) for fact in seen.facts if type(fact).__name__ == "ComparedFact"}
 
@@ -214,10 +246,12 @@ class KeptLevels:
         yield from self.levels if part is Part.ANSWERS else ()
 
 
-@pytest.mark.parametrize("least", [1, 20])
-@CASES
-def test_a_run_goes_on_at_any_level_and_opens_none_twice(case: Case, least: int) -> None:
-    case = replace(case, terms=replace(case.terms, min_leaf=least))
+@pytest.mark.parametrize(
+    "case",
+    [CASE, WINDOWED, *(replace(case, terms=replace(case.terms, min_leaf=1)) for case in (CASE, WINDOWED)), NOISY],
+    ids=["all, limits", "windows, limits", "all", "windows", "noise"],
+)
+def test_a_run_goes_on_at_any_level_and_opens_none_twice(case: Case) -> None:
     whole = Run(case)
     tree, saved = whole.tree(), whole.alice.saved
     assert saved == whole.bob.saved
@@ -313,7 +347,6 @@ class Sides:
 
 
 PURE = replace(CASE, terms=replace(CASE.terms, min_leaf=1))
-NOISY = replace(CASE, terms=replace(CASE.terms, noise=Fraction(4), impurity=Impurity.GINI, min_leaf=1))
 
 
 @pytest.mark.parametrize("alice", [True, False], ids=["alice", "bob"])
