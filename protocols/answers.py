@@ -5,7 +5,7 @@ many records are classified correctly. Both ask the same batches in the same ord
 place. A side that remembers one which the other has lost is asked again, and must hear the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -21,14 +21,16 @@ class KeptAnswers:
     """The answers of a run that goes on.
 
     Args:
-        kept: Those that we remember.
-        common: How many of them both remember.
+        kept: Those that we remember, and those that the peer has sent.
+        common: How many of them both know by now.
+        own: How many we have saved; all, if nothing else is said.
 
     Discloses: nothing of its own; what is asked for discloses what its role does.
     """
 
-    def __init__(self, kept: Sequence[bytes] = (), common: int = 0) -> None:
+    def __init__(self, kept: Sequence[bytes] = (), common: int = 0, own: int | None = None) -> None:
         self._kept, self._common = kept, common
+        self._own = len(kept) if own is None else own
         self._next = 0
 
     def recalled(self) -> AnswerNumbers | None:
@@ -51,19 +53,35 @@ class KeptAnswers:
         elif self._kept[number] != content:
             raise DeviationError
 
-    def ask(self, question: Role[AnswerNumbers]) -> Role[AnswerNumbers]:
+    def ask(
+        self, question: Role[AnswerNumbers], fits: Callable[[AnswerNumbers], bool] = lambda _: True
+    ) -> Role[AnswerNumbers]:
         """Return the next answer: as both remember it, or by a role that asks for it.
 
+        Args:
+            question: The role.
+            fits: Whether an answer that is remembered, and that the peer may have sent, is one to this question.
+
         Raises:
-            DeviationError: We remember another one.
+            DeviationError: We remember another one, or it is none.
         """
         known = self.recalled()
         if known is not None:
             question.close()
+            if not fits(known):
+                raise DeviationError
+            if self._next > self._own:
+                yield Save(Part.ANSWERS, self._next - 1, self._kept[self._next - 1])
             return known
         told = yield from question
         yield from self.keep(told)
         return told
+
+
+def are_whole(content: bytes) -> bool:
+    """Tell whether an answer that a peer has sent is of whole numbers alone."""
+    numbers = np.frombuffer(content)
+    return bool((np.abs(numbers) < 2.0**53).all() and (numbers == np.floor(numbers)).all())
 
 
 def answers_digest(nonces: bytes, kept: Sequence[bytes]) -> bytes:

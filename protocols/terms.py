@@ -21,6 +21,8 @@ MOST_DEPTH: Final = 65535
 MOST_LEAF: Final = 2**31 - 1
 MOST_SEED: Final = 2**63 - 1
 MOST_KEY_BITS: Final = 16384
+MOST_BITS: Final = 2**31 - 1
+RECORDS_PER_BIT: Final = 50  # of a tree that names no other bound
 MODEL_BYTES: Final = 32
 MOST_DIGITS: Final = 18  # of a fraction, above and below the line
 MAX_LABEL: Final = 1024  # characters of a name or a value label
@@ -169,8 +171,8 @@ class Terms:
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `max_depth` and
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
-    labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `learner`
-    what is learned.
+    labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
+    how many a tree may reveal that alone is (None: one for fifty records), `learner` what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
     naive Bayes has no limit that only trees have.
 
@@ -191,6 +193,7 @@ class Terms:
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
     reveal: Reveal = Reveal.COUNTS
+    most_bits: int | None = None
     learner: Learner = Learner.TREE
     rules: RuleTerms | None = None
 
@@ -216,6 +219,8 @@ class Terms:
         self._check_noise()
         self._check_rules()
         self._check_reveal()
+        if self.most_bits is not None and not 1 <= self.most_bits <= MOST_BITS:
+            raise TermError("most_bits", f"must be an integer from 1 to {MOST_BITS}")
 
     def _check_rules(self) -> None:
         """Rules have no class, hold nothing out and count without noise; what else is for trees is not looked at."""
@@ -281,6 +286,12 @@ class Terms:
         ):
             if self.noises_tree and value != needed:
                 raise TermError(field, f'must be {needed} with noise and reveal = "tree": {why}')
+
+    def bits_at_most(self, records: int) -> Fraction | None:
+        """Return how many bits the tree of so many records, those held out among them, may reveal; None for any."""
+        if not self.hides_counts or self.noise is not None:
+            return None
+        return Fraction(records // RECORDS_PER_BIT if self.most_bits is None else self.most_bits)
 
     @property
     def levels(self) -> int | None:

@@ -18,7 +18,8 @@ from party.settings.depth import ANY
 from party.settings.place import CONFIG_FILE
 from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.terms import ALL, Method, Reveal, Terms
+from protocols.tables.schema import MAX_DOMAIN
+from protocols.terms import ALL, MOST_BITS, MOST_WINDOW, Method, Reveal, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
 MODEL = "model.json"
@@ -146,6 +147,9 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         f"smallest_key_bits = {options.key_bits}",
         f"min_leaf = {options.min_leaf or 1}",
         'most_runs = "any"',
+        'most_bits = "any"',
+        f"most_values = {MAX_DOMAIN}",
+        f"most_columns = {MOST_WINDOW}",
         "",
         "[node]",
         f'peer = "{BOB if party == ALICE else ALICE}"',
@@ -173,6 +177,7 @@ def write_job(folder: Path, run: str, terms: Terms) -> str:
     """Write the job of one run and return the file's name."""
     omega = toml_text(window_text(terms.omega)) if terms.omega is ALL else terms.omega
     noise = "" if terms.noise is None else f'noise = "{terms.noise}"\n'
+    most_bits = f"most_bits = {MOST_BITS}\n" if terms.bits_at_most(0) is not None else ""
     content = f"""\
 method = "{terms.method}"
 theta = "{terms.theta}"
@@ -187,7 +192,7 @@ min_leaf = {terms.min_leaf}
 impurity = "{terms.impurity}"
 reveal = "{terms.reveal}"
 learner = "{terms.learner}"
-{noise}"""
+{noise}{most_bits}"""
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)
     return name

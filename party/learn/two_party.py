@@ -30,7 +30,8 @@ from party.settings.depth import ANY, USUAL_TREE_DEPTH
 from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
-from protocols.terms import Learner
+from protocols.tables.schema import MAX_DOMAIN
+from protocols.terms import MOST_BITS, MOST_WINDOW, Learner, Reveal
 
 _PARTIES = ("alice", "bob")
 _ID, _CLASS = "record_id", "class_label"  # unless a column has that name
@@ -156,6 +157,9 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             "smallest_class = 1",
             "exact_counts = true",
             "min_leaf = 1",
+            'most_bits = "any"',
+            f"most_values = {MAX_DOMAIN}",
+            f"most_columns = {MOST_WINDOW}",
             "smallest_key_bits = 2048",
             "[node]",
             f"peer = {toml_text(other)}",
@@ -257,7 +261,9 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         depth = toml_text(ANY) if self.max_depth is None else self.max_depth
         noise = "" if self.noise is None else f"noise = {toml_text(self.noise)}\n"
         method = f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
-        return f"{method}reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}"
+        is_bounded = self.reveal == Reveal.TREE and self.noise is None
+        bits = f"most_bits = {MOST_BITS}\n" if is_bounded else ""  # nobody is on the other side
+        return f"{method}reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}{bits}"
 
     def _disguise(self) -> list[str]:
         return [] if self.groups is None else ["[disguise]", f"groups = {self.groups}"]

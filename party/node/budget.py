@@ -6,13 +6,15 @@ asks for the same counts, and gets the same numbers.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 
 from party.forecast.model import most_counts
 from party.records.entries import terms_content
 from party.records.ledger import Ledger
-from party.records.tally import Dealings, dealings
+from party.records.tally import Dealings, counting_of, dealings
 from party.settings.life import LifeBounds
 from protocols.jobs import Align, Job, Predict, Train
+from protocols.secret_tree.bits import Allowance
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
@@ -52,9 +54,9 @@ class Account:
         )
 
     def judge(self, agreed: Agreement) -> Objection | None:
-        """Object to a run that could tell more exact counts than are left."""
-        if self.bounds.counts is None:
-            return None
+        """Object to a run that could tell more exact counts, or reveal more bits, than are left."""
+        if (flaw := self._too_many_bits(agreed)) is not None or self.bounds.counts is None:
+            return flaw
         terms = terms_content(agreed.terms)
         told = self._dealings()
         if not any(terms in dealing.finished for dealing in told):
@@ -68,6 +70,30 @@ class Account:
             f"our [agree] most_counts allows {self.bounds.counts:,} over the life of a data set: {before:,} "
             f"revealed before and at most {follow:,} for this run make {before + follow:,}; ask for a smaller omega or "
             "max_depth or a larger min_leaf, or let most_counts allow more",
+        )
+
+    def _too_many_bits(self, agreed: Agreement) -> Objection | None:
+        """Object to more bits than are left: of all levels that were opened, also by runs that did not end.
+
+        What is on record of a run on these terms is not opened again, and what such a run has opened is of the most
+        that it opens; what was opened and is not on record is opened twice, and counts twice.
+        """
+        terms, records = agreed.terms, len(self.local.records)
+        most, most_of_run = self.bounds.bits_of(records), terms.bits_at_most(records)
+        asking, told = str(counting_of(terms_content(terms))), self._dealings()
+        ended = any(str(counting_of(each)) == asking for dealing in told for each in dealing.finished)
+        if most is None or most_of_run is None or ended:
+            return None
+        opened = {key: price for dealing in told for by, key, price in dealing.booked if by == asking}
+        at_most = Allowance(agreed.schema, terms.growth.max_depth, terms.window, most_of_run).at_most
+        before, follow = sum(dealing.bits for dealing in told), at_most - sum(opened.values())
+        if before + follow <= most:
+            return None
+        return Objection(
+            "most_bits",
+            f"our [agree] most_bits allows {most:,} over the life of a data set of {records:,} records: "
+            f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
+            f"{ceil(before + follow):,}; name a smaller most_bits or max_depth in the job, or let ours allow more",
         )
 
     def _most(self, agreed: Agreement) -> int:

@@ -16,7 +16,7 @@ from party.node.policy import make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
-from party.records.entries import PeerPages, RunPages, note_columns, terms_content
+from party.records.entries import KnownTree, PeerPages, RunPages, note_columns, recorded_answers, terms_content
 from party.records.journal import RunRecord
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
@@ -27,7 +27,7 @@ from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Predict, PredictionTerms, Train
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
-from protocols.role import Fact, Progress
+from protocols.role import Fact, Part, Progress, Save
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
@@ -207,7 +207,14 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     pages = _opened_pages(agreed, stage)
     stage.show_heads()  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
-    watch = Watchers(stage.on_progress, pages.note, stage.runs.save)
+    if terms.hides_counts:
+        kept = KnownTree(recorded_answers(stage.pages.ledger.entries(), stage.pages.peer, local, agreed), kept)
+
+    def save(item: Save) -> None:
+        opened = terms.hides_counts and item.part is Part.ANSWERS
+        (pages.keep if opened else stage.runs.save)(item)
+
+    watch = Watchers(stage.on_progress, pages.note, save)
     keep = _forget if stage.kept is None else stage.kept.keep
 
     def record(leaving: Leaving) -> None:

@@ -61,7 +61,8 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     flaw = object_to_limits(local, terms)
     if flaw is not None:
         raise ConfigError(flaw.reason)
-    if (refused := first_objection(config.agree, terms)) is not None:
+    refused = first_objection(config.agree, terms) or _bits_objection(local, config.agree, terms)
+    if refused is not None:
         raise ConfigError(refused.reason)
     if terms.disguises:
         check_disguise(local, terms, config.agree.odds)
@@ -144,7 +145,8 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
             case Train(terms):
                 brought = local.bringing(terms)
                 odds = _disguise_objection(brought, terms, config.agree.odds)
-                objection = first_objection(config.agree, terms) or odds
+                many = _bits_objection(brought, config.agree, terms)
+                objection = first_objection(config.agree, terms) or many or odds
             case Align():
                 objection = _alignment_objection(config.agree.alignments)
             case Predict(asked):
@@ -185,6 +187,13 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     shows_none = terms.hides_counts or not terms.counts_exactly or terms.noise is not None
     return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
+
+
+def _bits_objection(local: PartyInputs, agree: Acceptance, terms: Terms) -> Objection | None:
+    """Object to more bits than ever may be revealed of as many records as we bring."""
+    most = agree.life.bits_of(len(local.records))
+    fits = most is None or terms.most_bits is None or terms.most_bits <= most
+    return None if fits else _unwelcome("most_bits", f"most_bits = {terms.most_bits:,}", f": it allows {most:,}")
 
 
 def _unwelcome(term: str, asked: str, cure: str = "") -> Objection:

@@ -4,7 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import count as counting
+from itertools import takewhile
 from typing import Any, Final
+
+import numpy as np
 
 from party.records.ledger import Content, Ledger, LedgerEntry, PeerName
 from protocols.counts import Query
@@ -24,18 +28,19 @@ from protocols.jobs import Job, Train
 from protocols.messages import SignedHead
 from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.role import Fact
+from protocols.role import Fact, Kept, Part, Save
 from protocols.rule_terms import RuleTerms
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms
+from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms, unasked
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
 
 Calendar = Callable[[], datetime]
 COLUMNS: Final = "columns"
+ANSWERS: Final = "answers"
 _SHOWN: Final = "shown"
 
 
@@ -184,6 +189,15 @@ class RunPages:
         """
         kind, content = _content(fact, self)
         self._write(kind, content)
+
+    def keep(self, item: Save) -> None:
+        """Keep an answer about a tree that alone is revealed for as long as the ledger: nobody is asked for it again.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        numbers = [int(number) for number in np.frombuffer(item.content).tolist()]
+        self._write(ANSWERS, {"number": item.number, "numbers": numbers})
 
     def _write(self, kind: str, content: Content) -> None:
         self.pages.write(kind, {"dataset": self.local.dataset, "run": self.run, **content})
@@ -338,3 +352,45 @@ def _path(schema: Schema, expression: Expression) -> list[list[str]]:
 def column_name(attribute: Attribute) -> str:
     """Return the name of a column as the ledger has it, with its party's."""
     return f"{attribute.party}.{attribute.name}"
+
+
+@dataclass(frozen=True, repr=False)
+class KnownTree:
+    """What we remember of a tree that alone is revealed: its answers by the ledger, all else by the journal.
+
+    Args:
+        answers: The first one first.
+        kept: By the journal, where a run goes on.
+    """
+
+    answers: Sequence[bytes]
+    kept: Kept | None = None
+
+    def recall(self, part: Part) -> Iterator[bytes]:
+        """Yield the items of a part, the first one first."""
+        if part is Part.ANSWERS:
+            return iter(self.answers)
+        return iter(()) if self.kept is None else self.kept.recall(part)
+
+
+def recorded_answers(
+    entries: Iterable[LedgerEntry], peer: PeerName, local: PartyInputs, agreed: Agreement
+) -> list[bytes]:
+    """Return what this peer and we have opened of the tree of both tables, in runs that asked for the same.
+
+    Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
+    """
+    idle, tables = unasked(agreed.terms.window), tables_content(local, agreed)
+    asking = {name: value for name, value in terms_content(agreed.terms).items() if name not in idle}
+    runs: set[str] = set()
+    known: dict[int, bytes] = {}
+    for entry in entries:
+        content: Any = entry.content
+        if entry.peer != peer or content.get("dataset") != local.dataset:
+            continue
+        if content["kind"] == "run" and content["tables"] == tables:
+            if {name: value for name, value in content["terms"].items() if name not in idle} == asking:
+                runs.add(content["run"])
+        elif content["kind"] == ANSWERS and content["run"] in runs:
+            known.setdefault(content["number"], np.array(content["numbers"], np.float64).tobytes())
+    return [known[number] for number in takewhile(known.__contains__, counting())]

@@ -58,7 +58,10 @@ class FinishedRun:
 
 _TESTED = ("mined tree", "accuracy")
 """Entries of how many held-out records a model gets right; the number is unknown in one that was made before."""
-_ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "reveal", "learner", "rules")
+_ALIKE = (
+    "class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "reveal", "most_bits", "learner",
+    "rules",
+)  # fmt: skip
 """The terms that must be the same where runs are compared by their windows."""
 
 

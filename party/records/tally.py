@@ -10,6 +10,7 @@ from party.records.entries import COLUMNS
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
+from protocols.secret_tree.bits import bits, bits_of_node, bits_of_window
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, Method, Reveal, epsilon_of, unasked
 
@@ -18,6 +19,8 @@ NodePath = frozenset[tuple[str, str]]
 NodeTable = tuple[NodePath, str, str]
 """The counts of one column at a node, and what sets them apart: terms of noise, and of 0.2.0 which classes were one."""
 _NOISED = ("class counts", "counts", "accuracy", "opened")
+Booked = tuple[str, tuple[str, NodePath], Fraction]
+"""The bits of something that was opened of a node, each time: what its run asks, what and of which node, how many."""
 _DATED = (PREDICTION, "alignment", COLUMNS, COMPARISON, "run")
 """Entries whose dates are the first and last of what passed."""
 
@@ -62,13 +65,13 @@ class Side:
             case "windows":
                 self.windows |= {frozenset(map(tuple, node["path"])) for node in content["nodes"]}
             case "counts":
-                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(_counting(terms)))
+                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(counting_of(terms)))
             case "mined tree":
                 self.mined += 1
             case "accuracy":
-                _once(self.accuracies, _counting(terms))
+                _once(self.accuracies, counting_of(terms))
             case "opened":
-                self._add_opened(content, str(_counting(terms)))
+                self._add_opened(content, str(counting_of(terms)))
             case "itemsets":
                 counts = content["counts"] or [None] * len(content["sets"])
                 paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
@@ -134,7 +137,7 @@ class Revealed:
 _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
 
 
-def _counting(terms: Mapping[str, Any]) -> dict[str, Any]:
+def counting_of(terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a run's terms decides which counts it asks for and what they are (`Terms.asking`)."""
     ranks = terms["method"] == Method.HYBRID
     idle = unasked(terms["omega"] if ranks else ALL)
@@ -152,6 +155,7 @@ class Dealings:
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
     `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
+    `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
     told, in each form in which it was. `refused` are the comparisons of whole lists that found a difference, or no end.
     """
@@ -165,6 +169,9 @@ class Dealings:
     alignments: dict[str, Any] = field(default_factory=dict)
     named: list[Any] = field(default_factory=list)
     refused: int = 0
+    booked: list[Booked] = field(default_factory=list)
+    trees: dict[str, int] = field(default_factory=dict)
+    _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -178,9 +185,15 @@ class Dealings:
         return Revealed.of(self.told, self.learned) + Revealed.of(self.told_noisy, self.learned_noisy)
 
     @property
+    def bits(self) -> Fraction:
+        """The bits that were revealed to the peer: of trees that alone were, however often, and of answers by them."""
+        told = (len(people) * bits(self.trees.get(model, 1)) for (model, _), people in self.told.answers.items())
+        return sum((each for _, _, each in self.booked), start=sum(told, start=Fraction(0)))
+
+    @property
     def epsilons(self) -> list[Fraction]:
         """The epsilon of each run with noise; runs that asked for the same were told the same, and count once."""
-        noisy = {str(_counting(terms)): terms for terms in self.terms.values() if terms["noise"] is not None}
+        noisy = {str(counting_of(terms)): terms for terms in self.terms.values() if terms["noise"] is not None}
         return [
             epsilon_of(Fraction(each["noise"]), Fraction(each["test"]), Reveal(each.get("reveal", Reveal.COUNTS)))
             for each in noisy.values()
@@ -201,8 +214,12 @@ class Dealings:
             case "run":
                 self.runs.append(content["run"])
                 self.terms[content["run"]] = content["terms"]
+                if content["terms"].get("reveal") == Reveal.TREE and content["terms"]["noise"] is None:
+                    self._sizes[content["run"]] = len(content["columns"]), len(content["class"]["values"])
             case "model":
                 _once(self.finished, self.terms[content["run"]])
+        if content.get("run") in self._sizes:
+            self._book(content, self.terms[content["run"]], *self._sizes[content["run"]])
         if "way" in content:
             self._add_learned(content)
 
@@ -217,6 +234,12 @@ class Dealings:
         if content["way"] in (Way.LEARNED, Way.BOTH):
             (self.learned_noisy if noisy else self.learned).add(content, terms)
 
+    def _book(self, content: Any, terms: Any, columns: int, classes: int) -> None:
+        """Book the bits of what is about to be opened, once more if it was before, and keep who may be answered by."""
+        if content["kind"] == "model":
+            self.trees[content["digest"]] = classes
+        self.booked += _booked(content, terms, columns, classes)
+
     def _add_alignment(self, content: Any) -> None:
         """Keep of a pair of lists what is known best of how many are common."""
         name = str(content["lists"])
@@ -225,6 +248,22 @@ class Dealings:
         times = before["times"] + (content["session"] != before["session"])
         named = before["named"] or content["named"]
         self.alignments[name] = {**content, "both": both, "named": named, "times": times}
+
+
+def _booked(content: Any, terms: Any, columns: int, classes: int) -> Iterator[Booked]:
+    window = terms["omega"] if terms["method"] == Method.HYBRID else ALL
+    prices: list[tuple[str, Any, Fraction]] = []
+    if content["kind"] == "windows":
+        nodes = [node for node in content["nodes"] if "candidates" in node]
+        prices = [("windows", node["path"], bits_of_window(node["candidates"], window)) for node in nodes]
+    elif content["kind"] == "opened" and content["are"] is None and content["what"] == OpenedKind.LEAVES:
+        paths = content["paths"]
+        prices = [(content["what"], path, bits_of_node(columns - len(path), window)) for path in paths]
+    elif content["kind"] == "opened" and content["are"] is None and content["what"] == OpenedKind.LABELS:
+        prices = [(content["what"], path, bits(classes)) for path in content["paths"]]
+    for what, path, price in prices:
+        node = frozenset((column, value) for column, value in path)
+        yield str(counting_of(terms)), (what, node), price
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:

@@ -14,6 +14,7 @@ from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.jobs import Train
 from protocols.terms import (
+    MOST_BITS,
     MOST_KEY_BITS,
     MOST_LEAF,
     MOST_SEED,
@@ -105,5 +106,14 @@ def _terms(job: Section, key_floor: int, people: int) -> Terms:
         noise=noise,
         impurity=Impurity(job.choice("impurity", Impurity.names(), usual_impurity(reveal, noise))),
         reveal=reveal,
+        most_bits=_most_bits(job, reveal, noise),
         learner=learner,
     )
+
+
+def _most_bits(job: Section, reveal: Reveal, noise: Fraction | None) -> int | None:
+    if "most_bits" not in job.names:
+        return None
+    if reveal is not Reveal.TREE or noise is not None:
+        raise job.error("most_bits", 'is for reveal = "tree" without noise: leave it out')
+    return job.integer("most_bits", 1, MOST_BITS)

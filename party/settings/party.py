@@ -40,7 +40,7 @@ from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Counting, Method, Window
+from protocols.terms import MOST_KEY_BITS, MOST_LEAF, MOST_WINDOW, Counting, Method, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 
@@ -108,8 +108,8 @@ USUAL_MIN_LEAF = 5
 
 _AGREE = (
     "methods", "odds", "omega", "counting", "smallest_key_bits", "max_depth", "min_leaf",
-    "max_classes", "smallest_class", "smallest_test", "exact_counts", "noise", "epsilon", "most_runs", "most_counts",
-    "most_predictions", "probabilities",
+    "max_classes", "smallest_class", "smallest_test", "most_values", "most_columns", "exact_counts", "noise", "epsilon",
+    "most_runs", "most_bits", "most_counts", "most_predictions", "probabilities",
     *ALIGNMENT_KEYS,
 )  # fmt: skip
 _GONE = {"ranks": "both sides' estimated gains rank, and no gain is revealed"}
@@ -397,6 +397,8 @@ def _limits(section: Section) -> Limits:
         max_classes=section.integer("max_classes", 2, MAX_DOMAIN, USUAL_LIMITS.max_classes),
         smallest_class=section.integer("smallest_class", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_class),
         smallest_test=section.integer("smallest_test", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_test),
+        most_values=section.integer("most_values", 2, MAX_DOMAIN, USUAL_LIMITS.most_values),
+        most_columns=section.integer("most_columns", 1, MOST_WINDOW, USUAL_LIMITS.most_columns),
     )
 
 

@@ -61,11 +61,16 @@ max_depth = "any"          # most splits of a path; with a number, a job must ha
 max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
+most_values = 8            # most values of a column that the peer brings where the tree alone is
+#                          # revealed (reveal = "tree"): more say more of people whom it picked
+most_columns = 32          # most columns that it brings then
 exact_counts = false       # whether the other party may see exact counts (reveal = "counts"), from
 #                          # which it can work out records of ours
 noise = "any"              # largest epsilon of a job; a number refuses exact counts; needs epsilon
 epsilon = "any"            # most epsilon that all runs over this data set may spend together
 most_runs = 1              # most runs on different terms over this data set: two can be subtracted
+most_bits = "n/50"         # most bits that trees alone, and predictions by them, may reveal: with
+#                          # each the peer may know one fact about a person; or a number, "any"
 most_counts = "any"        # most exact counts that all runs over it may tell
 least_overlap = "1/10"     # least share of the peer's ids that must be ours before it is told which
 most_ids = 1000000         # most ids that it may bring to `cotally align`

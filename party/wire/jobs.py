@@ -13,6 +13,7 @@ from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Metho
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0
 _ANY_DEPTH: Final = 0
+_USUAL_BITS: Final = 0
 
 
 def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
@@ -59,6 +60,7 @@ def _terms(proto: wire.Terms) -> Terms:
         noise=read_fraction("noise", proto.noise) if proto.noise else None,
         impurity=Impurity(proto.impurity),
         reveal=Reveal(proto.reveal),
+        most_bits=None if proto.most_bits == _USUAL_BITS else proto.most_bits,
         learner=Learner(proto.learner),
         rules=_rules(proto.rules) if proto.HasField("rules") else None,
     )
@@ -83,6 +85,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         noise="" if terms.noise is None else fraction_text(terms.noise),
         impurity=terms.impurity,
         reveal=terms.reveal,
+        most_bits=_USUAL_BITS if terms.most_bits is None else terms.most_bits,
         learner=terms.learner,
         rules=None if terms.rules is None else _rules_to_wire(terms.rules),
     )

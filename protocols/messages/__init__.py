@@ -39,7 +39,7 @@ from protocols.messages.meeting import (
     TableCommitment,
     Verdict,
 )
-from protocols.messages.memory import KeptParts, MemoryHeads, SignedHead
+from protocols.messages.memory import KeptParts, LostAnswers, MemoryHeads, SignedHead
 from protocols.messages.oblivious import (
     BaseOffer,
     BasePoints,
@@ -73,6 +73,7 @@ __all__ = [
     "IdList",
     "JointDigests",
     "KeptParts",
+    "LostAnswers",
     "MaskedPage",
     "MemoryHeads",
     "ModelDigest",

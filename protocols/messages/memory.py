@@ -49,3 +49,13 @@ class KeptParts(Message):
     answers: int
     digest: bytes
     copy: bool
+
+
+@dataclass(frozen=True, repr=False)
+class LostAnswers(Message):
+    """What was opened of a tree that alone is revealed, and the receiver has lost: answers, the first one first.
+
+    The receiver was there when they were opened, and sent its share of each.
+    """
+
+    answers: tuple[bytes, ...]

@@ -29,6 +29,16 @@ def bits(answers: int) -> Fraction:
     return Fraction((answers**_STEPS - 1).bit_length(), _STEPS)
 
 
+def bits_of_node(candidates: int, window: Window) -> Fraction:
+    """Return the bits of asking a node who of its candidates, or of its window, splits it."""
+    return bits((candidates if window is ALL else min(window, candidates)) + 1)
+
+
+def bits_of_window(candidates: int, window: Window) -> Fraction:
+    """Return the bits of which candidates of a node are in its window."""
+    return Fraction(0) if window is ALL or window >= candidates else bits(comb(candidates, window))
+
+
 @dataclass(frozen=True)
 class Allowance:
     """What a tree may reveal.
@@ -47,9 +57,7 @@ class Allowance:
 
     def of_node(self, candidates: int) -> Fraction:
         """Return the bits of asking a node who of its candidates splits it, and of its window."""
-        if self.window is ALL or self.window >= candidates:
-            return bits(candidates + 1)
-        return bits(self.window + 1) + bits(comb(candidates, self.window))
+        return bits_of_node(candidates, self.window) + bits_of_window(candidates, self.window)
 
     @property
     def of_label(self) -> Fraction:

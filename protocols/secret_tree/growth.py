@@ -15,7 +15,7 @@ The last value's counts follow from the node's, and one child's from its parent'
 shares add up.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -130,7 +130,7 @@ class SecretTree:
         level = [ROOT]
         while level:
             candidates = yield from self._competing(level)
-            known = yield from self._answers.ask(self._ask(level, candidates))
+            known = yield from self._answers.ask(self._ask(level, candidates), self._possible(candidates))
             opened = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
             self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_label
             self._nodes |= zip(level, opened, strict=True)
@@ -156,6 +156,14 @@ class SecretTree:
             windows = yield from self._ranking.windows(queries, omega)
         of_node = dict(zip(asked, windows, strict=True))
         return [of_node.get(at, ()) for at in range(len(level))]
+
+    def _possible(self, candidates: Sequence[tuple[int, ...]]) -> Callable[[AnswerNumbers], bool]:
+        """Return whether an answer, which the peer may remember alone, is one of nodes with these candidates."""
+
+        def of_node(answer: float, of_node: tuple[int, ...]) -> bool:
+            return answer in of_node if answer >= 0 else answer >= -self._schema.classes
+
+        return lambda answers: len(answers) == len(candidates) and all(map(of_node, answers, candidates))
 
     def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
         """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`."""

@@ -61,7 +61,14 @@ class SecretRanking:
             PeerError: The peer sent what the protocol does not allow.
             DeviationError: Not omega candidates are in a window.
         """
-        places = yield from self._answers.ask(self._opened(queries, omega))
+
+        def fits(places: AnswerNumbers) -> bool:
+            are_in, each = np.array(places), len(queries[0].candidates)
+            if len(places) != len(queries) * each or not np.isin(are_in, (0, 1)).all():
+                return False
+            return bool((are_in.reshape(-1, each).sum(1) == omega).all())
+
+        places = yield from self._answers.ask(self._opened(queries, omega), fits)
         return list(_chosen(queries, np.array(places, np.bool_).reshape(len(queries), -1)))
 
     def _opened(self, queries: Sequence[Query], omega: int) -> Role[AnswerNumbers]:

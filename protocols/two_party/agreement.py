@@ -35,7 +35,7 @@ VERSION = "cotally/3"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
-    "memory", "run", "budget", "comparisons", "predictions", "rows",
+    "memory", "run", "budget", "most_columns", "most_values", "comparisons", "predictions", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
@@ -83,6 +83,18 @@ _PEER_WANTS = {
     "reveal": (
         'the peer\'s [agree] allows no exact counts: take reveal = "tree", or noise, or ask its owner to write '
         "exact_counts = true"
+    ),
+    "most_bits": (
+        "the peer does not agree: it allows a tree of fewer bits only (its [agree] most_bits), or has revealed those "
+        "of its data set; name a smaller most_bits or max_depth, or ask it to allow more"
+    ),
+    "most_columns": (
+        "we bring more columns than the peer takes where the tree alone is revealed (its [agree] most_columns): list "
+        "some under [data] ignore, or ask it to allow more"
+    ),
+    "most_values": (
+        "a column of ours has more values than the peer takes where the tree alone is revealed (its [agree] "
+        "most_values): merge some ([columns] max_values), or ask it to allow more"
     ),
     "learner": "the peer does not take this learner: ask its owner which it takes",
     "rules": "the peer does not take these rules: raise min_support, or lower most_sets",
@@ -393,14 +405,9 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}")
-    unfit = _object_to_class(local, terms, len(class_values))
-    if unfit is not None:
-        return unfit
-    if terms.rules is None and any(column.name == terms.class_name for column in share.attributes):
-        return Objection("columns", f"the peer has a column {terms.class_name!r} that it does not declare as the class")
-    names = [column.name for column in share.attributes]
-    if terms.hides_counts and names != sorted(names):
-        return Objection("columns", "the peer's columns do not go by their names, as where the tree alone is revealed")
+    flaw = _object_to_class(local, terms, len(class_values)) or _columns_objection(local, share, terms)
+    if flaw is not None:
+        return flaw
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
         theirs = tuple(
@@ -411,6 +418,18 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     except InputError as error:
         return Objection("columns", str(error))
     return _judge_designs(local, share, terms, schema, peer)
+
+
+def _columns_objection(local: PartyInputs, share: Share, terms: Terms) -> Objection | None:
+    if terms.rules is None and any(column.name == terms.class_name for column in share.attributes):
+        return Objection("columns", f"the peer has a column {terms.class_name!r} that it does not declare as the class")
+    if not terms.hides_counts:
+        return None
+    many = local.limits.refuse_columns([len(column.values) for column in share.attributes])
+    names = [column.name for column in share.attributes]
+    if names != sorted(names):
+        return Objection("columns", "the peer's columns do not go by their names, as where the tree alone is revealed")
+    return None if many is None else Objection(*many)
 
 
 def _records_objection(own: Share, share: Share, are_same: bool, alike: bool) -> Objection | None:

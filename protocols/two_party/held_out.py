@@ -54,13 +54,15 @@ def score(
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
+        DeviationError: What it remembers is no such table.
     """
     law, first = noise_of_scores(QUALITY), first_side(local.party, agreed)
     noise = noise_of_model(local, agreed).of_model(law, tree.schema.classes**2, b"scores", tree.parts())
     counts = SharedCounts(
         sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_scores(law)
     )
-    cells = yield from answers.ask(_as_numbers(open_scores(tree, counts, law, noise)))
+    opening = _as_numbers(open_scores(tree, counts, law, noise))
+    cells = yield from answers.ask(opening, lambda cells: len(cells) == tree.schema.classes**2)
     return Scores(tuple(map(int, cells)), len(held_out), law)
 
 

@@ -1,4 +1,4 @@
-"""The fewest records that anything a run tells may stand for (DESIGN 14, "Class first").
+"""The fewest records that anything a run tells may stand for (DESIGN 14, "Class first"), and what a peer may bring.
 
 A partner chooses its own columns. A class that names people would make every exact count a record of the other side,
 and an accuracy over one held-out record tells that record; so each side refuses both, whoever proposes them. A class
@@ -11,11 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """The most classes, the fewest training records per class, the fewest records held out, unless none."""
+    """The most classes, the fewest training records per class, the fewest records held out, unless none.
+
+    `most_values` of each column and `most_columns` are what a peer may bring where the tree alone is revealed.
+    """
 
     max_classes: int = 20
     smallest_class: int = 10
     smallest_test: int = 30
+    most_values: int = 8
+    most_columns: int = 32
 
     def refuse_classes(self, classes: int) -> str | None:
         """Return why a class of this many values is refused, and what to do; None if it is accepted."""
@@ -46,6 +51,17 @@ class Limits:
             f"{held_out} records would be held out, our [agree] smallest_test asks for {self.smallest_test}: "
             "hold out more, or none (test = 0)"
         )
+
+    def refuse_columns(self, sizes: Sequence[int]) -> tuple[str, str] | None:
+        """Return which limit refuses columns of a peer of these many values, and why; None if they are accepted."""
+        asks = "more say more of single people: ask it to"
+        if len(sizes) > self.most_columns:
+            few = f"our [agree] most_columns allows {self.most_columns} where the tree alone is revealed"
+            return "most_columns", f"the peer brings {len(sizes):,} columns, {few}: {asks} leave some out (ignore)"
+        if (most := max(sizes, default=0)) > self.most_values:
+            few = f"our [agree] most_values allows {self.most_values} where the tree alone is revealed"
+            return "most_values", f"a column of the peer has {most:,} values, {few}: {asks} merge some (max_values)"
+        return None
 
 
 USUAL_LIMITS = Limits()

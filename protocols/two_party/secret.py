@@ -56,7 +56,8 @@ def grow_secretly(
     if terms.window is not ALL:
         estimator = Estimator(copies.view.rows(parts[0]))
         ranking = SecretRanking(estimator, agreed.schema.classes, terms.growth, gates, answers)
-    allowance, noise = Allowance(agreed.schema, terms.max_depth, terms.window), tree_noise_of(local, agreed, len(codes))
+    most_bits, noise = terms.bits_at_most(len(local.records)), tree_noise_of(local, agreed, len(codes))
+    allowance = Allowance(agreed.schema, terms.max_depth, terms.window, most_bits)
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
     scores = (yield from score(local, agreed, tree, held_out, transfers, answers)) if len(held_out) else None
     return tree, scores

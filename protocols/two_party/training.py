@@ -126,7 +126,7 @@ def run(
         DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
-    resumed = yield from resume(kept, agreed.nonces)
+    resumed = yield from resume(kept, agreed.nonces, opens_once=agreed.terms.hides_counts)
     return (yield from _Run(local, agreed, judge, keep, resumed).play(record))
 
 

@@ -50,7 +50,7 @@ def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: P
     assert digests == {tree.digest().hex()[:16]}
 
 
-SECRET = {"reveal": "tree", "method": "smc", "test": "0", "max_depth": 3, "min_leaf": 5}
+SECRET = {"reveal": "tree", "most_bits": 1000, "method": "smc", "test": "0", "max_depth": 3, "min_leaf": 5}
 
 
 @pytest.mark.parametrize(("changes", "more"), [({}, set()), ({"method": "hybrid", "omega": 3}, {"copy", "windows"})])
@@ -76,7 +76,7 @@ def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_
         told = cotally_here("ledger", "export", folder)
         assert told.code == 0, told.err
         kinds = set(re.findall(r'"kind": "([a-z ]+)"', told.out))
-        assert kinds == {"columns", "head", "comparison", "release", "run", "opened", "model"} | more
+        assert kinds == {"columns", "head", "comparison", "release", "run", "opened", "answers", "model"} | more
         page = cotally_here("report", folder, "--model", folder / "model.json", "-o", folder / "report.html")
         assert page.code == 0, page.err
         assert cotally_here("ledger", "show", folder).code == 0

@@ -98,7 +98,7 @@ def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
 
 
 def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
-    first = "method theta omega counting class seed test key_bits max_depth min_leaf noise impurity reveal"
+    first = "method theta omega counting class seed test key_bits max_depth min_leaf noise impurity reveal most_bits"
     assert " ".join(TERM_NAMES) == f"{first} learner rules"
     assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
 

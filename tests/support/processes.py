@@ -177,6 +177,7 @@ def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
         pair.edit(name, "min_leaf = 5", "min_leaf = 1")  # the papers' tree
         pair.edit(name, "most_runs = 1", 'most_runs = "any"')
         pair.edit(name, "exact_counts = false", "exact_counts = true")
+        pair.edit(name, 'most_bits = "n/50"', 'most_bits = "any"')
         pair.edit(name, "workers = 0", "workers = 1")
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:

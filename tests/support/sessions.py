@@ -32,6 +32,7 @@ CASE = Case(
     groups={"alice": 1, "bob": 2},
     terms=make_terms(theta=Fraction(7, 10), omega=1),
 )
+BITS = 'most_bits = "any"\n'
 ANY_ODDS = 'odds = "any"\n'
 Wrap = Callable[[PagedChannel], PagedChannel]
 
@@ -40,9 +41,8 @@ def make_acquaintance(folder: Path, key_bits: int, agree: str = "") -> None:
     """Make two folders with certificates, each trusting the other, and settings that allow small keys."""
     make_parties(folder)
     for party in NAMES:
-        agreed = (
-            f'[agree]\nsmallest_key_bits = {key_bits}\nmin_leaf = 1\nexact_counts = true\nmost_runs = "any"\n{agree}'
-        )
+        agreed = f"[agree]\nsmallest_key_bits = {key_bits}\nmin_leaf = 1\nexact_counts = true\n"
+        agreed += f'most_runs = "any"\n{"" if "most_bits" in agree else BITS}{agree}'
         settings = f'name = "{party}"\n[data]\nfile = "data.csv"\nid = "id"\n{agreed}'
         (folder / party / "party.toml").write_text(settings)
 

@@ -138,6 +138,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
     m.RowShares: st.builds(m.RowShares, st.lists(st.binary(min_size=8, max_size=8)).map(b"".join)),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans()),
+    m.LostAnswers: st.builds(m.LostAnswers, st.lists(st.binary(min_size=16, max_size=16)).map(tuple)),
     m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.fractions(0, 1, max_denominator=10**17)),
     m.ValuesPage: st.builds(m.ValuesPage, st.binary()),
     m.CommonRows: st.builds(m.CommonRows, st.binary()),
