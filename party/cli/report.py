@@ -1,6 +1,7 @@
 """`cotally report`: write a finished run, a survey or baskets as one page, HTML or Markdown."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,17 +34,21 @@ _USUAL_COSTS = "report.json"
 
 def command_report(arguments: argparse.Namespace) -> int:
     """Gather what there is to tell, and write the page."""
-    if arguments.output.suffix.lower() not in PAGES:
-        raise InputError(f"-o {arguments.output} must end in one of {', '.join(PAGES)}")
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
     if arguments.design is None:
         return _run_of_party(arguments)
     reads = [arguments.party, arguments.design, *(path for pair in arguments.more for path in pair)]
-    settle_outputs([arguments.output], [*reads, arguments.model], overwrite=arguments.overwrite)
+    _settle(arguments, [*reads, arguments.model])
     page, as_declared = survey_page(arguments)
     _write(arguments, page)
     return 0 if as_declared else _FAILED
+
+
+def _settle(arguments: argparse.Namespace, reads: Sequence[Path | None]) -> None:
+    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    if arguments.output.suffix.lower() not in PAGES:
+        raise InputError(f"-o {arguments.output} must end in one of {', '.join(PAGES)}")
 
 
 def _run_of_party(arguments: argparse.Namespace) -> int:
@@ -55,7 +60,7 @@ def _run_of_party(arguments: argparse.Namespace) -> int:
     usual = folder / _USUAL_COSTS
     costs = arguments.costs or (usual if is_there(usual) else None)
     reads = [path, model, *([costs] if costs else [])]
-    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    _settle(arguments, reads)
     told = gathered(path, model)
     if costs is not None:
         told = replace(told, costs=_costs_of(costs, told, named=arguments.costs is not None))
