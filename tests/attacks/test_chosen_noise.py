@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from party.errors import ConfigError
 from protocols.noise.accounting import Spending
 from protocols.noise.own import OwnNoise
 from protocols.tables.expression import ROOT
@@ -78,9 +76,3 @@ def test_a_partner_that_varies_what_is_asked_hears_the_same_number_until_its_eps
     for change in ({"min_leaf": 6}, {"max_depth": 2}, {"noise": Fraction(9, 10)}):
         assert_refused(node.meet(replace(TERMS, **change)), "noise")
     assert node.spent == ["1", "1"]
-
-
-def test_a_bound_on_the_noise_of_one_run_alone_is_no_setting(tmp_path: Path) -> None:
-    for agree in ('noise = "1"', 'noise = "1"\nepsilon = "any"'):
-        with pytest.raises(ConfigError, match=r'noise: bounds one run alone: set epsilon too, .* as epsilon = "1"'):
-            Guarded(tmp_path, CASE, agree).meet(TERMS)

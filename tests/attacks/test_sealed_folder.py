@@ -1,22 +1,31 @@
-"""Somebody has a copy of a party's folder, as from a stolen disk or a backup: what it opens, sealed and not."""
+"""Somebody has a copy of a party's folder, as from a stolen disk or a backup: what it opens, sealed and not.
+
+And what somebody learns whom a party has not pinned: at the port of a node, and at the address that `doctor` calls.
+"""
 
 import base64
+import contextlib
 import json
 import shutil
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 from party.errors import IdentityError
 from party.keys.certificates import Peer, about, parse_certificate
-from party.keys.identity import Identity, load_identity, load_peers
+from party.keys.identity import Identity, create_identity, load_identity, load_peers
 from party.keys.keystore import load_secret
 from party.keys.passphrase import write_secret
 from party.keys.sealing import read_party_secret
+from party.transport.grpc.probe import own_release, probe
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import WIRE_VERSION
 from tests.integration.test_rpc_identity import OPEN
@@ -125,7 +134,8 @@ def test_a_party_that_is_made_sealed_has_never_had_a_key_in_the_clear(
     folder = tmp_path / "carol"
     made = cotally("init", "carol", "--dir", str(folder), "--key-bits", "2048", "--seal", "passphrase")
     assert made.code == 0, made.err
-    assert sorted(path.name for path in folder.iterdir()) == ["cert.pem", "party.toml", "sealed.keys"]
+    of_jobs = {path.name for path in folder.glob("job*.toml")}
+    assert {path.name for path in folder.iterdir()} - of_jobs == {"cert.pem", "party.toml", "sealed.keys"}
     assert load_pem_private_key(load_identity(folder).key_pem, None)
     renewed = cotally("keys", "renew", str(folder))
     assert renewed.code == 0, renewed.err
@@ -153,3 +163,101 @@ def test_the_systems_keyring_opens_a_folder_and_without_it_nothing_does(
     write_secret(tmp_path / "sealed.keys", copied)
     with pytest.raises(IdentityError, match="a keyring that is not this one"):
         read_party_secret(tmp_path, "secret.key")
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+
+
+def presenting(who: Identity | None, folder: Path) -> ssl.SSLContext:
+    """Return what speaks TLS to anybody, with this certificate or none."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    if who is not None:
+        context.load_cert_chain(*written(who, folder))
+    return context
+
+
+def written(who: Identity, folder: Path) -> tuple[Path, Path]:
+    certificate, key = folder / "stranger.pem", folder / "stranger.key"
+    certificate.write_bytes(who.pem)
+    key.write_bytes(who.key_pem)
+    return certificate, key
+
+
+def heard(address: str, context: ssl.SSLContext) -> tuple[bytes | None, bytes]:
+    """Call a node as gRPC does; return the certificate and all bytes that it lets be read."""
+    host, port = address.rsplit(":", 1)
+    read, shown = b"", None
+    with (
+        contextlib.suppress(ssl.SSLError, ConnectionError, TimeoutError),
+        socket.create_connection((host, int(port)), 5) as raw,
+        context.wrap_socket(raw) as line,
+    ):
+        shown = line.getpeercert(binary_form=True)
+        line.sendall(PREFACE)
+        while more := line.recv(1 << 12):
+            read += more
+    return shown, read
+
+
+@pytest.mark.parametrize("stranger", ["with a certificate of its own", "with none"])
+def test_a_stranger_at_the_port_sees_the_certificate_and_reads_nothing(
+    pair: Pair, tmp_path: Path, stranger: str
+) -> None:
+    """The control is the pinned peer: it is told release, clock and its name, and reads what the server begins with."""
+    alice, bob = load_identity(pair.alice), load_identity(pair.bob)
+    carol = create_identity(tmp_path / "carol", "carol") if "own" in stranger else None
+    with NodeServer.listen(alice, load_peers(pair.alice).values(), "127.0.0.1:0") as server:
+        sight = probe(bob, load_peers(pair.bob)["alice"], server.address, 5)
+        assert (sight.release, sight.caller) == (own_release(), "bob")
+        assert heard(server.address, presenting(bob, tmp_path))[1]
+        shown, read = heard(server.address, presenting(carol, tmp_path))
+    assert shown in (None, alice.certificate.public_bytes(Encoding.DER))
+    assert read == b""
+
+
+@contextlib.contextmanager
+def impostor(who: Identity, folder: Path, callers: Path) -> Iterator[tuple[str, list[bytes | None], list[bytes]]]:
+    """Listen where the peer should, and keep the certificates and the bytes that come."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*written(who, folder))
+    context.verify_mode = ssl.CERT_OPTIONAL
+    context.load_verify_locations(callers)
+    context.set_alpn_protocols(["h2"])
+    shown: list[bytes | None] = []
+    read: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as port:
+
+        def listen() -> None:
+            while True:
+                try:
+                    raw, _ = port.accept()
+                except OSError:
+                    return
+                raw.settimeout(5)
+                with raw, contextlib.suppress(OSError), context.wrap_socket(raw, server_side=True) as line:
+                    shown.append(line.getpeercert(binary_form=True))
+                    read.append(line.recv(1 << 12))
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"127.0.0.1:{port.getsockname()[1]}", shown, read
+        port.shutdown(socket.SHUT_RDWR)
+
+
+def test_who_answers_in_the_peers_place_is_told_nothing_by_doctor_but_at_most_our_certificate(
+    pair: Pair, tmp_path: Path
+) -> None:
+    carol = create_identity(tmp_path / "carol", "carol")
+    bob = load_identity(pair.bob)
+    ours = bob.certificate.public_bytes(Encoding.DER)
+    with impostor(carol, tmp_path, pair.bob / "cert.pem") as (address, shown, read):
+        (tmp_path / "control").mkdir()
+        heard(address, presenting(bob, tmp_path / "control"))
+        assert shown == [ours]  # the control: who speaks to it without looking is read
+        assert read == [PREFACE]
+        pair.edit("bob", '# address = "alice.example.org:7071"', f'address = "{address}"')
+        ended = cotally_here("doctor", str(pair.bob / "party.toml"))
+    assert ended.code != 0
+    assert set(shown[1:]) <= {None, ours}
+    assert b"".join(read[1:]) == b""
