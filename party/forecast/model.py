@@ -33,7 +33,7 @@ _SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
 _PAIR_BYTES, _PAIR_SECONDS, _RANKING_TRIPS = (
     400,
     1.8e-5,
-    13,
+    10,
 )  # of a pair of candidates; of a level
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD, _SECONDS_PER_CELL = 1.5e-5, 2.5e-6  # one party's own work: ids, merging; coins, disguise

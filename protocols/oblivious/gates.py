@@ -3,8 +3,8 @@
 Goldreich, Micali and Wigderson (STOC 1987), with triples made ahead (Beaver, CRYPTO 1991). A *wire* is an array of
 words, each of 64 lanes: the same circuit runs in all lanes at once. A *number* is an array of wires, its lowest bit
 first, along the first axis. A bit is the sum of both shares. Sums of bits are free; a bit times a string costs one
-triple, whatever the string's length: one transfer each way. Adders ripple, which costs fewest transfers, and one
-exchange per bit (Schneider and Zohner, FC 2013, on depth against size).
+triple, whatever the string's length: one transfer each way. Many numbers of one side are compared with those of the
+other by a ripple, which costs fewest transfers, and one exchange per bit; all else is by prefixes (`numbers`).
 
 *Functionality*: any circuit, of which only what is opened is learned.
 *Assumed*: what `triples` assumes; both sides follow the protocol.
@@ -20,7 +20,6 @@ import numpy as np
 from protocols.errors import PeerError
 from protocols.messages import MaskedPage, OpenedPage
 from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.bits import bit_planes
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
@@ -105,19 +104,6 @@ class Gates:
         """
         return (yield from self.all_of(self.flipped(left ^ right)))
 
-    def sum(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
-        """Return shares of the sum of two numbers of one length, without what it carries over.
-
-        Raises:
-            PeerError: As `times`.
-        """
-        carry, result = np.zeros_like(left[0]), [left[0] ^ right[0]]
-        for at in range(1, len(left)):
-            before = at - 1
-            carry ^= yield from self.both(left[before] ^ carry, right[before] ^ carry)
-            result.append(left[at] ^ right[at] ^ carry)
-        return np.stack(result)
-
     def less(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
         """Return shares of whether one number is below another of the same length.
 
@@ -137,20 +123,6 @@ class Gates:
         """
         differing: Uint64s = yield from self.times(bit, one ^ zero)
         return zero ^ differing
-
-    def bits_of(self, shares: Uint64s, width: int) -> Role[Uint64s]:
-        """Return shares of the bits of numbers of which each side has a summand, modulo `2**width`.
-
-        Args:
-            shares: Our summands, a multiple of 64.
-            width: How many bits.
-
-        Raises:
-            PeerError: As `times`.
-        """
-        own = bit_planes(shares, width)
-        summands = (self.ours(own, mine=self.first), self.ours(own, mine=not self.first))
-        return (yield from self.sum(*summands))
 
     def ones(self, wire: Uint64s, width: int) -> Role[int]:
         """Return our summand, modulo `2**width`, of how many lanes of a wire are 1.

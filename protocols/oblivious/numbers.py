@@ -110,14 +110,31 @@ def summand_bits(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
         PeerError: As `Gates.times`.
     """
     own = bit_planes(numbers, width)
-    alone = yield from gates.both(gates.ours(own, mine=gates.first), gates.ours(own, mine=not gates.first))
-    carries = yield from _carries(gates, alone[:-1], own[:-1])
+    made, passed, pairs = own.copy(), own.copy(), width - width % 2
+    if not pairs:
+        return own
+    made[0:pairs:2], made[1:pairs:2], passed[1:pairs:2] = yield from _pairs(gates, own[:pairs])
+    carries = yield from _carries(gates, made[:-1], passed[:-1])
     return np.concatenate([own[:1], own[1:] ^ carries])
 
 
+def _pairs(gates: Gates, own: Uint64s) -> Role[tuple[Uint64s, Uint64s, Uint64s]]:
+    """Return of each two places of both summands what the lower makes, what both make, and whether both pass it on.
+
+    All three are sums of products of something that one side knows with something that the other knows: one exchange.
+    """
+    low, high = own[0::2], own[1::2]
+    every, nothing = low & high, np.zeros_like(low)
+    bits = gates.ours(np.stack([high, low, every]), mine=gates.first)
+    strings = np.stack([[nothing, low, nothing], [high, every, low], [low, high, nothing]])
+    moved = yield from gates.times(bits, gates.ours(strings, mine=not gates.first))
+    alone, made, passed = np.bitwise_xor.reduce(moved, axis=1)
+    return alone, made, passed ^ every
+
+
 def _carries(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[Uint64s]:
-    """Return what goes out of each place, from what it makes and whether it passes a carry on."""
-    made, passed, half = made.copy(), passed.copy(), 1
+    """Return what goes out of each place, from what it makes and whether it passes a carry on; of pairs it is known."""
+    made, passed, half = made.copy(), passed.copy(), 2
     while half < len(made):
         pairs = [
             (low, high)
@@ -154,6 +171,14 @@ def _as_one_place(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[tuple[Ui
     return made[0], passed[0]
 
 
+def _of_summands(gates: Gates, own: Uint64s) -> Role[tuple[Uint64s, Uint64s]]:
+    """Return the same of places of both summands."""
+    if len(own) % 2:
+        own = np.concatenate([gates.flipped(np.zeros_like(own[:1])), own])  # a place that makes nothing and passes all
+    _, made, passed = yield from _pairs(gates, own)
+    return (yield from _as_one_place(gates, made, passed))
+
+
 def without_last_bits(gates: Gates, numbers: Uint64s, width: int, dropped: int, new_width: int) -> Role[Uint64s]:
     """Return shares of numbers without their last bits, modulo `2**new_width`.
 
@@ -172,9 +197,8 @@ def without_last_bits(gates: Gates, numbers: Uint64s, width: int, dropped: int, 
         PeerError: As `products`.
     """
     own = bit_planes(numbers, width)
-    made = yield from gates.both(gates.ours(own, mine=gates.first), gates.ours(own, mine=not gates.first))
-    carried, (over, passes) = yield from together(
-        last_carry(gates, made[:dropped], own[:dropped]), _as_one_place(gates, made[dropped:], own[dropped:])
+    (carried, _), (over, passes) = yield from together(
+        _of_summands(gates, own[:dropped]), _of_summands(gates, own[dropped:])
     )
     over = over ^ (yield from gates.both(passes, carried))
     more, less = yield from as_numbers(gates, np.stack([carried, over]), [1, 1 << width - dropped], new_width)
@@ -191,9 +215,8 @@ def are_negative(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
         PeerError: As `Gates.times`.
     """
     own = bit_planes(numbers.reshape(-1), width)
-    low = own[:-1]
-    made = yield from gates.both(gates.ours(low, mine=gates.first), gates.ours(low, mine=not gates.first))
-    highest: Uint64s = own[-1] ^ (yield from last_carry(gates, made, low))
+    carried, _ = yield from _of_summands(gates, own[:-1])
+    highest: Uint64s = own[-1] ^ carried
     return highest.reshape(*numbers.shape[:-1], -1)
 
 

@@ -33,7 +33,7 @@ class EntropyWorth:
 
     def __init__(self, gates: Gates, records: int, classes: int) -> None:
         self._gates = gates
-        self.counts_width = self.width = mixture_bits(records, classes)
+        self.counts_width = self.width = mixture_bits(records, classes) + 1
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
         """Return shares of `U` of each candidate, modulo `2**width`: see `Worth`.

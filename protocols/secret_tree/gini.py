@@ -35,7 +35,7 @@ class GiniWorth:
         self._gates, self._law = gates, Gini(records)
         unit = 2 * self._law.top + self._law.slope_bits
         self.counts_width = (records << unit - 2).bit_length()
-        self.width = ((records << GINI_BITS - 2) + room).bit_length() + 1
+        self.width = ((records << GINI_BITS - 2) + room).bit_length() + 2
         slopes, intercepts = self._law.straight
         self._least = np.array([slopes.min(), intercepts.min()]).astype(WORD)
         self._slope_bits = int(slopes.max() - slopes.min()).bit_length()

@@ -31,7 +31,7 @@ from protocols.learning.whole import GINI_BITS, Gini
 from protocols.noise.accounting import TreeSpending
 from protocols.noise.own import TreeNoise
 from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.gates import LANES, Gates
+from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import (
     as_numbers,
     bits_of_lanes,
@@ -254,8 +254,7 @@ class SecretTree:
 
     def _commonest(self, numbers: Uint64s) -> Role[Uint64s]:
         """Return shares of the class with the highest count in each lane (`classes x lanes`), two bits wider."""
-        nobody = np.zeros((len(numbers), numbers.shape[1] // LANES), WORD)
-        label, _ = yield from least(self._gates, np.uint64(0) - numbers, nobody, self._counts.width + 2)
+        label, _ = yield from least(self._gates, np.uint64(0) - numbers, None, self._counts.width + 2)
         return label
 
     def _noisy_labels(self, level: Sequence[HiddenNode], noise: TreeNoise) -> Role[Uint64s]:
@@ -265,8 +264,7 @@ class SecretTree:
         numbers, _ = yield from self._lifted(own, width)
         added = np.array([noise.label(node.expression, classes) for node in level], WORD).T
         numbers[:, : len(level)] += added
-        nobody = np.zeros((classes, numbers.shape[1] // LANES), WORD)
-        label, _ = yield from least(self._gates, (np.uint64(0) - numbers) & modulus_mask(width), nobody, width)
+        label, _ = yield from least(self._gates, (np.uint64(0) - numbers) & modulus_mask(width), None, width)
         return label
 
     def _may_go_on(self, of_class: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
@@ -346,12 +344,15 @@ class SecretTree:
             asked = [(node.expression, candidate) for node in nodes for candidate in node.candidates]
             worth = worth - np.array([self._noise.worth(*each) for each in asked], WORD)
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
-        return (yield from least(self._gates, filled(worth[by_node]), wires_of(barred[by_node]), self._worth.width))
+        bars = None if barred is None else wires_of(barred[by_node])
+        return (yield from least(self._gates, filled(worth[by_node]), bars, self._worth.width))
 
-    def _barred(self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Role[NDArray[np.bool_]]:
-        """Return our shares of which candidates have not two branches of the least records."""
+    def _barred(
+        self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> Role[NDArray[np.bool_] | None]:
+        """Return our shares of which candidates have not two branches of the least records; None where all may win."""
         if self._growth.min_leaf == 1:
-            return np.zeros(len(sizes), np.bool_)
+            return None
         is_large = bits_of_lanes((yield from not_below(self._gates, bits, self._growth.min_leaf)))
         branches = np.zeros((sizes.max(), len(sizes)), np.bool_)
         for value, wire in enumerate(branches):

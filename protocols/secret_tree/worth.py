@@ -24,7 +24,7 @@ class Worth(Protocol):
 
     @property
     def width(self) -> int:
-        """Of `U`, so that differences have their sign."""
+        """Of `U`, so that differences have their sign, and candidates that are barred have room above the others."""
         ...
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:

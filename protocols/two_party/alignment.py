@@ -33,6 +33,7 @@ from protocols.messages import CommonRows, IdList, PeopleOffer, ValuesPage
 from protocols.oblivious.aes import WORD, Bytes, Uint64s
 from protocols.oblivious.bits import bit_planes
 from protocols.oblivious.gates import LANES, Gates
+from protocols.oblivious.numbers import are_negative
 from protocols.oblivious.placing import EMPTY, WAYS, digests_of, place, places_of, table_size
 from protocols.oblivious.prf import ask_values, give_key
 from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hints
@@ -249,7 +250,7 @@ class _Side(ABC):
         gates, share, width = yield from self._shared_count()
         summands = np.zeros(LANES, WORD)
         summands[0] = (share - self._told.least * self.first) % (1 << width)
-        below = (yield from gates.bits_of(summands, width))[-1]
+        below = yield from are_negative(gates, summands, width)
         return not (yield from gates.opened(below))[0] & np.uint64(1)
 
     def _known(self, rows: Index) -> Role[Objection | None]:
