@@ -1,5 +1,7 @@
 """A run that is interrupted goes on from the last thing that both remember, and ends with the same model."""
 
+import itertools
+import secrets
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -42,12 +44,14 @@ from protocols.messages import (
     ModelDigest,
     OpenedPage,
 )
+from protocols.noise.own import TreeNoise
 from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
-from protocols.terms import Learner, Method, Terms
+from protocols.terms import Impurity, Learner, Method, Reveal, Terms
+from protocols.two_party.noise import tree_noise_of
 from tests.support.channels import memory_channels
 from tests.support.parties import Case
-from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained, with_terms
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, trained, with_terms
 
 
 class Killed(BaseException):
@@ -151,6 +155,38 @@ def test_killed_before_any_message_a_run_goes_on_and_ends_with_the_same_model(tm
         assert_done(sessions, Meeting(sessions).play())
         assert models(sessions) == models(whole.sessions)
         assert [each[-1] for each in states(sessions).values()] == [RunState.DONE] * 2
+
+
+@pytest.mark.parametrize("keyed", [True, False], ids=["keyed noise", "fresh noise"])
+def test_a_partner_that_kills_itself_at_every_step_hears_one_answer_of_each_node_and_epsilon_is_spent_once(
+    tmp_path: Path, keyed: bool
+) -> None:
+    """Before every eighth message here. It forgets all each time, so that all is opened again, as the control shows."""
+    noisy = with_terms(
+        CASE, method=Method.SMC, reveal=Reveal.TREE, max_depth=2, noise=Fraction(1, 10), impurity=Impurity.GINI
+    )
+    sessions = Sessions(tmp_path, noisy, ANY_ODDS)
+
+    def fresh(*arguments: Any) -> TreeNoise:
+        drawn = tree_noise_of(*arguments)
+        assert drawn is not None
+        return TreeNoise(secrets.token_bytes(32), b"anything", drawn.spending)
+
+    with patch("protocols.two_party.secret.tree_noise_of", tree_noise_of if keyed else fresh):
+        for at in itertools.count(1, 8):
+            if not isinstance(Meeting(sessions, "bob", at).play()["bob"], Killed):
+                break
+            (sessions.folder / "bob" / JOURNAL_FILE).unlink(missing_ok=True)
+    told = contents(sessions, "alice")
+    heard: dict[tuple[str, str], list[str]] = {}
+    for entry in of_kind(told, "opened"):
+        for path, answer in zip(entry["paths"], entry["are"] or (), strict=False):
+            heard.setdefault((entry["what"], str(sorted(path))), []).append(answer)
+    assert max(map(len, heard.values())) > 2
+    assert all(len(set(answers)) == 1 for answers in heard.values()) == keyed
+    spent = [entry["spent"] for entry in of_kind(told, "release") if entry["spent"]]
+    assert len({str(each) for each in spent}) == 1
+    assert list(spent[0].values()) == ["1/2"]
 
 
 def test_copies_and_answers_that_both_remember_do_not_cross_again(tmp_path: Path) -> None:
