@@ -5,7 +5,7 @@ read as counts.
 """
 
 from collections.abc import Callable
-from math import log, log2
+from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,17 +116,6 @@ def noise_merit(tables: ArrayLike, noises: ArrayLike, impurity: Impurity) -> Flo
         return bits
     divisor = split_information(counts)
     return np.divide(bits, divisor, out=np.zeros_like(bits), where=divisor > 0)
-
-
-def most_merit(classes: int, impurity: Impurity) -> float:
-    """Return what no split between so many classes is worth more than."""
-    match impurity:
-        case Impurity.INFORMATION_GAIN:
-            return log2(classes)
-        case Impurity.GINI:
-            return 1 - 1 / classes
-        case Impurity.GAIN_RATIO:
-            return 1.0
 
 
 def merit_gradient(table: ArrayLike, impurity: Impurity) -> Floats:

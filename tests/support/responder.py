@@ -11,8 +11,6 @@ from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 
 END = wire.LedgerEnd(entries=1, digest=bytes(32), signature=bytes(70))
-SHORT_END = wire.LedgerEnd(entries=1, digest=bytes(16), signature=bytes(70))
-UNSIGNED_END = wire.LedgerEnd(entries=1, digest=bytes(32))
 BAD_PAGES = {
     "empty": wire.Page(last=True),
     "nothing": wire.Page(),

@@ -1,6 +1,5 @@
 """Two parties with real folders, whose sessions run in one process: ledgers and records are files, the line is not."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -34,7 +33,6 @@ CASE = Case(
 )
 BITS = 'most_bits = "any"\n'
 ANY_ODDS = 'odds = "any"\n'
-Wrap = Callable[[PagedChannel], PagedChannel]
 
 
 def make_acquaintance(folder: Path, key_bits: int, agree: str = "") -> None:
