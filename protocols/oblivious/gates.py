@@ -168,6 +168,8 @@ class Gates:
 def exchanged(kind: type[MaskedPage] | type[OpenedPage], own: Uint64s) -> Role[Uint64s]:
     """Exchange arrays of one shape, page by page.
 
+    Discloses: our array, which is masked, or is a share that shall be opened.
+
     Raises:
         PeerError: The peer's part has another length.
     """

@@ -59,7 +59,7 @@ CORRECTOR = {CorrectionPage, CountShares} | BASE
 HOLDER = {HolderKey, CiphertextPage, ExactCounts}
 EVALUATOR = {PackedCounts}
 TESTED = {ChoicePage, CorrectionPage, MaskedPage}  # classes are compared by gates on shared bits
-RANKED = {ChoicePage, CorrectionPage, MaskedPage, OpenedPage}  # windows are found by such gates
+RANKED = {ChoicePage, MaskedPage, OpenedPage}  # windows are found by such gates
 MODELS = {ModelDigest}
 
 ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]] = {
