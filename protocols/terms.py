@@ -92,9 +92,10 @@ class Counting(Choice):
 
 
 class Reveal(Choice):
-    """What of the records crosses: the tree alone (DESIGN 16), or the counts that it is made of."""
+    """What of the records crosses: a tree alone, or which sets are frequent (DESIGN 16), or what both follow from."""
 
     TREE = "tree"
+    SETS = "sets"
     COUNTS = "counts"
 
 
@@ -255,18 +256,23 @@ class Terms:
             raise TermError("noise", 'needs omega = "all" or method = "smc": a window follows from true columns')
 
     def _check_reveal(self) -> None:
-        """Only the secret tree keeps counts from both sides."""
+        """Only shares keep counts from both sides: those of a tree, or of sets of items."""
         if Reveal(self.reveal) is Reveal.COUNTS:
             return
         if not self.counts_exactly:
             raise TermError("reveal", 'must be "counts" with method = "randomized": its miner sees all that it counts')
+        of_sets = self.reveal is Reveal.SETS
+        other = '"sets" or "counts"' if self.rules is not None and not of_sets else '"counts"'
         for field, value, needed in (
-            ("learner", self.learner, Learner.TREE),
+            ("learner", self.learner, Learner.RULES if of_sets else Learner.TREE),
             ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
+            ("method", self.method, Method.SMC if of_sets else self.method),
         ):
             if value != needed:
-                hidden = f'only {field} = "{needed}" reveals the tree alone'
-                raise TermError("reveal", f'must be "counts" with {field} = "{value}": {hidden}')
+                alone = f'only {field} = "{needed}" goes with reveal = "{self.reveal}"'
+                raise TermError("reveal", f'must be {other} with {field} = "{value}": {alone}')
+        if of_sets:
+            return
         if self.impurity is Impurity.GAIN_RATIO:
             raise TermError("reveal", 'must be "counts" with impurity = "gain_ratio": shares are not divided')
         if self.max_depth is None:
@@ -312,8 +318,8 @@ class Terms:
 
     @property
     def hides_counts(self) -> bool:
-        """Whether nobody sees a count, and the tree alone is opened."""
-        return self.reveal == Reveal.TREE
+        """Whether nobody sees a count, and the tree alone is opened, or which sets are frequent."""
+        return self.reveal != Reveal.COUNTS
 
     @property
     def noises_tree(self) -> bool:

@@ -283,11 +283,15 @@ def item_names(found: JointItemsets) -> list[str]:
 def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColumns:
     """Return the frequent sets, those of fewest items first; `settled` tells whether a support is exact.
 
+    Of sets without counts there are no supports.
+
     Raises:
         InputError: The confidence is not between 0 and 1, both excluded.
     """
     number = {term: position for position, term in enumerate(items_of(found.attributes))}
-    sets = found.frequent
+    sets, names = found.frequent, item_names(found)
+    if not found.has_counts:
+        return {"itemsets": [frozenset(names[number[term]] for term in each.terms) for each in sets]}
     as_found = FoundSets(
         found.threshold,
         [[number[term] for term in each.terms] for each in sets],
@@ -295,7 +299,7 @@ def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColum
         np.array([float(each.variance / found.records**2) for each in sets], dtype=np.float64),
     )
     settled = np.array([each.settled for each in sets], dtype=np.bool_)
-    return {**itemset_columns(as_found, item_names(found), confidence), "settled": settled}
+    return {**itemset_columns(as_found, names, confidence), "settled": settled}
 
 
 def rules_of(found: JointItemsets, wanted: RuleThreshold, confidence: float = CONFIDENCE) -> ResultColumns:

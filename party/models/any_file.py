@@ -33,7 +33,7 @@ _ITEMSETS = ModelFormat(itemset_file.read_itemsets, itemset_file.itemsets_from_j
 _FORMATS: Mapping[object, ModelFormat] = {
     **dict.fromkeys((tree_file.FORMAT, tree_file.OLDER_TREE), _TREE),
     **dict.fromkeys((bayes_file.FORMAT, bayes_file.OLDER_BAYES), _BAYES),
-    itemset_file.FORMAT: _ITEMSETS,
+    **dict.fromkeys((itemset_file.FORMAT, itemset_file.WITHOUT_COUNTS), _ITEMSETS),
 }
 _KINDS: Mapping[type[KeptResult], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES, JointItemsets: _ITEMSETS}
 

@@ -3,7 +3,9 @@
 `cotally-itemsets/1` is JSON: `{"format", "records", "min_support": "1/20", "least", "undecided", "attributes":
 [{"party", "name", "values"}, ...], "sets": [{"items": [[column, value], ...], "count", "variance", "settled"}, ...]}`,
 items as positions, counts and variances as fractions in text, in the order of the number of items and then of the
-items. The reader trusts nothing: a file that breaks any rule is refused with the place.
+items. `cotally-sets/1` is the same of sets whose counts nobody knows: of each there are the items alone.
+
+The reader trusts nothing: a file that breaks any rule is refused with the place.
 """
 
 from collections.abc import Mapping
@@ -18,6 +20,7 @@ from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
 
 FORMAT = "cotally-itemsets/1"
+WITHOUT_COUNTS = "cotally-sets/1"
 
 _MOST_DIGITS = 400
 _MOST_RECORDS = 1 << 53
@@ -28,14 +31,20 @@ _LARGEST, _SMALLEST = Fraction(10**60), Fraction(1, 10**60)
 def itemsets_json(found: JointItemsets) -> str:
     """Write itemsets as text, one set per line."""
     attributes = ",\n  ".join(compact({"party": a.party, "name": a.name, "values": a.values}) for a in found.attributes)
-    sets = ",\n  ".join(compact(_set_content(each)) for each in found.kept)
-    head = {"format": FORMAT, "records": found.records, "min_support": str(found.threshold)}
+    sets = ",\n  ".join(compact(_set_content(each, found.has_counts)) for each in found.kept)
+    head = {
+        "format": FORMAT if found.has_counts else WITHOUT_COUNTS,
+        "records": found.records,
+        "min_support": str(found.threshold),
+    }
     top = compact({**head, "least": found.least, "undecided": found.undecided})[:-1]
     return f'{top},\n "attributes": [\n  {attributes}],\n "sets": [\n  {sets}]}}\n'
 
 
-def _set_content(each: JointSet) -> dict[str, object]:
+def _set_content(each: JointSet, has_counts: bool) -> dict[str, object]:
     items = [[term.column, term.value] for term in each.terms]
+    if not has_counts:
+        return {"items": items}
     return {"items": items, "count": str(each.count), "variance": str(each.variance), "settled": each.settled}
 
 
@@ -56,16 +65,22 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
     """
     keys = {"format", "records", "min_support", "least", "undecided", "attributes", "sets"}
     top = record_of(parsed(data), "the file", keys)
-    if top["format"] != FORMAT:
+    if top["format"] not in (FORMAT, WITHOUT_COUNTS):
         refuse("format", f"must be {FORMAT!r}")
+    least = _count(top["least"], "least", 1)
+    unknown = Fraction(least) if top["format"] == WITHOUT_COUNTS else None
     attributes = tuple(
         _attribute(value, f"attributes[{position}]")
         for position, value in enumerate(list_of(top["attributes"], "attributes"))
     )
     sets = dict[TermSet, JointSet]()
     for position, value in enumerate(list_of(top["sets"], "sets")):
-        each = _set(value, f"sets[{position}]", attributes)
-        subsets = combinations(each.terms, len(each.terms) - 1) if len(each.terms) > 1 else ()
+        each = _set(value, f"sets[{position}]", attributes, unknown)
+        subsets = list(combinations(each.terms, len(each.terms) - 1)) if len(each.terms) > 1 else []
+        if unknown is not None:
+            subsets = [part for part in subsets if _is_of_both(part, attributes)]
+            if not _is_of_both(each.terms, attributes):
+                refuse(f"sets[{position}]", "has items of one side alone")
         before = list(sets)[-1:]
         if before and (len(each.terms), each.terms) <= (len(before[0]), before[0]):
             refuse(f"sets[{position}]", "is not in order")
@@ -73,14 +88,16 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
             refuse(f"sets[{position}]", "has a subset that is not listed")
         sets[each.terms] = each
     records = _count(top["records"], "records", 1)
-    _check_counts(sets, records)
+    if unknown is None:
+        _check_counts(sets, records)
     return JointItemsets(
         attributes=attributes,
         records=records,
         threshold=_threshold(top["min_support"]),
-        least=_count(top["least"], "least", 1),
+        least=least,
         kept=tuple(sets.values()),
         undecided=_count(top["undecided"], "undecided", 0),
+        has_counts=unknown is None,
     )
 
 
@@ -89,12 +106,19 @@ def _attribute(value: object, place: str) -> Attribute:
     return attribute_of(place, text_of(entry["party"], place), entry["name"], entry["values"])
 
 
-def _set(value: object, place: str, attributes: tuple[Attribute, ...]) -> JointSet:
-    entry = record_of(value, place, {"items", "count", "variance", "settled"})
+def _is_of_both(terms: TermSet, attributes: tuple[Attribute, ...]) -> bool:
+    return len({attributes[term.column].party for term in terms}) > 1
+
+
+def _set(value: object, place: str, attributes: tuple[Attribute, ...], unknown: Fraction | None) -> JointSet:
+    keys = {"items", "count", "variance", "settled"} if unknown is None else {"items"}
+    entry = record_of(value, place, keys)
     terms = tuple(_term(item, f"{place}.items", attributes) for item in list_of(entry["items"], f"{place}.items"))
     columns = [term.column for term in terms]
     if not columns or columns != sorted(set(columns)):
         refuse(f"{place}.items", "must be of different columns, in their order")
+    if unknown is not None:
+        return JointSet(terms, unknown, settled=False)
     if type(entry["settled"]) is not bool:
         refuse(f"{place}.settled", "must be true or false")
     count, variance = (_fraction(entry[key], f"{place}.{key}") for key in ("count", "variance"))

@@ -17,7 +17,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import ALL, Terms
+from protocols.terms import ALL, Reveal, Terms
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -185,7 +185,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
 
 
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
-    shows_none = terms.hides_counts or not terms.counts_exactly or terms.noise is not None
+    shows_none = terms.reveal is Reveal.TREE or not terms.counts_exactly or terms.noise is not None
     return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 
@@ -208,8 +208,8 @@ def _noise_cure(agree: Acceptance) -> str:
 
 
 _NO_EXACT_COUNTS = (
-    'reveal = "counts" shows the peer exact counts, from which it can work out records of ours: take reveal = "tree", '
-    "or noise, or allow it by [agree] exact_counts = true"
+    'by reveal = "counts" or "sets" the peer sees exact counts, or how they compare, from which it can work out '
+    'records of ours: take reveal = "tree", or noise, or allow it by [agree] exact_counts = true'
 )
 _NO_ANSWERS = (
     "our [agree] most_predictions is 0: an answer about a person shows on which side of our splits that person is; "

@@ -281,6 +281,7 @@ def _opened(
     """Name what was opened of nodes: leaf or split, the class, or the column that splits; None while nobody knows."""
     words: Mapping[OpenedKind, Sequence[str]] = {
         OpenedKind.LEAVES: ("split", "leaf"),
+        OpenedKind.SETS: ("rare", "frequent"),
         OpenedKind.LABELS: schema.class_attribute.values,
         OpenedKind.SPLITS: [column_name(each) for each in schema.attributes],
     }

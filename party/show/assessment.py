@@ -81,6 +81,8 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
         run: What it would reveal.
         revealed: What it has revealed.
     """
+    if run.terms.rules is not None and run.terms.hides_counts:
+        return [_SETS.format(run.terms.rules.most_sets), _DEVIATES]
     if run.terms.hides_counts:
         return [
             _TREE_ALONE,
@@ -100,12 +102,14 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     return [f"This run reveals at most {run.most:,} {kind}, {whatever}{guess}, if the peer has columns like ours."]
 
 
+_SETS = (
+    "This run reveals no count, but of at most {:,} sets with items of both sides which are frequent. "
+    "A partner that chose its items can read single people from that."
+)
 _TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
 _WINDOWS = "It also reveals a disguised copy of each side, and which attributes rank highest at each node, in no order."
 _SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
-_DEVIATES = (
-    "A party that deviates from the protocol may learn some bits more for each node, and spoil the tree, at both alike."
-)
+_DEVIATES = "A party that deviates from the protocol may learn some bits more of each answer, and spoil the model."
 
 
 def counts_kind(terms: Terms) -> str:

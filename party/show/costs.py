@@ -29,9 +29,9 @@ _MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
 
 def caveat(terms: Terms) -> str:
     """Say what of a forecast is a guess."""
-    if terms.hides_counts:
-        return _CAVEAT_OF_A_TREE_ALONE
-    return _CAVEAT if terms.rules is None else _CAVEAT_OF_RULES
+    if terms.rules is not None:
+        return _CAVEAT_OF_RULES
+    return _CAVEAT_OF_A_TREE_ALONE if terms.hides_counts else _CAVEAT
 
 
 def forecast_text(expected: Forecast) -> str:

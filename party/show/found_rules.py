@@ -20,12 +20,20 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
     if terms.counts_exactly:
         most = terms.rules.most_told if terms.rules else 0
         yield from amount_lines(Assessment(terms, most, likely=None), revealed_by(ended))
-        yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
+        if terms.hides_counts:
+            yield f"{found.counted:,} sets with items of both were asked about"
+        else:
+            yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
     if found.withheld:
         yield (
             f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "
             f"min_leaf = {terms.min_leaf} records, of whom too much would be told"
         )
-    yield f"Wrote {model}: `cotally rules {model}` lists the rules"
+    listing = (
+        f"`cotally rules {model}` lists the rules"
+        if found.itemsets.has_counts
+        else f"`cotally show {model}` lists them"
+    )
+    yield f"Wrote {model}: {listing}"
     if found.key is not None:
         yield key_text(found.key)

@@ -4,24 +4,42 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from party.association.mining import RuleThreshold, rules_of, sets_of
-from party.show.baskets import itemset_blocks, rule_blocks
+from party.show.baskets import itemset_blocks, rule_blocks, set_text
 from party.show.layout import Block
 from protocols.association.joint import JointItemsets
+
+_LISTED = 100
 
 
 def doubt_lines(found: JointItemsets) -> Iterator[str]:
     """Say which counts are estimates, and how many sets are left undecided."""
     estimated = sum(not each.settled for each in found.frequent)
-    if estimated:
+    if not found.has_counts:
+        yield "how many records have each of them is not known, nor how sure a rule is"
+    elif estimated:
         yield f"{estimated:,} of them have estimated counts, from both disguised copies; all others are exact"
     if found.undecided:
-        yield f"{found.undecided:,} sets were left out undecided: raise most_sets, or take theta further from 1/2"
+        theta = ", or take theta further from 1/2" if found.has_counts else ""
+        yield f"{found.undecided:,} sets were left out undecided: raise most_sets{theta}"
 
 
 def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None = None) -> Iterator[Block]:
     """Yield the most frequent sets, of so many items at most."""
+    if not found.has_counts:
+        yield from uncounted_lines(found, most_items)
+        return
     yield joint_title(found)
     yield from itemset_blocks(sets_of(up_to(found, most_items)), width)
+    yield from doubt_lines(found)
+
+
+def uncounted_lines(found: JointItemsets, most_items: int | None = None) -> Iterator[str]:
+    """Yield the first sets of which no count is known, of so many items at most."""
+    yield joint_title(found)
+    sets = sets_of(up_to(found, most_items))["itemsets"]
+    yield from (f"  {set_text(each)}" for each in sets[:_LISTED])
+    if len(sets) > _LISTED:
+        yield f"{len(sets) - _LISTED:,} more sets are in the file"
     yield from doubt_lines(found)
 
 

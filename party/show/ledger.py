@@ -98,7 +98,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         what = "class, and the shares of the classes where the row ends," if probabilities else "class"
         yield f"the {what} of {_rows(len(people))} by one model"
     if side.opened:
-        yield f"of trees alone, {_opened_text(side)}"
+        yield f"of models alone, {_opened_text(side)}"
     if side.models:
         yield "the finished model" if len(side.models) == 1 else f"{len(side.models)} finished models"
 
@@ -109,6 +109,7 @@ def _opened_text(side: Side) -> str:
         ("splits", "what splits {:,} nodes"),
         ("labels", "the class of {:,} leaves"),
         ("leaves", "which of {:,} are leaves"),
+        ("sets", "which of {:,} sets of items are frequent"),
         ("scores", "with noise, how many held-out records of each class it gives which class"),
     )
     return ", ".join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])

@@ -19,6 +19,8 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
     """Return how many counts a run has revealed: as the ledger has it."""
     if isinstance(ended, FoundRules):
         found = ended.found
+        if ended.agreed.terms.hides_counts:
+            return Revealed()
         sets = found.told + found.counted if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
     outcome = ended.outcome

@@ -60,6 +60,7 @@ class JointItemsets:
         least: The fewest records of a frequent set.
         kept: The sets that are frequent, or may be; all subsets of one are among them.
         undecided: How many sets were left out since nobody knows whether they are frequent.
+        has_counts: Whether counts are known; else only that each set has `least` records or more, and items of both.
     """
 
     attributes: tuple[Attribute, ...]
@@ -68,6 +69,7 @@ class JointItemsets:
     least: int
     kept: tuple[JointSet, ...]
     undecided: int = 0
+    has_counts: bool = True
 
     @property
     def frequent(self) -> tuple[JointSet, ...]:
@@ -82,8 +84,12 @@ class JointItemsets:
         """Return the rules of all frequent sets; their items are numbered as by `items_of`.
 
         Raises:
-            InputError: There are too many of them.
+            InputError: There are too many of them, or no counts.
         """
+        if not self.has_counts:
+            raise InputError(
+                'these sets have no counts, so nobody knows how sure a rule is: reveal = "counts" in the job has them'
+            )
         every = sum(2 ** len(whole.terms) - 2 for whole in self.frequent)
         if every > MOST_RULES:
             raise InputError(

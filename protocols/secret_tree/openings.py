@@ -25,12 +25,14 @@ class OpenedKind(StrEnum):
     LEAVES      whether a node that was asked is a leaf: 1 if it is
     LABELS      the class of a leaf
     SPLITS      by which attribute a node is split, as its place among the node's candidates
+    SETS        whether a set of items of both parties reaches a threshold: 1 if it does (`two_party.opened_sets`)
     SCORES      how many held-out records have which label, by class, with the noise of both sides (`held_out`)
     """
 
     LEAVES = "leaves"
     LABELS = "labels"
     SPLITS = "splits"
+    SETS = "sets"
     SCORES = "scores"
 
 

@@ -428,7 +428,7 @@ def _columns_objection(local: PartyInputs, share: Share, terms: Terms) -> Object
     many = local.limits.refuse_columns([len(column.values) for column in share.attributes])
     names = [column.name for column in share.attributes]
     if names != sorted(names):
-        return Objection("columns", "the peer's columns do not go by their names, as where the tree alone is revealed")
+        return Objection("columns", "the peer's columns do not go by their names, as where no count is revealed")
     return None if many is None else Objection(*many)
 
 

@@ -94,16 +94,14 @@ class PartyInputs:
     def bringing(self, terms: Terms) -> "PartyInputs":
         """Return what we bring to a run on these terms: to rules all columns alike, and a class that everyone has.
 
-        Where the tree alone is revealed, columns go by their names: of equal ones the first splits a node, so another
-        order of the same columns would be another question.
+        Where a tree or sets alone are revealed, columns go by their names: of equal ones the first splits a node, or is
+        asked about, so another order of the same columns would be another question.
         """
-        if terms.hides_counts:
-            return self._by_names()
-        everyone = Attribute(self.party, EVERYONE, (EVERYONE,))
-        if terms.rules is None or self.class_attribute == everyone:
-            return self
-        codes = np.concatenate([self.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
-        return replace(self, table=Table((*self.table.attributes, everyone), codes), holds_class=True)
+        everyone, ready = Attribute(self.party, EVERYONE, (EVERYONE,)), self._by_names() if terms.hides_counts else self
+        if terms.rules is None or ready.class_attribute == everyone:
+            return ready
+        codes = np.concatenate([ready.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
+        return replace(ready, table=Table((*ready.table.attributes, everyone), codes), holds_class=True)
 
     def _by_names(self) -> "PartyInputs":
         names = [each.name for each in self.attributes]

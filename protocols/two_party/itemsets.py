@@ -5,7 +5,8 @@
     own sets          both ways: the exact counts of the frequent sets of each side's items (not for `randomized`)
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)
-    the sets of both  level by level; those that the copies leave in doubt are counted exactly
+    the sets of both  level by level; those that the copies leave in doubt are counted exactly (with reveal = "sets" no
+                      count is told: transfers, and of each candidate whether it is frequent)
     model digests     both ways, and they must be equal
 
 There is no class: what a run of any learner takes for one is a column of one value, which both sides hold.
@@ -29,13 +30,15 @@ from protocols.role import Kept, Role
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression, Term
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.class_first import PutOnRecord, keep_no_record, share_class_counts
+from protocols.two_party.class_first import Leaving, PutOnRecord, keep_no_record, share_class_counts
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemset_search import Evidence, JointSearch
+from protocols.two_party.opened_sets import AskedSets, OpenedSearch
 from protocols.two_party.own_counts import OwnCounts
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
+from protocols.two_party.secret import share_counts
 from protocols.two_party.secure import RecordParts, SecureCounting, SharedKey
 
 _SLACK = 1e-6
@@ -47,7 +50,7 @@ class FoundTogether:
 
     Args:
         itemsets: The same at both.
-        counted: How many sets with items of both were counted exactly.
+        counted: How many sets with items of both were counted exactly, or asked of which no count was shown.
         told: How many counts of sets of one side's items both sides told, together.
         withheld: How many frequent sets of our own items were not used, to tell of no few people.
         key: The one that was used, if any.
@@ -75,7 +78,8 @@ def find_itemsets(
 
     Discloses: to the peer, our disguised copy (unless `smc`); unless `randomized`, the exact counts of the frequent
     sets of our own items, and the exact count of each set with items of both that is counted: frequent or
-    not, it tells of how many records with its items our items are true. The peer's itemsets are the same as ours.
+    not, it tells of how many records with its items our items are true; with `reveal = "sets"` only of each such set
+    whether it is frequent. The peer's itemsets are the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -87,9 +91,14 @@ def find_itemsets(
         raise InputError("these terms are not of rules")
     resumed = yield from resume(kept, agreed.nonces)
     run = _Run(local, agreed, agreed.terms.rules, resumed)
-    yield from share_class_counts(local, agreed, np.arange(len(local.records)), None, resumed.answers, record)
+    hides = agreed.terms.hides_counts
+    if hides:
+        record(Leaving.REST)
+    else:
+        yield from share_class_counts(local, agreed, np.arange(len(local.records)), None, resumed.answers, record)
     copies = yield from exchange_copies(local, agreed, judge, resumed.copy)
-    search = run.estimate if not agreed.terms.counts_exactly else run.count
+    count = run.open if hides else run.count
+    search = count if agreed.terms.counts_exactly else run.estimate
     found = yield from search(copies)
     keep(found.itemsets)
     yield from confirm_same_model(found.itemsets.digest())
@@ -131,6 +140,13 @@ class _Run:
             withheld=mine.withheld,
             key=key,
         )
+
+    def open(self, copies: Copies) -> Role[FoundTogether]:
+        """Open which sets of both sides' items are frequent."""
+        counts, gates = yield from share_counts(self.local, self.agreed, copies.view.codes, len(copies.view) + 1)
+        asked = AskedSets(self.agreed.schema.attributes, self.terms)
+        itemsets = yield from OpenedSearch(asked, counts, gates, self.resumed.answers).find()
+        return FoundTogether(itemsets, counted=asked.number)
 
     def _search(self, evidence: Evidence) -> JointSearch:
         return JointSearch(self.agreed.schema, len(self.local.records), self.terms, evidence)

@@ -1,4 +1,4 @@
-"""A tree of which nothing else crosses, in a run of two parties (DESIGN 16): who shares what, and what is gone on with.
+"""A model of which nothing else crosses, in a run of two parties (DESIGN 16): who shares what, and what is kept.
 
 Where a run goes on, transfers and shares are made anew; the levels that both remember are not opened again.
 """
@@ -18,6 +18,7 @@ from protocols.secret_tree.growth import SecretTree
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
+from protocols.tables.table import Codes
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import Copies
@@ -25,6 +26,29 @@ from protocols.two_party.held_out import score
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import tree_noise_of
 from protocols.two_party.secure import RecordParts, first_side
+
+
+def share_counts(
+    local: PartyInputs, agreed: Agreement, codes: Codes, room: int = 0
+) -> Role[tuple[SharedCounts, Gates]]:
+    """Begin a session of transfers; return what counts these records with it, and what computes on the counts.
+
+    Args:
+        local: What we bring.
+        agreed: What was agreed.
+        codes: Joint codes with our own columns filled in.
+        room: How much larger than their number what is computed may be.
+
+    Discloses: nothing; what crosses is masked.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+    """
+    chooser, randomness = first_side(local.party, agreed), local.secrets.randomness
+    first, sides = chooser == local.party, sides_of(agreed.schema, chooser)
+    transfers = yield from set_up(TREE_DEPTH, randomness, local.computing.places)
+    counts = SharedCounts(sides, np.asfortranarray(codes), transfers, is_chooser=first, room=room)
+    return counts, Gates(first, transfers, Triples(transfers, randomness))
 
 
 def grow_secretly(
@@ -47,11 +71,7 @@ def grow_secretly(
         DeviationError: What it sent passes no check, or leads to no tree.
     """
     codes, held_out = (copies.view.rows(part).codes for part in parts)
-    chooser, randomness = first_side(local.party, agreed), local.secrets.randomness
-    is_chooser = chooser == local.party
-    transfers = yield from set_up(TREE_DEPTH, randomness, local.computing.places)
-    counts = SharedCounts(sides_of(agreed.schema, chooser), np.asfortranarray(codes), transfers, is_chooser=is_chooser)
-    gates = Gates(is_chooser, transfers, Triples(transfers, randomness))
+    counts, gates = yield from share_counts(local, agreed, codes)
     terms, ranking = agreed.terms, None
     if terms.window is not ALL:
         estimator = Estimator(copies.view.rows(parts[0]))
@@ -59,5 +79,5 @@ def grow_secretly(
     most_bits, noise = terms.bits_at_most(len(local.records)), tree_noise_of(local, agreed, len(codes))
     allowance = Allowance(agreed.schema, terms.max_depth, terms.window, most_bits)
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
-    scores = (yield from score(local, agreed, tree, held_out, transfers, answers)) if len(held_out) else None
+    scores = (yield from score(local, agreed, tree, held_out, gates.transfers, answers)) if len(held_out) else None
     return tree, scores

@@ -14,7 +14,7 @@ from protocols.role import run_pair
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
-from protocols.terms import Method
+from protocols.terms import Method, Reveal
 from tests.support.joint_itemsets import RuleCase, rule_terms
 
 RULES = RuleTerms(Fraction(1, 8), 2, 10_000, absent=("v0",))
@@ -116,3 +116,56 @@ def test_as_many_items_as_people_read_who_has_hers_and_ten_items_read_nobody() -
     every, asked = certain(case_of(hers, his, 5))
     assert (every, asked > people) == (people, True)
     assert certain(case_of(hers, his[:, :10], 5)) == (0, 10)
+
+
+PEOPLE, LEAST = 40, 10
+NEAR = range(14, 28)
+"""Steps of the chain at one of which about half of her forty people, who have her item with chance 1/2, are `LEAST`."""
+
+
+def chain() -> dict[str, NDArray[np.bool_]]:
+    """Return items of the first people in turn, and near the threshold those with one person more, or less."""
+    first = {f"s{k:02}": np.arange(PEOPLE) < k for k in range(1, PEOPLE + 1)}
+    near = {f"s{k:02}x{person:02}": first[f"s{k:02}"] for k in NEAR for person in range(PEOPLE)}
+    return first | {name: each ^ (np.arange(PEOPLE) == int(name[-2:])) for name, each in near.items()}
+
+
+def searched(hers: NDArray[np.int64], his: dict[str, NDArray[np.bool_]]) -> dict[int, bool]:
+    """Return of whom Bob reads whether they have her item, by what of his items and hers is frequent.
+
+    The first step of the chain that is frequent has `LEAST` of her people, the one before one less: so its own person
+    has her item, whoever added to the step before makes it frequent has, and whoever left out of this one does not.
+    """
+    columns = np.column_stack([hers, *his.values()]).astype(np.uint8)
+    rules = RuleTerms(Fraction(LEAST, PEOPLE), 2, 10_000, absent=("v0",))
+    terms = rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
+    _, bob = RuleCase({"alice": (2,), "bob": (2,) * len(his)}, columns, terms).play()
+    names = dict(zip((f"b{at}" for at in range(len(his))), his, strict=True))
+    attributes = bob.itemsets.attributes
+    frequent = {names[attributes[each.terms[1].column].name] for each in bob.itemsets.kept}
+    step = min((k for k in range(1, PEOPLE + 1) if f"s{k:02}" in frequent), default=0)
+    if f"s{step - 1:02}" not in his:
+        return {}
+    known = {step - 1: True}
+    for person in range(PEOPLE):
+        above, below = f"s{step - 1:02}x{person:02}", f"s{step:02}x{person:02}"
+        if person >= step and above in his:
+            known[person] = above in frequent
+        elif person < step and below in his:
+            known[person] = below not in frequent
+    return known
+
+
+def test_a_chain_of_own_items_reads_everybody_of_sets_alone_and_ten_items_nobody() -> None:
+    """No count is told, and each answer is a bit; a guess of the commonest is right of half of the people.
+
+    Ten items are every fourth step: one of these is the first that is frequent, too, and four people stay in doubt.
+    """
+    hers = np.random.default_rng(4).permutation(np.arange(PEOPLE) % 2).astype(np.int64)
+    known = searched(hers, chain())
+    assert len(known) == PEOPLE
+    assert all(hers[person] == has for person, has in known.items())
+    assert np.bincount(hers).max() == PEOPLE / 2
+    steps = {name: each for name, each in chain().items() if len(name) == 3}
+    assert len(searched(hers, steps)) == 1
+    assert searched(hers, {name: each for name, each in steps.items() if int(name[1:]) % 4 == 0}) == {}

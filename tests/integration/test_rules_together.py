@@ -92,6 +92,28 @@ def test_all_counted_exactly_the_frequent_sets_are_all_that_there_are(pair: Pair
     }
 
 
+def test_two_processes_that_reveal_sets_alone_end_with_those_of_both_and_have_no_count_on_record(pair: Pair) -> None:
+    alice, bob = run_pair(pair, reveal="sets", method="smc", theta=None)
+    assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
+    assert "reveals no count" in bob.err
+    model = pair.bob / "model.json"
+    assert (pair.alice / "model.json").read_bytes() == model.read_bytes()
+    every = [frozenset(items) for length in (2, 3) for items in combinations(ITEMS, length)]
+    of_both = [items for items in every if len({item.partition(".")[0] for item in items}) == 2]
+    found = {items for items in of_both if exact_share(items) >= Fraction(1, 5)}
+    assert set(joint_itemsets(model)["itemsets"]) == found
+    told = dealings_of(pair.alice)
+    assert told.told == told.learned
+    assert not told.told.numbers
+    opened = {path: is_so for (_, path, _), is_so in told.told.opened.items()}
+    assert {frozenset(map("=".join, path)) for path, is_so in opened.items() if is_so == "frequent"} == found
+    assert cotally_here("rules", model).code == 2
+    assert ", ".join(sorted(next(iter(found)))) in cotally_here("show", model).out
+    page = pair.folder / "page.html"
+    assert cotally_here("report", pair.bob, "--model", model, "-o", page).code == 0
+    assert "no count" in page.read_text()
+
+
 def test_the_ledgers_list_each_exact_count_and_those_of_a_later_run_once_more_only_if_they_are_new(pair: Pair) -> None:
     run_pair(pair)
     told, known = dealings_of(pair.alice), dealings_of(pair.bob)

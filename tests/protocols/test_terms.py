@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from protocols.errors import InputError
+from protocols.rule_terms import RuleTerms
 from protocols.terms import (
     ALL,
+    EVERYONE,
     MOST_DEPTH,
     MOST_KEY_BITS,
     MOST_LEAF,
@@ -170,6 +172,24 @@ def test_a_noisy_tree_takes_its_epsilon_or_that_of_the_held_out_table(test: Frac
     assert (terms.noises_tree, terms.epsilon) == (True, epsilon)
     assert replace(terms, reveal=Reveal.COUNTS).epsilon == Fraction(1, 4)
     assert replace(terms, noise=None).epsilon is None
+
+
+def test_whether_sets_are_frequent_is_revealed_by_smc_alone() -> None:
+    rules = RuleTerms(Fraction(1, 4), 2, 100)
+    usual: dict[str, Any] = {"class_name": EVERYONE, "test": Fraction(0), "learner": Learner.RULES, "rules": rules}
+    sets = replace(make_terms(), **usual | {"method": Method.SMC, "reveal": Reveal.SETS})
+    assert sets.hides_counts
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"method": Method.HYBRID}, '"counts" with method = "hybrid"'),
+        ({"method": Method.RANDOMIZED}, '"counts" with method = "randomized"'),
+        ({"counting": Counting.PAILLIER}, '"counts" with counting = "paillier"'),
+        ({"reveal": Reveal.TREE}, '"sets" or "counts" with learner = "rules"'),
+        ({"rules": None, "learner": Learner.TREE}, '"counts" with learner = "tree"'),
+    ]
+    for changes, problem in others:
+        with pytest.raises(TermError, match=problem) as caught:
+            replace(sets, **changes)
+        assert caught.value.field == "reveal"
 
 
 @pytest.mark.parametrize("changes", [{}, {"method": Method.HYBRID, "omega": 2}], ids=repr)

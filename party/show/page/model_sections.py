@@ -8,7 +8,7 @@ from party.models.tree_file import references
 from party.names import printable
 from party.show.baskets import first_rows, set_text
 from party.show.bayes import bayes_blocks
-from party.show.joint_rules import doubt_lines, joint_title, up_to
+from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to
 from party.show.layout import ScreenColumn, laid_out
 from party.show.page.bayes_svg import bayes_svg
 from party.show.page.parts import Drawing, Grid, PagePart, PageSection, Sentences
@@ -43,6 +43,8 @@ def _informing(model: NaiveBayes) -> PageSection:
 
 def rules_sections(found: JointItemsets, most_items: int | None) -> list[PageSection]:
     """Return the frequent sets of at most so many items, drawn and as a table, and the surest rules."""
+    if not found.has_counts:
+        return [PageSection("sets", "The frequent itemsets", [Sentences(list(uncounted_lines(found, most_items)))])]
     rules = rules_of(found, _BEST)
     return [
         PageSection("sets", "The frequent itemsets", list(_set_parts(found, most_items))),

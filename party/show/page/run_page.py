@@ -271,6 +271,11 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     rules, sides = run.terms["rules"], {f"{each.party}.{each.name}": each.party for each in found.attributes}
     of_both = sum(len({sides[column] for column, _ in items}) > 1 for items in run.itemsets)
     settled = sum(each.settled for each in found.frequent)
+    if not found.has_counts:
+        yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
+        yield "Left undecided", f"{found.undecided:,} sets"
+        yield "What crossed", "which of the sets asked about are frequent, and no count"
+        return
     yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
     yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"
     yield "Left undecided", f"{found.undecided:,} sets"

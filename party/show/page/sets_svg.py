@@ -5,6 +5,7 @@ from party.show.baskets import first_rows, set_text
 from party.show.joint_rules import joint_title, up_to
 from party.show.page.interval_svg import Interval, intervals_svg
 from protocols.association.joint import JointItemsets
+from protocols.errors import InputError
 
 
 def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: bool = True) -> str:
@@ -24,5 +25,11 @@ def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: boo
 
 
 def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
-    """Return a drawing of what two parties have found together, of sets of so many items at most."""
+    """Return a drawing of what two parties have found together, of sets of so many items at most.
+
+    Raises:
+        InputError: They have no counts.
+    """
+    if not found.has_counts:
+        raise InputError("these sets have no counts to draw")
     return sets_svg(joint_title(found), sets_of(up_to(found, most_items)), float(found.threshold))

@@ -33,15 +33,34 @@ FOUND = JointItemsets(
 )
 
 
-def test_itemsets_are_read_as_they_were_written(tmp_path: Path) -> None:
+UNCOUNTED = replace(FOUND, kept=(JointSet((A, B), Fraction(10), settled=False),), has_counts=False)
+
+
+@pytest.mark.parametrize("found", [FOUND, UNCOUNTED], ids=["counts", "none"])
+def test_itemsets_are_read_as_they_were_written(tmp_path: Path, found: JointItemsets) -> None:
     path = tmp_path / "model.json"
-    path.write_text(itemsets_json(FOUND))
-    assert read_itemsets(path) == FOUND
-    assert itemsets_json(read_itemsets(path)) == itemsets_json(FOUND)
+    path.write_text(itemsets_json(found))
+    assert read_itemsets(path) == found
+    assert itemsets_json(read_itemsets(path)) == itemsets_json(found)
     with pytest.raises(ModelError, match="holds itemsets"):
         read_model(path)
     with pytest.raises(ModelError, match="holds itemsets"):
-        model_from_text(itemsets_json(FOUND))
+        model_from_text(itemsets_json(found))
+
+
+@pytest.mark.parametrize(
+    ("sets", "problem"),
+    [
+        ([{"items": [[0, 1]]}], "has items of one side alone"),
+        ([{"items": [[0, 1], [1, 0]], "count": "12"}], "must have exactly the keys items"),
+        ([{"items": [[0, 1], [1, 0], [2, 0]]}], "has a subset that is not listed"),
+    ],
+)
+def test_a_file_without_counts_has_sets_of_both_sides_alone(sets: list[object], problem: str) -> None:
+    third = replace(UNCOUNTED, attributes=(*FOUND.attributes, Attribute("bob", "rice", ("yes", "no"))))
+    content: Any = json.loads(itemsets_json(third)) | {"sets": sets}
+    with pytest.raises(ModelError, match=problem):
+        itemsets_from_json(json.dumps(content))
 
 
 @pytest.mark.parametrize(

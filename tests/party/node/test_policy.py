@@ -9,9 +9,11 @@ from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
+from protocols.rule_terms import RuleTerms
 from protocols.terms import ALL, Counting, Method, Reveal, Terms
 from protocols.two_party.limits import Limits
 from tests.support.cases import correlated
+from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import Sessions
 
@@ -152,7 +154,9 @@ def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
     agree = replace(AGREE, exact_counts=False, omega=ALL)
     objection = first_objection(agree, make())
     assert objection is not None
-    assert (objection.field, objection.reason[:22]) == ("reveal", 'reveal = "counts" show')
+    assert (objection.field, objection.reason[:22]) == ("reveal", 'by reveal = "counts" o')
+    of_sets = rule_terms(RuleTerms(Fraction(1, 4), 2, 10), method=Method.SMC, reveal=Reveal.SETS, min_leaf=100)
+    assert first_objection(replace(agree, methods=tuple(Method), counting=tuple(Counting)), of_sets) == objection
     for changes in (
         {"noise": Fraction(1), "max_depth": 3, "omega": ALL},
         {
