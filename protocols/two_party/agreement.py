@@ -89,11 +89,11 @@ _PEER_WANTS = {
         "of its data set; name a smaller most_bits or max_depth, or ask it to allow more"
     ),
     "most_columns": (
-        "we bring more columns than the peer takes where the tree alone is revealed (its [agree] most_columns): list "
+        "we bring more columns than the peer takes where no count is revealed (its [agree] most_columns): list "
         "some under [data] ignore, or ask it to allow more"
     ),
     "most_values": (
-        "a column of ours has more values than the peer takes where the tree alone is revealed (its [agree] "
+        "a column of ours has more values than the peer takes where no count is revealed (its [agree] "
         "most_values): merge some ([columns] max_values), or ask it to allow more"
     ),
     "learner": "the peer does not take this learner: ask its owner which it takes",

@@ -89,7 +89,7 @@ def find_itemsets(
     """
     if agreed.terms.rules is None:
         raise InputError("these terms are not of rules")
-    resumed = yield from resume(kept, agreed.nonces)
+    resumed = yield from resume(kept, agreed.nonces, opens_once=agreed.terms.hides_counts)
     run = _Run(local, agreed, agreed.terms.rules, resumed)
     hides = agreed.terms.hides_counts
     if hides:

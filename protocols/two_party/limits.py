@@ -13,7 +13,7 @@ from dataclasses import dataclass
 class Limits:
     """The most classes, the fewest training records per class, the fewest records held out, unless none.
 
-    `most_values` of each column and `most_columns` are what a peer may bring where the tree alone is revealed.
+    `most_values` of each column and `most_columns` are what a peer may bring where no count is revealed.
     """
 
     max_classes: int = 20
@@ -56,10 +56,10 @@ class Limits:
         """Return which limit refuses columns of a peer of these many values, and why; None if they are accepted."""
         asks = "more say more of single people: ask it to"
         if len(sizes) > self.most_columns:
-            few = f"our [agree] most_columns allows {self.most_columns} where the tree alone is revealed"
+            few = f"our [agree] most_columns allows {self.most_columns} where no count is revealed"
             return "most_columns", f"the peer brings {len(sizes):,} columns, {few}: {asks} leave some out (ignore)"
         if (most := max(sizes, default=0)) > self.most_values:
-            few = f"our [agree] most_values allows {self.most_values} where the tree alone is revealed"
+            few = f"our [agree] most_values allows {self.most_values} where no count is revealed"
             return "most_values", f"a column of the peer has {most:,} values, {few}: {asks} merge some (max_values)"
         return None
 

@@ -13,6 +13,7 @@ are frequent. What one party's items alone have in common is opened nowhere: it 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +21,6 @@ import numpy as np
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.association.joint import JointItemsets, JointSet, items_of
 from protocols.association.own_sets import TermSet
-from protocols.errors import DeviationError
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, filled, modulus_mask, wires_of
@@ -101,15 +101,13 @@ class OpenedSearch:
 
         Raises:
             PeerError: The peer sent what the protocol does not allow.
-            DeviationError: As many answers are remembered as were not asked for.
+            DeviationError: What is remembered answers other questions.
         """
         asked, terms = self.asked, self.asked.terms
         level, kept = asked.first(), list[TermSet]()
         while level:
             yield Progress(Phase.COUNTS, len(level[0]) - 1, terms.max_len)
-            reach = yield from self.answers.ask(self._opened(level))
-            if len(reach) != len(level):
-                raise DeviationError
+            reach = yield from self.answers.ask(self._opened(level), partial(_fits, len(level)))
             frequent = [each for each, reaches in zip(level, reach, strict=True) if reaches]
             kept += frequent
             level = asked.after(frequent)
@@ -140,6 +138,10 @@ class OpenedSearch:
         lanes = [Lane(at, each, (0, 1)) for at, each in enumerate(sets)]
         reach = yield from open_lanes(self.gates, OpenedKind.SETS, self.gates.flipped(below)[None], lanes)
         return tuple(map(float, reach))
+
+
+def _fits(candidates: int, answer: AnswerNumbers) -> bool:
+    return len(answer) == candidates and set(answer) <= {0.0, 1.0}
 
 
 def simulate_answers(found: JointItemsets, terms: RuleTerms) -> Iterator[Uint64s]:

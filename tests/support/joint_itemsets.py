@@ -61,7 +61,7 @@ class RuleCase:
             groups=default_groups([a.size for a in attributes], self.groups),
             dataset="case",
             secrets=Secrets(bytes([number]) * 32, key_holder(number), secrets),
-            limits=NO_LIMITS,
+            limits=replace(NO_LIMITS, most_columns=len(self.attributes)),
         )
 
     def role(self, party: str, kept: Kept | None = None) -> Role[FoundTogether]:
