@@ -60,6 +60,29 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
     assert re.search(r"reveals at most [\d,]+ counts with noise, whatever tree", planned.out)
 
 
+def test_a_noisy_tree_is_grown_by_two_processes_and_what_it_takes_stands_on_both_screens_and_in_the_ledger(
+    pair: Pair,
+) -> None:
+    tree = {"method": "smc", "reveal": "tree", "theta": None, "omega": None, "min_leaf": None, "max_depth": 2}
+    with serving(pair) as alice:
+        trained = pair.train(pair.write_job(**tree, noise="24.8"))
+        refused = cotally_here(*pair.train_arguments(pair.write_job(**tree, noise="0.25")))
+        alice.terminate()
+        ended = finish(alice)
+    assert trained.code == 0, trained.err
+    assert_one_error(refused, 5, "the parties differ on 'noise'", "or has spent that of its data set")
+    assert "24.8 spent before (by 1) and 0.5 for this run make 25.3" in ended.err  # the held-out table takes 1/2
+    for screen in (trained.err, ended.err):
+        assert "min_leaf 1, gini, noise 24.8, the tree alone is revealed" in screen
+        assert (
+            "Noise: the whole run reveals epsilon 24.8 at most (delta 2.0e-10) to each side; each side adds" in screen
+        )
+        assert "This run reveals the tree and no count" in screen
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    ledger = cotally_here("ledger", "show", str(pair.alice / "party.toml")).out
+    assert " against each side:\n      of trees alone, what splits" in ledger
+
+
 def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pair) -> None:
     for changes, words in (
         ({"noise": "1"}, "noise: needs a max_depth"),

@@ -15,7 +15,7 @@ from party.records.run_file import TrainReport
 from party.records.tally import Dealings
 from party.settings.party import Acceptance
 from party.settings.window import window_text
-from party.show.assessment import amount_lines, counts_kind, deviations, past_lines, revealed_text
+from party.show.assessment import amount_lines, counts_kind, deviations, noise_lines, past_lines, revealed_text
 from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
@@ -152,10 +152,10 @@ def importance_section(tree: Tree) -> PageSection:
 
 
 def _learned(told: Finished) -> PageSection:
+    run = told.assessment
+    revealed = [*amount_lines(run, told.run.revealed), *noise_lines(run.terms, run.noise)]
     parts = [
-        Sentences(
-            [*amount_lines(told.assessment, told.run.revealed), *past_lines(told.past, told.agree), *_answers(told)]
-        ),
+        Sentences([*revealed, *past_lines(told.past, told.agree), *_answers(told)]),
         Sentences(["In all runs over this data set, as the ledger has it."]),
         Sentences(list(dealings_lines(told.dealings, full=False))),
     ]

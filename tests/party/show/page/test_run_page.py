@@ -215,6 +215,7 @@ def test_without_costs_copy_or_held_out_records_it_says_so(told: Finished) -> No
 def test_under_noise_counts_and_accuracy_have_a_standard_deviation(told: Finished) -> None:
     terms = {**told.run.terms, "method": "smc", "noise": "4", "max_depth": 1}
     page = page_html(replace(told, run=replace(told.run, terms=terms)))
+    assert "the whole run reveals epsilon 4 at most" in page
     # Bob holds the class: if his record changes, 4 candidates and the class counts may; if Alice's does, her 2.
     cell = (2 * (2 * (4 + 1) / 4) ** 2 + 2 * (2 * 2 / 4) ** 2) ** 0.5
     assert f"each off by a standard deviation of up to {cell:,.1f} records" in page
