@@ -32,7 +32,7 @@ NO_SHARE: Final = Fraction(0)
 PRUNING_SHARE: Final = Fraction(1, 5)  # held out for it where it was wished and no share was said
 EVERYONE: Final = "everyone"
 """The class of a run without a class: a column of this one value, which both sides hold."""
-QUALITY: Final = HALF
+EPSILON_OF_SCORES: Final = HALF
 """The epsilon of the noise in the table of held-out records of a tree alone, against each side."""
 LEAST_NOISE: Final = Fraction(1, 1000)
 MOST_NOISE: Final = Fraction(1000)
@@ -371,7 +371,7 @@ def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:
 
     A record is trained on or held out: the table of those held out has an epsilon of its own beside a tree's.
     """
-    return max(noise, QUALITY) if reveal is Reveal.TREE and test else noise
+    return max(noise, EPSILON_OF_SCORES) if reveal is Reveal.TREE and test else noise
 
 
 def unasked(window: Window) -> frozenset[str]:

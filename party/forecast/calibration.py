@@ -10,7 +10,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import set_up
+from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.role import run_pair
 from protocols.work import PageEncryptor
 
@@ -18,7 +18,6 @@ _PAGE = 128
 _ROWS_A_SUM = 4  # as where rows are merged
 _LEAST_SECONDS = 0.1
 _TRANSFERS, _WIDTHS = 1 << 16, [12] * 20
-_DEPTH = 4
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class PaillierSpeed:
 
 def calibrate_transfers() -> TransferSpeed:
     """Measure both sides' work."""
-    one, other = run_pair(set_up(_DEPTH, secrets), set_up(_DEPTH, secrets))
+    one, other = run_pair(set_up(TREE_DEPTH, secrets), set_up(TREE_DEPTH, secrets))
     choices = np.arange(_TRANSFERS) % 2 == 0
 
     def extend() -> tuple[object, object]:

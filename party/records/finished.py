@@ -10,7 +10,7 @@ from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import QUALITY, Method
+from protocols.terms import EPSILON_OF_SCORES, Method
 from protocols.two_party.split import held_out_records
 
 
@@ -117,7 +117,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     tested = [each for kind in _TESTED for each in kinds.get(kind, []) if each["correct"] is not None]
     tests = held_out_records(run["records"], Fraction(run["terms"]["test"]))
     cells = [each["are"] for each in kinds.get("opened", []) if each["what"] == OpenedKind.SCORES and each["are"]]
-    scores = Scores(tuple(cells[-1]), tests, noise_of_scores(QUALITY)) if cells else None
+    scores = Scores(tuple(cells[-1]), tests, noise_of_scores(EPSILON_OF_SCORES)) if cells else None
     if scores is not None:
         tested.append({"correct": scores.correct, "error": scores.correct_error})
     accuracy = tested[-1] if tested else {}

@@ -125,7 +125,7 @@ def _accuracy(trained: Trained) -> list[str]:
     if share_of_commonest is not None:
         commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
     elif outcome.scores is not None:
-        commonest = f"The commonest class has about {outcome.scores.commonest:.3f} of them"
+        commonest = f"The commonest class has about {outcome.scores.commonest_share:.3f} of them"
     error = outcome.standard_error / outcome.records_test
     if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone
         noise = f", with noise of a standard error of {error:.3f}" if error else ""

@@ -25,7 +25,7 @@ from protocols.messages import CountShares
 from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
-from protocols.oblivious.session import Transfers, set_up
+from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.randomness import Randomness
 from protocols.role import Role, receive
 from protocols.tables.expression import AnyOf, Expression, Term
@@ -35,8 +35,6 @@ from protocols.work import AT_HOME, Places
 
 MOST_TRANSFERS = 1 << 24
 """Whose keys are kept together where they serve once: 256 MiB."""
-TREE_DEPTH = 4
-"""Of the trees of seeds: four bytes a transfer, and little more work than any other."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from protocols.randomness import Randomness, canonical
 from protocols.role import Role, exchange
 from protocols.work import AT_HOME, Places
 
+TREE_DEPTH: Final = 4
+"""Of the trees of seeds in every run: four bytes a transfer, and little more work than any other."""
 _NONCE_BYTES: Final = 32
 
 

@@ -70,7 +70,7 @@ class Scores:
         return sqrt(2 * len(self.table) * self.law.variance)
 
     @property
-    def commonest(self) -> float:
+    def commonest_share(self) -> float:
         """The share of the commonest class among them, of which the accuracy is to be more."""
         return min(max(float(self.table.sum(0).max()) / self.records, 0.0), 1.0)
 

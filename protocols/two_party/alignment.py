@@ -37,7 +37,7 @@ from protocols.oblivious.numbers import are_negative
 from protocols.oblivious.placing import EMPTY, WAYS, digests_of, place, places_of, table_size
 from protocols.oblivious.prf import ask_values, give_key
 from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hints
-from protocols.oblivious.session import Transfers, set_up
+from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
@@ -51,7 +51,6 @@ SHOWN: Final = slice(0, 10)
 """Which bytes of a value are shown: two of 10^12 pairs are equal by chance once in 10^12 runs."""
 _SHOWN_BYTES: Final = 10
 _PAGE_ROWS: Final = 1 << 15
-_DEPTH: Final = 4
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     size = table_size(max(own.ids, theirs.ids))
     tries = WAYS * theirs.ids if asks else size
     told = AlignmentFact(keyed_digest(nonces, b"alignment"), lists, own.ids, theirs.ids, tries, least)
-    transfers = yield from set_up(_DEPTH, local.secrets.randomness, local.computing.places)
+    transfers = yield from set_up(TREE_DEPTH, local.secrets.randomness, local.computing.places)
     side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
     if count_only:
         return Aligned((yield from with_progress(side.count(), _shown)), lists)

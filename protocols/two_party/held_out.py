@@ -19,7 +19,7 @@ from protocols.role import Role
 from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables.table import Codes
-from protocols.terms import QUALITY
+from protocols.terms import EPSILON_OF_SCORES
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import noise_of_model
@@ -56,7 +56,7 @@ def score(
         PeerError: The peer sent what the protocol does not allow.
         DeviationError: What it remembers is no such table.
     """
-    law, first = noise_of_scores(QUALITY), first_side(local.party, agreed)
+    law, first = noise_of_scores(EPSILON_OF_SCORES), first_side(local.party, agreed)
     noise = noise_of_model(local, agreed).of_model(law, tree.schema.classes**2, b"scores", tree.parts())
     counts = SharedCounts(
         sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_scores(law)

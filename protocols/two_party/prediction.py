@@ -24,7 +24,7 @@ from protocols.learning.models import Model
 from protocols.learning.routes import RowOutcome
 from protocols.messages import RowsAsked, RowsShare
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.session import set_up
+from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import keyed_digest
 from protocols.role import Note, Role, Send, exchange, receive
@@ -37,8 +37,6 @@ from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.ways import ModelWay, way_of
 
 MOST_ROWS: Final = 1 << 18
-_TREE_DEPTH: Final = 4
-"""Of the trees of seeds: four bytes a transfer."""
 _SAME_PEOPLE: Final = "both sides must bring rows of the same people"
 _COMMITMENT: Final = 32
 _NOT_ASKED: Final = bytes(_COMMITMENT)
@@ -146,7 +144,7 @@ def predict_together(run: PredictionRun) -> Role[Answers | None]:
     """
     yield from _compare_people(run)
     randomness = run.local.secrets.randomness
-    transfers = yield from set_up(_TREE_DEPTH, randomness, run.local.computing.places)
+    transfers = yield from set_up(TREE_DEPTH, randomness, run.local.computing.places)
     gates, answers = Gates(run.initiates, transfers, Triples(transfers, randomness)), None
     for asker in (Receiver.INITIATOR, Receiver.RESPONDER):
         if run.terms.receiver not in (asker, Receiver.BOTH):

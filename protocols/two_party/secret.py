@@ -7,10 +7,10 @@ import numpy as np
 
 from protocols.answers import KeptAnswers
 from protocols.counting.estimated import Estimator
-from protocols.counting.oblivious import TREE_DEPTH, sides_of
+from protocols.counting.oblivious import sides_of
 from protocols.learning.tree import Tree
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.session import set_up
+from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.role import Role
 from protocols.secret_tree.bits import Allowance

@@ -7,13 +7,13 @@ from math import prod
 from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
-from protocols.counting.oblivious import TREE_DEPTH, ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
 from protocols.counts import SecureEngine
 from protocols.messages import HolderKey
 from protocols.noise.both import EXACT, Noises
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.session import set_up
+from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical
 from protocols.role import Role, Send, receive

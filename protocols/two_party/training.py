@@ -80,7 +80,7 @@ class Outcome:
         if self.correct is None or not self.records_test:
             return None
         if self.scores is not None:
-            return beats_commonest(self.scores.commonest, self.correct, self.records_test, self.standard_error)
+            return beats_commonest(self.scores.commonest_share, self.correct, self.records_test, self.standard_error)
         return beats_when_tested(self.model, self.correct, self.records_test, self.standard_error)
 
     @property

@@ -21,7 +21,7 @@ from party.compute import LocalPool, Threads
 from party.datasets.included import load_table
 from party.wire.codec import encode
 from protocols.counting.checks import Checks
-from protocols.counting.oblivious import TREE_DEPTH, ObliviousChooser, ObliviousCorrector, sides_of
+from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import Hearing, Telling
 from protocols.counts import Counts
@@ -30,7 +30,7 @@ from protocols.oblivious.aes import hash_columns
 from protocols.oblivious.extension import DEPTHS, Choices
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import Transfers, set_up
+from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.role import Message, Receive, Role, Send, T, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.terms import ALL

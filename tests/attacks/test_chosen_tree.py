@@ -28,7 +28,7 @@ from protocols.secret_tree.held_out import noise_of_scores
 from protocols.secret_tree.window import open_windows
 from protocols.tables.expression import ROOT
 from protocols.tables.table import Table
-from protocols.terms import QUALITY, Growth
+from protocols.terms import EPSILON_OF_SCORES, Growth
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import split_of
 from protocols.two_party.inputs import PartyInputs
@@ -248,7 +248,7 @@ def test_a_table_of_all_held_out_people_but_one_that_are_known_moves_odds_by_its
 
     Whatever is opened speaks for one class by `exp(1/2)` to 1 at most; without noise it says which.
     """
-    law = noise_of_scores(QUALITY)
+    law = noise_of_scores(EPSILON_OF_SCORES)
     odds = [lead(law, seen) for seen in product(range(-law.cut + 1, law.cut), repeat=2)]
     assert max(odds) == 1 / 2 == -min(odds)
 
@@ -261,7 +261,7 @@ def test_of_one_held_out_person_tables_of_other_trees_say_no_more_than_an_epsilo
 
     It may be right for `odds / (1 + odds)`, odds of `exp(tables / 2)`; false alarm 10**-9.
     """
-    law, trials, hits = noise_of_scores(QUALITY), 1500, 0
+    law, trials, hits = noise_of_scores(EPSILON_OF_SCORES), 1500, 0
     trees = [
         Tree(SCHEMA, Split((), 0, tuple(Leaf((), c) for c in map(int, f"{number:05b}")))) for number in range(tables)
     ]

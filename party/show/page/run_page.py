@@ -232,13 +232,16 @@ def _worth(told: Finished) -> _Rows:
     commonest = commonest_share(model)
     common = [] if commonest is None else [("Commonest class", f"{commonest:.3f} of the training records")]
     if run.scores is not None:
-        common = [("Commonest class", f"about {run.scores.commonest:.3f} of the held-out records"), *_scores(told)]
+        common = [
+            ("Commonest class", f"about {run.scores.commonest_share:.3f} of the held-out records"),
+            *_scores(told),
+        ]
     found = [*_accuracy(told), *common, _crossed(told)]
     error = run.error or _deviations(told)[1]
     tested = run.correct is not None and run.tests > 0
     beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None
     if run.scores is not None:
-        beats = beats_commonest(run.scores.commonest, run.scores.correct, run.tests, run.scores.correct_error)
+        beats = beats_commonest(run.scores.commonest_share, run.scores.correct, run.tests, run.scores.correct_error)
     if worth := worth_lines(model, beats):
         found.append(("Against a guess", " ".join(worth)))
     if run.countable and told.assessment.terms.window is ALL:

@@ -71,7 +71,7 @@ NOTHING = np.zeros((3, 3), np.int64)
 def test_what_follows_from_the_table_is_what_it_is_worth() -> None:
     scores, true = scored(GAME, (NOTHING, NOTHING)), truth(GAME)
     assert scores.correct == np.trace(true)
-    assert scores.commonest == true.sum(0).max() / 400
+    assert scores.commonest_share == true.sum(0).max() / 400
     assert scores.correct_error == pytest.approx(sqrt(6 * LAW.variance))
     down = np.full((3, 3), -LAW.cut)
     assert scored(GAME, (down, down)).correct == 0
