@@ -13,7 +13,7 @@ from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import run_digest
 
-_NO_NOISE = "exact"
+_UNBOUNDED = "exact"
 
 Spent = Mapping[str, str]
 """Epsilon of each run by its digest; `exact` once answers without noise have been told."""
@@ -29,7 +29,7 @@ class Spend:
     @property
     def entry(self) -> dict[str, str]:
         """The run as it is put on record."""
-        return {_NO_NOISE: ""} if self.epsilon is None else {self.run: str(self.epsilon)}
+        return {_UNBOUNDED: ""} if self.epsilon is None else {self.run: str(self.epsilon)}
 
     def refusal(self, spent: Spent, budget: Fraction | None) -> str | None:
         """Return why the run would spend too much, with the arithmetic; None if it would not.
@@ -41,7 +41,7 @@ class Spend:
         if budget is None or self.run in spent:
             return None
         allowed = f"our [agree] epsilon allows {noise_text(budget)} over the life of a data set"
-        if _NO_NOISE in spent or self.epsilon is None:
+        if _UNBOUNDED in spent or self.epsilon is None:
             when = "are asked for" if self.epsilon is None else "of this one have been told before"
             return f"{allowed}, and answers without noise {when}, which no epsilon bounds"
         before = spent_before(spent) or Fraction(0)
@@ -56,7 +56,7 @@ class Spend:
 
 def spent_before(spent: Spent) -> Fraction | None:
     """Return the epsilon that all runs together have spent; None if answers without noise have been told too."""
-    return None if _NO_NOISE in spent else sum(map(Fraction, spent.values()), start=Fraction(0))
+    return None if _UNBOUNDED in spent else sum(map(Fraction, spent.values()), start=Fraction(0))
 
 
 def spend_of(local: PartyInputs, agreed: Agreement) -> Spend | None:

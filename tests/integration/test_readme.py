@@ -59,7 +59,6 @@ def write_settings(folder: Path, port: int) -> None:
     bob = alice.replace('name = "alice"', 'name = "bob"').replace('peer = "bob"', 'peer = "alice"')
     bob = bob.replace('class = "outcome"\n', "").replace("age = ", "fee = ").replace("listen = ", "address = ")
     (folder / "bob" / "party.toml").write_text(bob + "\n")
-    (folder / "job.toml").write_text(block("method = ") + "\n")
 
 
 def write_data(folder: Path) -> None:
