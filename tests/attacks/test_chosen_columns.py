@@ -150,7 +150,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "hybrid": {"method": "hybrid"},
     "smc": {"method": "smc"},
     "randomized": {"method": "randomized"},
-    "tree": {"method": "smc", "reveal": "tree", "max_depth": 2, "min_leaf": 20},
+    "tree": {"method": "smc", "reveal": "tree", "max_depth": 2, "min_leaf": 20, "most_bits": 4},
 }
 RECORDS = 200
 ALICES: Codes = np.random.default_rng(14).integers(0, 3, (RECORDS, 2)).astype(np.uint8)

@@ -290,7 +290,7 @@ def test_who_stops_once_it_has_the_other_commitment_chooses_three_who_are_held_o
     What he then hears of them has noise, as of all that are held out; and no other table of his is taken any more.
     """
     codes = np.random.default_rng(9).integers(0, 2, (200, 5)).astype(np.uint8)
-    terms = make_terms(method="smc", reveal="tree", max_depth=1, min_leaf=20, test=Fraction(1, 5))
+    terms = make_terms(method="smc", reveal="tree", max_depth=1, min_leaf=20, test=Fraction(1, 5), most_bits=4)
     case = Case({"alice": (2, 2), "bob": (2, 2)}, ("alice",), 2, codes, {"alice": 1, "bob": 1}, terms)
     node, wanted = Guarded(tmp_path, case), {3, 77, 150}
 

@@ -6,7 +6,7 @@ columns that have a coin each, which is the default; the data are the shipped on
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -36,6 +36,7 @@ from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Method
+from protocols.two_party.limits import USUAL_LIMITS
 from tests.support.curious import Guarded, Told, assert_built, listening
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.parties import Case, make_terms
@@ -239,10 +240,11 @@ class Watched:
     case: Case
 
     def play(self, folder: Path) -> tuple[Copy, Counts, Counts, Tree]:
-        """Let Alice's usual node take part; return her copy, counts that were told, Bob's shares, and the tree."""
+        """Let Alice's node run it and allow any bits; return her copy, counts that were told, Bob's shares, the tree."""
         home = folder / token_hex(4)
         home.mkdir()
-        guarded, terms = Guarded(home, self.case, 'odds = "any"'), self.case.terms
+        agree, limits = 'odds = "any"\nmost_bits = "any"', replace(USUAL_LIMITS, most_values=17)
+        guarded, terms = Guarded(home, self.case, agree, limits=limits), self.case.terms
         with listening() as told, holding_shares(of_chooser=self.case.class_owners == ("alice",)) as shares:
             ends = guarded.meet(terms)
         assert_built(ends)

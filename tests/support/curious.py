@@ -28,7 +28,7 @@ from protocols.tables.expression import Expression
 from protocols.terms import Terms
 from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.limits import USUAL_LIMITS
+from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.two_party.training import Outcome, run
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms
@@ -47,10 +47,11 @@ class Guarded:
     case: Case
     agree: str = ""
     visits: int = field(default=0)
+    limits: Limits = USUAL_LIMITS
 
     @property
     def alice(self) -> PartyInputs:
-        return replace(make_local(self.case, "alice"), limits=USUAL_LIMITS)
+        return replace(make_local(self.case, "alice"), limits=self.limits)
 
     @property
     def bob(self) -> PartyInputs:
