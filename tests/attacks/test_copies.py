@@ -240,7 +240,7 @@ class Watched:
     case: Case
 
     def play(self, folder: Path) -> tuple[Copy, Counts, Counts, Tree]:
-        """Let Alice's node run it and allow any bits; return her copy, counts that were told, Bob's shares, the tree."""
+        """Let Alice's node run it and allow any bits; return her copy, told counts, Bob's shares, the tree."""
         home = folder / token_hex(4)
         home.mkdir()
         agree, limits = 'odds = "any"\nmost_bits = "any"', replace(USUAL_LIMITS, most_values=17)
