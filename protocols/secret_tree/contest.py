@@ -1,21 +1,32 @@
 """The least of numbers that nobody sees, by a knockout: ties go to the first, and the barred ones lose."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.gates import LANES, Gates
-from protocols.oblivious.numbers import are_negative, as_numbers, modulus_mask, products
+from protocols.oblivious.aes import Uint64s
+from protocols.oblivious.gates import Gates
+from protocols.oblivious.numbers import (
+    are_negative,
+    as_numbers,
+    bits_of_lanes,
+    filled,
+    modulus_mask,
+    products,
+    wires_of,
+)
 from protocols.role import Role, together
 
 
-def least(gates: Gates, numbers: Uint64s, barred: Uint64s | None, width: int) -> Role[tuple[Uint64s, Uint64s]]:
+def least(
+    gates: Gates, numbers: Uint64s, barred: NDArray[np.bool_] | None, width: int
+) -> Role[tuple[Uint64s, Uint64s]]:
     """Return shares of the place of the least number, and of whether it is barred, as all are then.
 
     Args:
         gates: Our part of the computation.
-        numbers: Shares of them (`contestants x lanes`), any two of which differ by less than `2**(width - 1)`, or
+        numbers: Shares of them (`contestants x contests`), any two of which differ by less than `2**(width - 1)`, or
             by half of it where some are barred.
-        barred: Shares of which are barred (`contestants x words`); None for nobody.
+        barred: Shares of which are barred, alike; None for nobody.
         width: Of the numbers.
 
     Discloses: nothing; what crosses is masked.
@@ -23,30 +34,31 @@ def least(gates: Gates, numbers: Uint64s, barred: Uint64s | None, width: int) ->
     Raises:
         PeerError: The peer sent what the protocol does not allow.
     """
-    count, words = len(numbers), numbers.shape[1] // LANES
-    all_lanes = np.full(words, ~np.uint64(0)) if gates.first else np.zeros(words, WORD)
+    count, contests = numbers.shape
     place_bits = max(1, (count - 1).bit_length())
-    strings: Uint64s = np.zeros(
-        (1 + place_bits, count, words), WORD
-    )  # what goes with a number: whether it is barred, its place
-    for at in range(count):
-        strings[[1 + bit for bit in range(place_bits) if at >> bit & 1], at] = all_lanes
+    strings = np.zeros((1 + place_bits, count, contests), np.bool_)  # with a number: whether it is barred, its place
+    strings[1:] = gates.first & (np.arange(count) >> np.arange(place_bits)[:, None] & 1).astype(np.bool_)[..., None]
     if barred is not None:
         strings[0] = barred
-        numbers = numbers + (yield from as_numbers(gates, barred, [1 << width - 2] * count, width))
+        above = yield from as_numbers(gates, wires_of(barred.reshape(1, -1)), [1 << width - 2], width)
+        numbers = numbers + above[0, : numbers.size].reshape(numbers.shape)
     while count > 1:
         pairs = count // 2
         one, other, rest = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2), slice(2 * pairs, None)
-        behind = (numbers[other] - numbers[one]) & modulus_mask(width)
+        behind = filled(((numbers[other] - numbers[one]) & modulus_mask(width)).reshape(-1))
         wins = yield from are_negative(gates, behind, width)
-        differing, count = strings[:, one] ^ strings[:, other], pairs + count % 2
+        differing = wires_of((strings[:, one] ^ strings[:, other]).reshape(len(strings), -1))
+        count = pairs + count % 2
         if count > 1:
             moved, more = yield from together(gates.times(wins, differing), products(gates, wins, behind, width))
+            more = more[: pairs * contests].reshape(pairs, contests)
             numbers = np.concatenate([numbers[one] + more, numbers[rest]])
         else:
             moved = yield from gates.times(wins, differing)
-        strings = np.concatenate([strings[:, one] ^ moved, strings[:, rest]], axis=1)
-    return strings[1:, 0], strings[0, 0]
+        by = bits_of_lanes(moved)[:, : pairs * contests].reshape(-1, pairs, contests)
+        strings = np.concatenate([strings[:, one] ^ by, strings[:, rest]], axis=1)
+    wires = wires_of(strings[:, 0])
+    return wires[1:], wires[0]
 
 
 def several(gates: Gates, wires: Uint64s) -> Role[Uint64s]:

@@ -344,8 +344,8 @@ class SecretTree:
             asked = [(node.expression, candidate) for node in nodes for candidate in node.candidates]
             worth = worth - np.array([self._noise.worth(*each) for each in asked], WORD)
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
-        bars = None if barred is None else wires_of(barred[by_node])
-        return (yield from least(self._gates, filled(worth[by_node]), bars, self._worth.width))
+        bars = None if barred is None else barred[by_node]
+        return (yield from least(self._gates, worth[by_node], bars, self._worth.width))
 
     def _barred(
         self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]
