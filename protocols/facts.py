@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from protocols.counts import Query
-from protocols.messages import SentTree
 from protocols.role import Fact
 from protocols.tables.expression import Expression
 
@@ -61,10 +60,10 @@ class CountsFact(Fact):
 
 @dataclass(frozen=True, repr=False)
 class MinedFact(Fact):
-    """A tree mined from the class holder's true columns and the other side's copy."""
+    """A tree of so many nodes, mined from the class holder's true columns and the other side's copy."""
 
     way: Way
-    sent: SentTree
+    nodes: int
 
 
 @dataclass(frozen=True, repr=False)

@@ -259,8 +259,6 @@ class Terms:
         """Only shares keep counts from both sides: those of a tree, or of sets of items."""
         if Reveal(self.reveal) is Reveal.COUNTS:
             return
-        if not self.counts_exactly:
-            raise TermError("reveal", 'must be "counts" with method = "randomized": its miner sees all that it counts')
         of_sets = self.reveal is Reveal.SETS
         other = '"sets" or "counts"' if self.rules is not None and not of_sets else '"counts"'
         for field, value, needed in (
@@ -268,7 +266,7 @@ class Terms:
             ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
             ("method", self.method, Method.SMC if of_sets else self.method),
         ):
-            if value != needed:
+            if value != needed and (field != "counting" or self.counts_exactly):
                 alone = f'only {field} = "{needed}" goes with reveal = "{self.reveal}"'
                 raise TermError("reveal", f'must be {other} with {field} = "{value}": {alone}')
         if of_sets:

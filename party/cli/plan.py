@@ -101,7 +101,7 @@ def _plan_training(
         put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
     told = [*own_odds(local, design), reading_line(read, "our copy")] if design else []
-    if design and not terms.counts_exactly:
+    if design and not terms.counts_exactly and local.holds_class:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     if design:
         told += ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))

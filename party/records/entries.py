@@ -260,8 +260,8 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "windows", {"way": way, "nodes": list(_windows(schema, queries, windows))}
         case CountsFact(way, queries, values):
             return "counts", {"way": way, "nodes": list(_counts(schema, queries, values))}
-        case MinedFact(way, sent):
-            return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
+        case MinedFact(way, nodes):
+            return "mined tree", {"way": way, "nodes": nodes}
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
         case SetsFact(way, sets, values):

@@ -26,7 +26,7 @@ class FinishedRun:
         began, ended: Dates.
         records: How many both sides had.
         class_owners: Who held the class.
-        correct: How many of the `tests` held-out records the tree gets right, maybe an estimate; None if untold.
+        correct: How many of the `tests` held-out records the tree gets right; None if untold.
         tests: How many records were held out.
         error: The standard error of `correct`, 0 where it was counted.
         copy: How our copy was disguised, as the ledger has it; None where none left.
@@ -56,8 +56,6 @@ class FinishedRun:
     scores: Scores | None = None
 
 
-_TESTED = ("mined tree", "accuracy")
-"""Entries of how many held-out records a model gets right; the number is unknown in one that was made before."""
 _ALIKE = (
     "class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "reveal", "most_bits", "learner",
     "rules",
@@ -114,7 +112,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     for entry in entries:
         kinds.setdefault(str(entry.content["kind"]), []).append(entry.content)
     (run,), model = kinds["run"][:1], kinds["model"][-1]
-    tested = [each for kind in _TESTED for each in kinds.get(kind, []) if each["correct"] is not None]
+    tested = [each for each in kinds.get("accuracy", []) if each["correct"] is not None]
     tests = held_out_records(run["records"], Fraction(run["terms"]["test"]))
     cells = [each["are"] for each in kinds.get("opened", []) if each["what"] == OpenedKind.SCORES and each["are"]]
     scores = Scores(tuple(cells[-1]), tests, noise_of_scores(EPSILON_OF_SCORES)) if cells else None

@@ -83,6 +83,8 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     """
     if run.terms.rules is not None and run.terms.hides_counts:
         return [_SETS.format(run.terms.rules.most_sets), _DEVIATES]
+    if run.terms.hides_counts and not run.terms.counts_exactly:
+        return [_TREE_ALONE, _COPIES]
     if run.terms.hides_counts:
         return [
             _TREE_ALONE,
@@ -107,6 +109,7 @@ _SETS = (
     "A partner that chose its items can read single people from that."
 )
 _TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
+_COPIES = "It also reveals a disguised copy of each side. Only who holds the class can estimate how good the tree is."
 _WINDOWS = "It also reveals a disguised copy of each side, and which attributes rank highest at each node, in no order."
 _SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
 _DEVIATES = "A party that deviates from the protocol may learn some bits more of each answer, and spoil the model."

@@ -31,7 +31,7 @@ def caveat(terms: Terms) -> str:
     """Say what of a forecast is a guess."""
     if terms.rules is not None:
         return _CAVEAT_OF_RULES
-    return _CAVEAT_OF_A_TREE_ALONE if terms.hides_counts else _CAVEAT
+    return _CAVEAT_OF_A_TREE_ALONE if terms.hides_counts and terms.counts_exactly else _CAVEAT
 
 
 def forecast_text(expected: Forecast) -> str:

@@ -117,7 +117,7 @@ def _opened_text(side: Side) -> str:
 
 def _mined_lines(side: Side) -> Iterator[str]:
     if side.mined:
-        yield f"a mined tree with rounded counts, told {_times(side.mined)}"
+        yield f"a mined tree without counts, told {_times(side.mined)}"
 
 
 def _rows(number: int) -> str:

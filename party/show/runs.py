@@ -27,7 +27,7 @@ _PATHS = (
 )
 _ACCURACY = (
     "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; "
-    "with randomized the parties estimate theirs from disguised copies, so their logs show another figure."
+    "with randomized who holds the class estimates it from a disguised copy, so that log shows another figure."
 )
 
 _COLUMNS = (

@@ -117,7 +117,7 @@ def _model_text(model: Model) -> str:
 def _accuracy(trained: Trained) -> list[str]:
     outcome = trained.outcome
     if outcome.correct is None:
-        return []
+        return [] if not outcome.records_test else ["How good the tree is, only who holds the class can estimate"]
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     share_of_commonest = commonest_share(outcome.model)
@@ -126,16 +126,17 @@ def _accuracy(trained: Trained) -> list[str]:
         commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
     elif outcome.scores is not None:
         commonest = f"The commonest class has about {outcome.scores.commonest_share:.3f} of them"
+    guess = [commonest] if commonest else []
     error = outcome.standard_error / outcome.records_test
     if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone
         noise = f", with noise of a standard error of {error:.3f}" if error else ""
-        return [f"Accuracy {share:.3f} {records}{noise}", *([commonest] if commonest else [])]
+        return [f"Accuracy {share:.3f} {records}{noise}", *guess]
     if not tells(error):
         few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
         enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
-        return [f"{few} (standard error of up to {error:.3f}); {enough}", commonest]
-    told = f"Accuracy estimated from disguised copies as {share:.3f} {records}"
-    return [f"{told}, with a standard error of up to {error:.3f}", commonest]
+        return [f"{few} (standard error of up to {error:.3f}); {enough}", *guess]
+    told = f"Accuracy estimated from the disguised copy, for us alone, as {share:.3f} {records}"
+    return [f"{told}, with a standard error of up to {error:.3f}", *guess]
 
 
 def _counts(trained: Trained) -> list[str]:

@@ -8,9 +8,8 @@ parsed: a few bytes of a `Share` make many objects (FAULTS case 67). `encode` ap
 messages, so that no peer has to refuse them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 from google.protobuf.internal import api_implementation
@@ -43,7 +42,6 @@ _COUNTS: Final = 64 << 20  # of one level of a tree, eight bytes each
 
 M = TypeVar("M", bound=Message)
 
-_LEAF = (1 << 32) - 1  # in place of an attribute
 _MOST_COUNT = 1 << 53  # a model's counts are exact as floats
 _REFUSAL = "the peer sent a message that cannot be read"
 
@@ -238,37 +236,6 @@ def _id_list_valid(message: m.IdList) -> bool:
     return _is_digest(message.commitment) and 0 <= message.least <= 1
 
 
-def _mined_to_wire(message: m.SentTree) -> wire.SentTree:
-    return wire.SentTree(
-        attributes=[_LEAF if node.attribute is None else node.attribute for node in message.nodes],
-        labels=[node.label for node in message.nodes],
-        sizes=[len(node.counts) for node in message.nodes],
-        counts=[count for node in message.nodes for count in node.counts],
-        accuracy=[message.correct, message.error],
-    )
-
-
-def _mined(proto: wire.SentTree) -> m.SentTree:
-    if sum(proto.sizes) != len(proto.counts):
-        raise ValueError("counts of no node")
-    counts = iter(proto.counts)
-    nodes = (
-        m.SentNode(None if attribute == _LEAF else attribute, label, tuple(islice(counts, size)))
-        for attribute, label, size in zip(proto.attributes, proto.labels, proto.sizes, strict=True)
-    )
-    correct, error = proto.accuracy
-    return m.SentTree(tuple(nodes), correct, error)
-
-
-def _mined_valid(message: m.SentTree) -> bool:
-    counts = (count for node in message.nodes for count in node.counts)
-    return message.error >= 0 and _are_counts((message.correct, message.error, *counts))
-
-
-def _are_counts(values: Iterable[int]) -> bool:
-    return all(abs(value) < _MOST_COUNT for value in values)
-
-
 def _flat(
     field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool], most: int
 ) -> _Entry:
@@ -346,7 +313,7 @@ ENTRIES: Final = (
     ),
     _one_field("disguised_page", m.DisguisedPage, wire.DisguisedPage),
     _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
-    _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid, _TREE),
+    _one_field("sent_tree", m.SentTree, wire.SentTree, most=_TREE),
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
     _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_COUNTS),
     _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),

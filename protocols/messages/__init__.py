@@ -27,7 +27,6 @@ from protocols.messages.counting import (
 )
 from protocols.messages.learning import (
     ModelDigest,
-    SentNode,
     SentTree,
 )
 from protocols.messages.meeting import (
@@ -84,7 +83,6 @@ __all__ = [
     "RowsAsked",
     "RowsShare",
     "SeedHints",
-    "SentNode",
     "SentTree",
     "SetCounts",
     "Share",

@@ -28,7 +28,6 @@ from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
-from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Role
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
@@ -46,7 +45,7 @@ from protocols.two_party.class_first import (
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.held_out import split_of
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.mined import MinedLimits, mine, receive_mined
+from protocols.two_party.mined import estimated_correct, mine, receive_mined
 from protocols.two_party.noise import noises_of
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
@@ -59,9 +58,10 @@ from protocols.two_party.split import split_records
 class Outcome:
     """What both parties end with.
 
-    `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
-    error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
-    count per class, and the accuracy where it is exact. `key` is the one that was used, if any.
+    `correct` is the number of test records classified correctly: exact, with noise, or of `randomized` the miner's own
+    estimate, with a standard error of at most `standard_error`; None where it is not known. `exact_counts_disclosed`
+    are the computations, one count per class, and the accuracy where it is exact. `key` is the one that was used, if
+    any.
     """
 
     model: Model
@@ -136,7 +136,7 @@ class _Grown:
 
     model: Model
     computations: int
-    correct: Correct
+    correct: Correct | None
     key: SharedKey | None = None
     scores: Scores | None = None
 
@@ -174,8 +174,10 @@ class _Run:
             self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
         yield from judge_class(self._local, self._terms, self._train, record)
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
+        if not self._terms.counts_exactly:
+            return (yield from self._mine(copies)), 0
         tree, scores = yield from grow_secretly(self._local, self._agreed, copies, self._parts, self._resumed.answers)
-        correct = Correct(0.0) if scores is None else Correct(float(scores.correct), scores.correct_error)
+        correct = None if scores is None else Correct(float(scores.correct), scores.correct_error)
         return _Grown(tree, 0, correct, scores=scores), 0
 
     def _learn(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
@@ -184,24 +186,21 @@ class _Run:
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
-        grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
-        return (yield from grow(copies, told)), len(told)
+        exact = self._terms.counts_exactly
+        grown = yield from self._grow_from_secure_counts(copies, told) if exact else self._mine(copies)
+        return grown, len(told)
 
     def _split(self, view: View) -> tuple[View, View]:
         return view.rows(self._train), view.rows(self._test)
 
-    def _mine(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
+    def _mine(self, copies: Copies) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
-        agreed, growth = self._agreed, self._terms.growth
-        designs = (agreed.own_design, agreed.peer_design)
-        if agreed.schema.class_attribute.party == self._local.party:
-            train, test = self._split(copies.view)
-            tree, correct = yield from mine(train, test, told, designs, growth)
-        else:
-            most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
-            limits = MinedLimits(agreed.schema, told, designs, growth)
-            tree, correct = yield from receive_mined(most, limits)
-        return _Grown(tree, 0, correct)
+        schema, growth = self._agreed.schema, self._terms.growth
+        if schema.class_attribute.party != self._local.party:
+            return _Grown((yield from receive_mined(schema, len(self._train), growth)), 0, None)
+        train, test = self._split(copies.view)
+        tree = yield from mine(train, self._local.class_counts(self._train), growth)
+        return _Grown(tree, 0, estimated_correct(tree, test))
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         train, _ = self._split(copies.view)
@@ -257,7 +256,6 @@ class _Run:
         return bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
 
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
-        correct = grown.correct
         secure = self._terms.counts_exactly
         tells = secure and not self._terms.hides_counts
         tested = len(self._test) > 0
@@ -265,8 +263,8 @@ class _Run:
             model=grown.model,
             records_train=len(self._train),
             records_test=len(self._test),
-            correct=correct.count if tested else None,
-            standard_error=correct.error,
+            correct=grown.correct.count if grown.correct is not None and tested else None,
+            standard_error=0.0 if grown.correct is None else grown.correct.error,
             smc_computations=grown.computations if secure else 0,
             exact_counts_disclosed=told + (grown.computations + tested if tells else 0),
             key=grown.key,

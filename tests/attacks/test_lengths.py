@@ -11,7 +11,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from protocols.learning.tree import Split
-from protocols.messages import ClassCounts, ExactCounts, SentTree, SetCounts
+from protocols.messages import ClassCounts, ExactCounts, SetCounts
 from protocols.role import Message, Transcript
 from protocols.rule_terms import RuleTerms
 from protocols.tables.table import Codes
@@ -63,7 +63,6 @@ def widths(messages: list[Message]) -> int:
     told = [each for each in messages if isinstance(each, ClassCounts | ExactCounts)]
     numbers = [number for each in told for number in each.values]
     numbers += [n for each in messages if isinstance(each, SetCounts) for n in each.counts]
-    numbers += [n for each in messages if isinstance(each, SentTree) for node in each.nodes for n in node.counts]
     return sum(max(1, -(-int(number).bit_length() // 7)) for number in numbers)
 
 

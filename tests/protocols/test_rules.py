@@ -132,7 +132,6 @@ KNOWN_ROLES = {
     "two_party.prediction.predict_together",
     "two_party.prediction.tell_classes",
     "two_party.resume.resume",
-    "two_party.rounding.RoundedCounts",
     "two_party.same_model.confirm_same_model",
     "two_party.secret.grow_secretly",
     "two_party.secret.share_counts",

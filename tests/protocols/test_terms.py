@@ -201,7 +201,11 @@ def test_a_tree_alone_is_revealed_by_smc_and_by_hybrid(changes: dict[str, Any]) 
     ("changes", "field", "problem"),
     [
         ({"method": Method.HYBRID, "omega": ALL}, "omega", 'must be a number with reveal = "tree"'),
-        ({"method": Method.RANDOMIZED}, "reveal", 'must be "counts" with method = "randomized"'),
+        (
+            {"method": Method.RANDOMIZED, "impurity": Impurity.GAIN_RATIO},
+            "reveal",
+            'must be "counts" with impurity = "gain_ratio"',
+        ),
         ({"counting": Counting.PAILLIER}, "reveal", 'must be "counts" with counting = "paillier"'),
         (
             {"learner": Learner.NAIVE_BAYES, "max_depth": None},

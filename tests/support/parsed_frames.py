@@ -1,7 +1,6 @@
 """Parsers of what a peer or a stranger sends, each with bytes that it takes."""
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from functools import partial
 from random import Random
 from typing import Any
@@ -22,13 +21,12 @@ from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape
 from protocols.errors import PeerError
-from protocols.messages import SentNode, SentTree
+from protocols.messages import SentTree
 from protocols.oblivious.curve import NotAPointError, read_points, write_points
-from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Message
 from protocols.terms import TO_THE_END
 from protocols.two_party.equality import hidden_content
-from protocols.two_party.mined import MinedLimits, receive_mined
+from protocols.two_party.mined import receive_mined
 from tests.support.duel import replay
 from tests.support.plain import schema_of
 
@@ -44,12 +42,7 @@ PAIRS: dict[str, tuple[AnyKeyHolder, AnyKeyHolder]] = {
     "paillier": (PaillierKeyHolder(OWN), PaillierKeyHolder(THEIRS)),
 }
 LARGEST = 40
-DESIGN = RelatedDesign.of_odds((2, 2, 2), ((0,), (1,), (2,)), Fraction(9, 10))
-LIMITS = MinedLimits(schema_of((2, 2, 2), 2, alice=1), (500, 500), (DESIGN, DESIGN), TO_THE_END)
-TREES = (
-    (SentNode(None, 0, ()),),
-    (SentNode(0, 0, ()), SentNode(None, 1, (248, 254)), SentNode(None, 0, (250, 246))),
-)
+TREES = ((~0,), (0, ~1, ~0))
 
 
 class Seeded:
@@ -80,7 +73,7 @@ def frame_readers(certificate: x509.Certificate) -> Iterator[Reader]:
         yield from _ciphertexts(name, own)
     points = hidden_content(7, "ann") + hidden_content(7, "bob")
     yield "points", _points, (points, points[:33])
-    yield "tree", _tree, tuple(encode(SentTree(nodes, 3, 1)) for nodes in TREES)
+    yield "tree", _tree, tuple(encode(SentTree(nodes)) for nodes in TREES)
 
 
 def _frame(data: bytes) -> None:
@@ -139,7 +132,7 @@ def _points(data: bytes) -> None:
 
 
 def _tree(data: bytes) -> None:
-    end = replay(receive_mined(100.0, LIMITS), [decode(data, SentTree)])
+    end = replay(receive_mined(schema_of((2, 2, 2), 2, alice=1), 1000, TO_THE_END), [decode(data, SentTree)])
     if end.error is not None:
         raise end.error
     assert end.result is not None

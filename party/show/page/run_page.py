@@ -33,7 +33,6 @@ from protocols.errors import InputError
 from protocols.learning.importance import importances
 from protocols.learning.models import beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
-from protocols.randomized_response.moments import tells
 from protocols.tables.schema import Attribute
 from protocols.terms import ALL, MOST_WINDOW, Learner, Method
 
@@ -335,20 +334,15 @@ def _accuracy(told: Finished) -> _Rows:
     run = told.run
     tests = run.tests
     if run.correct is None or not tests:
-        return [("Accuracy", "not known: no records were held out")]
+        why = "only who holds the class can estimate it" if tests else "no records were held out"
+        return [("Accuracy", f"not known: {why}")]
     share, error = run.correct / tests, run.error / tests
     if not error:
         noise = ""
         if isinstance(told.assessment.noise, tuple):
             noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
         return [("Accuracy", f"{share:.3f} on {tests:,} held-out records{noise}")]
-    if run.scores is not None:
-        noise = f"with noise of a standard error of {error:.3f}"
-        return [("Accuracy", f"{share:.3f} on {tests:,} held-out records, {noise}")]
-    if not tells(error):
-        return [("Accuracy", f"{tests:,} held-out records are too few to tell it from disguised copies")]
-    estimated = f"estimated from disguised copies, with a standard error of up to {error:.3f}"
-    return [("Accuracy", f"{share:.3f} on {tests:,} held-out records, {estimated}")]
+    return [("Accuracy", f"{share:.3f} on {tests:,} held-out records, with noise of a standard error of {error:.3f}")]
 
 
 def _scores(told: Finished) -> _Rows:

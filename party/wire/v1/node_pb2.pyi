@@ -1207,45 +1207,21 @@ Global___CiphertextPage: _TypeAlias = CiphertextPage  # noqa: Y015
 
 @_typing.final
 class SentTree(_message.Message):
-    """A tree, parents before children."""
+    """A tree, parents before children: of each split the place of its attribute, of each leaf -1 less its class."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ATTRIBUTES_FIELD_NUMBER: _builtins.int
-    LABELS_FIELD_NUMBER: _builtins.int
-    SIZES_FIELD_NUMBER: _builtins.int
-    COUNTS_FIELD_NUMBER: _builtins.int
-    ACCURACY_FIELD_NUMBER: _builtins.int
+    NODES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def attributes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Of each node the place of the attribute that splits it, or 2^32 - 1 at a leaf."""
-
-    @_builtins.property
-    def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Of each node, its class if it is a leaf, or 0."""
-
-    @_builtins.property
-    def sizes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """How many counts each node has, and the counts of all nodes."""
-
-    @_builtins.property
-    def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    @_builtins.property
-    def accuracy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """How many test records the tree classifies rightly, and the standard error."""
-
+    def nodes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
-        attributes: _abc.Iterable[_builtins.int] | None = ...,
-        labels: _abc.Iterable[_builtins.int] | None = ...,
-        sizes: _abc.Iterable[_builtins.int] | None = ...,
-        counts: _abc.Iterable[_builtins.int] | None = ...,
-        accuracy: _abc.Iterable[_builtins.int] | None = ...,
+        nodes: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accuracy", b"accuracy", "attributes", b"attributes", "counts", b"counts", "labels", b"labels", "sizes", b"sizes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nodes", b"nodes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

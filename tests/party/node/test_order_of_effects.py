@@ -243,6 +243,7 @@ JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
         method=Method.SMC, reveal=Reveal.TREE, max_depth=2, noise=Fraction(1), impurity=Impurity.GINI
     ),
     "randomized": lambda: training(method=Method.RANDOMIZED),
+    "a mined tree alone": lambda: training(method=Method.RANDOMIZED, reveal=Reveal.TREE, max_depth=2),
     "naive Bayes": lambda: training(method=Method.SMC, learner=Learner.NAIVE_BAYES, test=Fraction(1, 5)),
     "rules": of_rules,
     "sets alone": lambda: of_rules(method=Method.SMC, reveal=Reveal.SETS),

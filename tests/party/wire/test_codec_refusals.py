@@ -15,7 +15,7 @@ from protocols.role import Message
     [
         Message(),
         m.ModelDigest(bytes(31)),
-        m.SentTree((), 2**53, 0),
+        m.SentTree((2**31,)),
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),
@@ -23,7 +23,7 @@ from protocols.role import Message
     ids=[
         "no kind",
         "length",
-        "too many right",
+        "too large a node",
         "too large",
         "negative",
         "no text",

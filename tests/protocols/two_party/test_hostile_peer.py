@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from protocols.errors import PeerError
 from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
-from protocols.messages import Greeting, ModelDigest, SentNode, SharedColumn, Verdict
+from protocols.messages import Greeting, ModelDigest, SharedColumn, Verdict
 from protocols.role import Message, Role, Transcript, run_pair
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement
@@ -101,7 +101,6 @@ def changed_value(draw: st.DrawFn, value: Any) -> Any:
         type(None): lambda: st.lists(LABELS, max_size=3).map(tuple),
         bytes: lambda: changed_bytes(value),
         tuple: lambda: changed_tuple(value),
-        SentNode: lambda: changed_fields(value),
         SharedColumn: lambda: changed_fields(value),
     }
     return draw(by_type[type(value)]())
@@ -147,10 +146,6 @@ def changed_jobs(draw: st.DrawFn, job: Train) -> Job | Unusable:
 @st.composite
 def changed_fields(draw: st.DrawFn, thing: Any) -> Any:
     name = draw(st.sampled_from([field.name for field in fields(thing)]))
-    if (
-        isinstance(thing, SentNode) and name == "attribute"
-    ):  # a number or none, and nothing else can be read from a frame
-        return replace(thing, attribute=draw(st.none() | NUMBERS))
     return replace(thing, **{name: draw(changed_value(getattr(thing, name)))})
 
 

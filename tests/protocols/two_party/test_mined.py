@@ -1,29 +1,35 @@
 """Method `randomized`: what the class holder mines and sends, and what of it is refused."""
 
+import sys
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import gcd, prod
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from party.models.tree_file import tree_json
+from party.wire.codec import decode, encode
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import make_view
-from protocols.errors import PeerError
+from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Leaf, Node, Tree
-from protocols.messages import DisguisedPage, SentNode, SentTree
+from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.messages import ClassCounts, DisguisedPage, SentTree
 from protocols.role import Message, Transcript, run_alone, run_pair
-from protocols.tables.expression import ROOT
-from protocols.terms import Impurity
-from protocols.two_party.rounding import TWICE, count_step
+from protocols.terms import TO_THE_END, Growth, Impurity, Method
+from protocols.two_party import mined
+from protocols.two_party.mined import receive_mined
 from protocols.two_party.split import split_records
-from tests.support.cases import correlated
-from tests.support.duel import duel
+from protocols.two_party.training import Outcome
+from tests.support.cases import cases, correlated
+from tests.support.duel import duel, replay
 from tests.support.parties import Case, make_local, make_roles, make_terms, play
-from tests.support.plain import ReferenceId3
+from tests.support.plain import ReferenceId3, schema_of
 
 CASE = Case(
     {"alice": (2, 3, 2), "bob": (2, 3)},
@@ -33,96 +39,71 @@ CASE = Case(
     {"alice": 2, "bob": 2},
     make_terms(method="randomized", theta=Fraction(4, 5)),
 )
-
-
-def mined_by_hand(sent: Transcript) -> Tree:
-    """Grow the tree from what Alice has: her table, Bob's pages, and the agreement."""
-    alice, bob = (make_local(CASE, party) for party in ("alice", "bob"))
-    schema = play(CASE)[0].tree.schema
-    train, *_ = split_records(CASE.terms.seed, 400, CASE.terms.test)
-    design = bob.design(CASE.terms.theta, class_is_shared=False)
-    pages = b"".join(message.codes for message in sent.sent_by_b if isinstance(message, DisguisedPage))
-    theirs = alice.table.codes[:, :2].copy()
-    theirs.flat[:] = list(pages)
-    view = make_view(schema, "alice", alice.table.codes, theirs, design).rows(train)
-    told = alice.class_counts(train)
-    growth = CASE.terms.growth
-    return run_alone(HybridId3(schema, told, None, ProjectedEstimates(Estimator(view)), growth=growth).build()).tree
-
-
-def test_the_tree_is_the_class_holders_own_with_counts_rounded_to_what_its_copy_tells() -> None:
-    sent = Transcript()
-    a, b = play(CASE, sent)
-    assert a == b
-    exact = mined_by_hand(sent)
-    assert [(str(e), n.label if isinstance(n, Leaf) else n.attribute) for e, n in a.tree.walk()] == [
-        (str(e), n.label if isinstance(n, Leaf) else n.attribute) for e, n in exact.walk()
-    ]
-    designs = [make_local(CASE, party).design(CASE.terms.theta, class_is_shared=False) for party in ("alice", "bob")]
-    assert a.tree.root.counts == exact.root.counts
-    for (expression, told), (_, node) in zip(a.tree.walk(), exact.walk(), strict=True):
-        step = 1.0 if expression == ROOT else max(1.0, count_step(designs, sum(node.counts), TWICE))
-        assert all(count % step == 0 for count in told.counts)
-        assert all(abs(x - y) <= step / 2 for x, y in zip(told.counts, node.counts, strict=True))
-    assert max(count_step(designs, sum(node.counts), TWICE) for _, node in exact.walk()) > 1
-
-
-def test_the_accuracy_comes_as_multiples_of_a_quarter_of_its_error() -> None:
-    outcome, _ = play(replace(CASE, terms=replace(CASE.terms, theta=Fraction(3, 5))))
-    assert outcome.correct is not None
-    step = gcd(int(outcome.correct), int(outcome.standard_error))
-    assert step >= outcome.standard_error / 9 > 1  # the error itself is rounded up by less than a step
-
-
-def with_nodes(change: Callable[[tuple[SentNode, ...]], tuple[SentNode, ...]]) -> Callable[[SentTree], SentTree]:
-    return lambda m: replace(m, nodes=change(m.nodes))
-
-
-BAD: dict[str, Callable[[SentTree], SentTree]] = {
-    "no node": with_nodes(lambda nodes: ()),
-    "a node too few": with_nodes(lambda nodes: nodes[:-1]),
-    "a node too many": with_nodes(lambda nodes: (*nodes, nodes[-1])),
-    "counts at the root": with_nodes(lambda nodes: (replace(nodes[0], counts=(1, 2)), *nodes[1:])),
-    "counts of one class": with_nodes(lambda nodes: (*nodes[:-1], replace(nodes[-1], counts=(1,)))),
-    "an unknown class": with_nodes(lambda nodes: (*nodes[:-1], replace(nodes[-1], label=2))),
-    "an unknown attribute": with_nodes(lambda nodes: (replace(nodes[0], attribute=5), *nodes[1:])),
-    "a split with a class": with_nodes(lambda nodes: (replace(nodes[0], label=1), *nodes[1:])),
-    "an attribute twice on a path": lambda m: SentTree((m.nodes[0], replace(m.nodes[0], counts=(1, 1))), 0, 0),
-    "too many right": lambda m: replace(m, correct=2**52),
-    "too few right": lambda m: replace(m, correct=-(2**52)),
-}
-
-
-@pytest.mark.parametrize("change", BAD.values(), ids=list(BAD))
-def test_what_is_no_tree_over_the_agreed_schema_is_the_peers_fault(
-    change: Callable[[SentTree], SentTree],
-) -> None:
-    def tamper(who: str, number: int, message: Message) -> Message:
-        return change(message) if isinstance(message, SentTree) else message
-
-    _, bob = duel(*make_roles(CASE), tamper)
-    assert type(bob.error) is PeerError
-    assert "model does not fit" in str(bob.error)
-
-
-def test_a_deeper_tree_than_was_agreed_is_the_peers_fault() -> None:
-    """Alice mines to the end what Bob takes for a tree of depth 1."""
-    deep = play(CASE)[0].tree.depth
-    shallow = replace(CASE, terms=replace(CASE.terms, max_depth=deep - 1))
-    sent = Transcript()
-    play(CASE, sent)
-    (whole,) = (message for message in sent.sent_by_a if isinstance(message, SentTree))
-
-    def tamper(who: str, number: int, message: Message) -> Message:
-        return whole if isinstance(message, SentTree) else message
-
-    assert type(duel(*make_roles(shallow), tamper)[1].error) is PeerError
-    assert duel(*make_roles(shallow))[1].error is None
+ALONE = replace(CASE, terms=make_terms(method="randomized", theta=Fraction(4, 5), reveal="tree", max_depth=3))
 
 
 def shape(node: Node) -> Any:
     """Return what a tree splits on and says, without the counts."""
     return node.label if isinstance(node, Leaf) else (node.attribute, *map(shape, node.children))
+
+
+def test_the_tree_is_the_one_that_the_class_holder_grows_and_crosses_without_a_count() -> None:
+    """She grows it from her table, Bob's pages and the agreement."""
+    sent = Transcript()
+    a, b = play(CASE, sent)
+    alice, bob = (make_local(CASE, party) for party in ("alice", "bob"))
+    train, *_ = split_records(CASE.terms.seed, 400, CASE.terms.test)
+    design = bob.design(CASE.terms.theta, class_is_shared=False)
+    pages = b"".join(message.codes for message in sent.sent_by_b if isinstance(message, DisguisedPage))
+    theirs = alice.table.codes[:, :2].copy()
+    theirs.flat[:] = list(pages)
+    view = make_view(a.tree.schema, "alice", alice.table.codes, theirs, design).rows(train)
+    counts, told = ProjectedEstimates(Estimator(view)), alice.class_counts(train)
+    grown = run_alone(HybridId3(a.tree.schema, told, None, counts, growth=CASE.terms.growth).build()).tree
+    assert a.tree == b.tree
+    assert shape(a.tree.root) == shape(grown.root)
+    assert grown.depth > 1
+    assert not any(node.counts for _, node in a.tree.nodes())
+
+
+def test_how_good_it_is_only_the_class_holder_estimates() -> None:
+    a, b = play(CASE)
+    assert (a.records_test, b.records_test) == (80, 80)
+    assert a.correct is not None
+    assert 0 < a.standard_error < 80
+    assert (b.correct, b.standard_error) == (None, 0.0)
+
+
+def test_where_the_tree_alone_is_revealed_not_even_the_class_counts_cross() -> None:
+    sent = Transcript()
+    a, b = play(ALONE, sent)
+    crossed = (*sent.sent_by_a, *sent.sent_by_b)
+    assert a.tree == b.tree
+    assert 0 < a.tree.depth <= 3
+    assert not any(isinstance(message, ClassCounts) for message in crossed)
+    assert (a.exact_counts_disclosed, a.smc_computations) == (0, 0)
+
+
+BAD: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
+    "no node": lambda nodes: (),
+    "a node too few": lambda nodes: nodes[:-1],
+    "a node too many": lambda nodes: (*nodes, nodes[-1]),
+    "an unknown class": lambda nodes: (*nodes[:-1], ~2),
+    "an unknown attribute": lambda nodes: (5, *nodes[1:]),
+    "an attribute twice on a path": lambda nodes: (nodes[0], nodes[0], *[~0] * 9),
+}
+
+
+@pytest.mark.parametrize("change", BAD.values(), ids=list(BAD))
+def test_what_is_no_tree_over_the_agreed_schema_is_the_peers_fault(
+    change: Callable[[tuple[int, ...]], tuple[int, ...]],
+) -> None:
+    def tamper(who: str, number: int, message: Message) -> Message:
+        return SentTree(change(message.nodes)) if isinstance(message, SentTree) else message
+
+    _, bob = duel(*make_roles(CASE), tamper)
+    assert type(bob.error) is PeerError
+    assert "model does not fit" in str(bob.error)
 
 
 @pytest.mark.parametrize(
@@ -141,28 +122,118 @@ def test_what_is_sent_as_it_is_gives_plain_id3_with_the_same_limits(limits: dict
     assert shape(alice.tree.root) == shape(reference.grow(CASE.codes[train].tolist()))
 
 
-@pytest.mark.parametrize("orders", [(2, 3), (6,)])
-def test_the_number_of_right_records_is_bounded_by_the_disguise_of_the_receivers_copy(orders: tuple[int, ...]) -> None:
-    """The miner estimates from our copy: one record adds at most the inverse of each group's contrast."""
-    case = replace(CASE, groups={"alice": 2, "bob": len(orders)}, terms=replace(CASE.terms, theta=Fraction(9, 10)))
-    assert sorted(make_local(case, "bob").design(case.terms.theta, class_is_shared=False).orders) == list(orders)
-    held_out = len(split_records(case.terms.seed, 400, case.terms.test)[1])
-    limit = int(held_out * prod(Fraction(8 + order, 8) for order in orders))
-
-    def told(correct: int) -> type[BaseException] | None:
-        def tamper(who: str, number: int, message: Message) -> Message:
-            return replace(message, correct=correct) if isinstance(message, SentTree) else message
-
-        error = duel(*make_roles(case), tamper)[1].error
-        return None if error is None else type(error)
-
-    assert told(limit) is None
-    assert told(limit + 1) is PeerError
-
-
 def test_of_two_who_hold_the_class_the_first_name_mines() -> None:
     sent = Transcript()
     a, b = play(replace(CASE, class_owners=("alice", "bob")), sent)
-    assert a == b
+    assert a.tree == b.tree
     assert sum(isinstance(m, SentTree) for m in sent.sent_by_a) == 1
     assert not any(isinstance(m, SentTree) for m in sent.sent_by_b)
+
+
+def received(*nodes: int, columns: int = 3, records: int = 1000, growth: Growth = TO_THE_END) -> Any:
+    """Return the tree that a receiver takes it for, or the kind of error with which it ends."""
+    schema = schema_of((2,) * columns, 2, alice=1)
+    end = replay(receive_mined(schema, records, growth), [SentTree(nodes)])
+    return end.result or type(end.error)
+
+
+def full(depth: int, level: int = 0) -> list[int]:
+    """Return all nodes of a tree that splits every node of its first levels."""
+    return [~0] if level == depth else [level, *full(depth, level + 1), *full(depth, level + 1)]
+
+
+def test_a_tree_is_read_parents_before_children() -> None:
+    tree = received(0, ~1, 1, ~0, ~0)
+    assert tree.root == Split((), 0, (Leaf((), 1), Split((), 1, (Leaf((), 0), Leaf((), 0)))))
+
+
+@pytest.mark.parametrize(
+    ("limits", "deepest"),
+    [({"growth": Growth(max_depth=3)}, 3), ({"records": 8}, 4)],
+    ids=["as deep as was agreed", "of eight records no ninth split of a level"],
+)
+def test_a_tree_is_no_deeper_and_wider_than_it_can_be(limits: dict[str, Any], deepest: int) -> None:
+    assert isinstance(received(*full(deepest), columns=6, **limits), Tree)
+    assert received(*full(deepest + 1), columns=6, **limits) is PeerError
+
+
+def test_a_node_list_that_goes_on_is_refused_at_the_first_node_too_many() -> None:
+    class Nodes(tuple[int, ...]):
+        """Tell how far they were read."""
+
+        read = 0
+
+        def __iter__(self) -> Any:
+            for node in super().__iter__():
+                Nodes.read += 1
+                yield node
+
+    endless = Nodes([0, ~0, ~1, *[~0] * 10_000])
+    end = replay(receive_mined(schema_of((2, 2), 2, alice=1), 9, TO_THE_END), [SentTree(endless)])
+    assert type(end.error) is PeerError
+    assert Nodes.read == 4
+
+
+@settings(max_examples=60)
+@given(cases(rows=40), st.sampled_from([Growth(), Growth(min_leaf=3), Growth(max_depth=2, impurity=Impurity.GINI)]))
+def test_what_an_honest_miner_sends_is_always_taken(case: Case, growth: Growth) -> None:
+    terms = replace(case.terms, method=Method.RANDOMIZED, min_leaf=growth.min_leaf, max_depth=growth.max_depth)
+    terms = replace(terms, impurity=growth.impurity)
+    outcomes: list[Outcome] = []
+    try:
+        outcomes += play(replace(case, terms=terms))
+    except DisagreementError:  # no leaf of three among so few
+        return
+    except InputError as error:
+        assert "more splits on a level than records" in str(error)  # noqa: PT017
+        return
+    assert outcomes[0].tree == outcomes[1].tree
+
+
+def steps_and_memory(action: Callable[[], object]) -> tuple[int, int]:
+    """Return how many functions are called, and the most memory that is used at a time."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        del frame, argument
+        calls += event in ("call", "c_call")
+
+    tracemalloc.start()
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    return calls, peak
+
+
+def test_a_comb_of_twice_as_many_columns_takes_twice_the_steps_and_memory() -> None:
+    """Were paths copied, either would be four times as much. What is done with a tree to its end is counted too."""
+
+    def read(columns: int) -> tuple[int, int]:
+        chain = [node for column in range(columns) for node in (column, ~0)]
+        frame = encode(SentTree((*chain, ~0)))
+
+        def use() -> None:
+            tree = received(*decode(frame, SentTree).nodes, columns=columns)
+            assert (tree.size, tree.depth, len(tree.columns)) == (2 * columns + 1, columns, columns)
+            assert tree.digest()
+            assert tree_json(tree)
+
+        use()
+        return steps_and_memory(use)
+
+    (steps, memory), (more_steps, more_memory) = read(300), read(600)
+    assert 1.8 < more_steps / steps < 2.2
+    assert more_memory / memory < 2.4
+
+
+def test_a_miner_sends_no_tree_that_a_receiver_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fractions of records can be split more often than there are records."""
+    monkeypatch.setattr(mined, "Counter", lambda _: {1: 401})
+    with pytest.raises(InputError, match="more splits on a level than records: set min_leaf, or a max_depth"):
+        play(CASE)

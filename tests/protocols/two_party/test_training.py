@@ -153,11 +153,8 @@ def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors
 
 
 def test_randomized_needs_no_key_and_discloses_no_exact_count() -> None:
-    a, b = play(replace(CASE, terms=make_terms(method="randomized")))
-    assert a == b
-    assert (a.key, a.smc_computations, a.exact_counts_disclosed) == (None, 0, 2)
-    assert a.correct is not None
-    assert a.standard_error > 0
+    for end in play(replace(CASE, terms=make_terms(method="randomized"))):
+        assert (end.key, end.smc_computations, end.exact_counts_disclosed) == (None, 0, 2)
 
 
 @pytest.mark.parametrize("method", ["hybrid", "smc"])

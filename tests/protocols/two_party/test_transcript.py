@@ -270,7 +270,7 @@ FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
     "windows": ({"omega": 1}, lambda who, n, m: OpenedPage(b"1") if isinstance(m, OpenedPage) else m),
     "a mined model": (
         {"method": "randomized"},
-        lambda who, n, m: SentTree((), 0, 0) if isinstance(m, SentTree) else m,
+        lambda who, n, m: SentTree(()) if isinstance(m, SentTree) else m,
     ),
     "terms": ({"theta": Fraction(10**17, 10**18 - 1)}, honest),
     "verdict": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, Verdict) else m),
