@@ -14,6 +14,7 @@ from party.forecast.rules import RuleOutlook
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.learning.contest import usual_width
+from protocols.secret_tree.bits import bits_at_most
 from protocols.terms import ALL, Learner, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.secure import choosing_side, lighter_side
@@ -93,7 +94,8 @@ class Forecast:
 
     `counts` is no guess but the most exact counts that any tree can take, with those of the classes and the accuracy;
     `likely_counts` are those that a run for rules took when it was played; None of trees, of which no guess holds:
-    by `min_leaf`, a tree on random classes took a quarter of one made from the records.
+    by `min_leaf`, a tree on random classes took a quarter of one made from the records. `bits` are the most of a tree
+    that alone is revealed.
     """
 
     seconds: float
@@ -102,6 +104,7 @@ class Forecast:
     round_trips: int
     counts: int
     likely_counts: int | None
+    bits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,12 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
             left -= nodes
         total += nodes * sum(sizes[: min(window, len(sizes) - level)]) * classes
     return classes + total + (terms.test > 0)
+
+
+def most_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
+    """Return the bits of the tree that reveals most, where the tree alone is revealed without noise; else None."""
+    most = terms.bits_at_most(records)
+    return None if most is None else ceil(bits_at_most(domains, classes, terms.max_depth, terms.window, most))
 
 
 def forecast(
@@ -237,6 +246,7 @@ class _Run:
             round_trips=trips,
             counts=most,
             likely_counts=None if self.rules is None else self.rules.counts,
+            bits=most_tree_bits(self.sizes.domains, self.sizes.classes, self.sizes.records, self.terms),
         )
 
     def round_trips(self) -> int:

@@ -6,7 +6,7 @@ asks for the same counts, and gets the same numbers.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 
 from party.forecast.model import most_counts
 from party.records.entries import terms_content
@@ -14,7 +14,7 @@ from party.records.ledger import Ledger
 from party.records.tally import Dealings, counting_of, dealings
 from party.settings.life import LifeBounds
 from protocols.jobs import Align, Job, Predict, Train
-from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.bits import Allowance, bits
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
@@ -95,6 +95,14 @@ class Account:
             f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
             f"{ceil(before + follow):,}; name a smaller most_bits or max_depth in the job, or let ours allow more",
         )
+
+    def answers_left(self, model: bytes) -> int | None:
+        """Return about how many people we may still answer by this model; None for any, and where counts made it."""
+        told, most = self._dealings(), self.bounds.bits_of(len(self.local.records))
+        classes = next((each.trees[model.hex()] for each in told if model.hex() in each.trees), None)
+        if most is None or classes is None:
+            return None
+        return max(0, floor((most - sum(each.bits for each in told)) / bits(classes)))
 
     def _most(self, agreed: Agreement) -> int:
         domains = [attribute.size for attribute in agreed.schema.attributes]

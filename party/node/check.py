@@ -7,14 +7,14 @@ themselves as what a receiver may know beforehand.
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from party.errors import ConfigError
-from party.forecast.model import most_counts
+from party.forecast.model import most_counts, most_tree_bits
 from party.forecast.rules import guess_rules
 from party.models.any_file import KeptResult
 from party.names import printable
@@ -73,6 +73,7 @@ class Past:
     runs: int
     revealed: Revealed
     epsilon: Fraction | None
+    bits: int = 0
     other: Earlier | None = None
     apart: "Past | None" = None
     changed: ConfigError | None = None
@@ -95,6 +96,7 @@ class Assessment:
         seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
         flaw: Why we would refuse the run; None if we would not, or it is over.
         records: How many are trained on.
+        bits: Of the tree that reveals most, where it alone is revealed without noise.
     """
 
     terms: Terms
@@ -104,6 +106,7 @@ class Assessment:
     seen: Seen | None = None
     flaw: InputError | None = None
     records: int = 0
+    bits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -279,6 +282,7 @@ def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, obje
         runs=len({str(terms) for each in ours for terms in each.terms.values()}),
         revealed=sum((each.revealed for each in ours), start=Revealed()),
         epsilon=spent_before(spent_of(known)),
+        bits=ceil(sum(each.bits for each in ours)),
     )
 
 
@@ -303,7 +307,9 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     classes = local.class_attribute.size if local.class_attribute else 2
     records = supposed.records or len(local.records)
     train = training_records(records, terms)
-    found = Assessment(terms, most_counts(domains, classes, train, terms, supposed.splits), likely=None, records=train)
+    most = most_counts(domains, classes, train, terms, supposed.splits)
+    bits = most_tree_bits(domains, classes, records, terms)
+    found = Assessment(terms, most, likely=None, records=train, bits=bits)
     try:
         found = replace(found, noise=spendings(terms, len(own), supposed.peer_columns, train, alone=local.holds_class))
         likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts
@@ -341,6 +347,7 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         most_counts(domains, classes, train, terms),
         likely=None,
         noise=spendings(terms, own, len(columns) - own, train, alone=run.class_owners == (party,)),
+        bits=most_tree_bits(domains, classes, run.records, terms),
     )
 
 

@@ -320,7 +320,8 @@ def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicte
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
     stage.memory.note_peer(opening.job)
     local, offer = stage.local, _with_common_rows(opening, stage)
-    pages = PredictionPages(stage.pages, local, terms, stage.account.bounds.predictions)
+    account = stage.account
+    pages = PredictionPages(stage.pages, local, terms, account.bounds.predictions, account.answers_left(terms.model))
     recall, peer = pages.recall(offer.shared.people), stage.channel.peer
     run = PredictionRun(local, offer.shared, terms, stage.initiates, peer, opening.nonces, recall)
     answers = play(predict_together(run), stage.channel, stage.watching(pages.note))

@@ -37,12 +37,14 @@ class PredictionPages:
         local: What we bring.
         terms: Of the prediction that is being made.
         most: The most rows that may be answered for over the life of the data set; None for any.
+        left: About how many more people most_bits allows to answer about; None for any.
     """
 
     pages: PeerPages
     local: PartyInputs
     terms: PredictionTerms
     most: int | None = None
+    left: int | None = None
 
     def recall(self, people: Sequence[str]) -> Recall:
         """Return what we remember: the answers about these people, and what we object to answering."""
@@ -120,6 +122,12 @@ class PredictionPages:
         )
 
     def _overdrawn(self, new: int) -> Objection | None:
+        if self.left is not None and new > self.left:
+            return Objection(
+                "budget",
+                f"our [agree] most_bits leaves answers about {self.left:,} people beside the trees that were revealed, "
+                f"{new:,} are asked for: ask for fewer, or let it allow more",
+            )
         before = answered(self.pages, self.local.dataset)
         if self.most is None or not new or before + new <= self.most:
             return None

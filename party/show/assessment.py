@@ -25,6 +25,8 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.runs is not None else []
     if told.counts or agree.life.counts is not None:
         lines.append(f"Revealed so far: {counts}.")
+    if told.bits:
+        lines.append(f"Revealed so far by trees alone, and predictions by them: {told.bits:,} bits at most.")
     lines += [*_answers_lines(agree), *_apart_lines(told)]
     if told.epsilon == 0 and agree.epsilon is None:
         return lines
@@ -88,6 +90,7 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     if run.terms.hides_counts:
         return [
             _TREE_ALONE,
+            *([] if run.bits is None else [_BITS.format(run.bits)]),
             *([_WINDOWS] if run.terms.ranks else []),
             *([_SCORES] if run.terms.test else []),
             _DEVIATES,
@@ -110,6 +113,10 @@ _SETS = (
 )
 _TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
 _COPIES = "It also reveals a disguised copy of each side. Only who holds the class can estimate how good the tree is."
+_BITS = (
+    "The tree is an answer of at most {:,} bits: a partner that chose its columns for it may know as many yes-or-no "
+    "facts about people whom it picked."
+)
 _WINDOWS = "It also reveals a disguised copy of each side, and which attributes rank highest at each node, in no order."
 _SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
 _DEVIATES = "A party that deviates from the protocol may learn some bits more of each answer, and spoil the model."
@@ -221,6 +228,7 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
             "runs": told.runs,
             "counts": told.counts,
             "counts_of": vars(told.revealed),
+            "bits": told.bits,
             "epsilon": _text(told.epsilon),
         },
         "other": None if told.other is None else {"dataset": told.other.dataset, "columns": list(told.other.columns)},
@@ -236,6 +244,7 @@ def run_json(run: Assessment | None) -> dict[str, object] | None:
     return {
         "counts_at_most": run.most,
         "counts_probably": run.likely,
+        "bits_at_most": run.bits,
         "epsilon": _text(run.terms.noise),
         "seen": seen_json(run.seen),
         "refused": None if run.flaw is None else str(run.flaw),

@@ -90,7 +90,7 @@ def _looked_for(terms: Terms) -> str:
 
 def expected(forecast: Forecast, terms: Terms) -> list[str]:
     """Say what a run on which both agreed will cost and reveal."""
-    revealed = amount_lines(Assessment(terms, forecast.counts, forecast.likely_counts))
+    revealed = amount_lines(Assessment(terms, forecast.counts, forecast.likely_counts, bits=forecast.bits))
     return [f"Expect {forecast_text(forecast)}", *([caveat(terms)] if terms.hides_counts else []), *revealed]
 
 

@@ -39,6 +39,18 @@ def bits_of_window(candidates: int, window: Window) -> Fraction:
     return Fraction(0) if window is ALL or window >= candidates else bits(comb(candidates, window))
 
 
+def bits_at_most(
+    domains: Sequence[int], classes: int, max_depth: int | None, window: Window = ALL, most: Fraction | None = None
+) -> Fraction:
+    """Return the bits of the tree of attributes of so many values that reveals most; `most` is what it may reveal."""
+    sizes, total, nodes = sorted(domains, reverse=True), Fraction(0), 1
+    for candidates, size in zip(range(len(sizes), 0, -1), sizes[:max_depth], strict=False):
+        total += nodes * (bits_of_node(candidates, window) + bits_of_window(candidates, window))
+        nodes *= size
+    total += nodes * bits(classes)
+    return total if most is None else min(total, max(most, bits(classes)))
+
+
 @dataclass(frozen=True)
 class Allowance:
     """What a tree may reveal.
@@ -67,13 +79,8 @@ class Allowance:
     @property
     def at_most(self) -> Fraction:
         """The bits of the tree that reveals most, whatever the records are, within `most` or without."""
-        sizes = sorted((attribute.size for attribute in self.schema.attributes), reverse=True)
-        total, nodes = Fraction(0), 1
-        for candidates, size in zip(range(len(sizes), 0, -1), sizes[: self.max_depth], strict=False):
-            total += nodes * self.of_node(candidates)
-            nodes *= size
-        total += nodes * self.of_label
-        return total if self.most is None else min(total, max(self.most, self.of_label))
+        sizes = [attribute.size for attribute in self.schema.attributes]
+        return bits_at_most(sizes, self.schema.classes, self.max_depth, self.window, self.most)
 
     def asked(self, level: Sequence[Sequence[int]], spent: Fraction) -> list[int]:
         """Return which nodes of a depth may be asked, given each one's candidates and what is spent above them.

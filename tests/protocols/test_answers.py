@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.errors import DeviationError
-from protocols.messages import KeptParts
-from protocols.role import Part, Role, Save, Send, run_alone, run_pair
+from protocols.messages import KeptParts, LostAnswers
+from protocols.role import Part, Role, Save, Send, receive, run_alone, run_pair
 from protocols.two_party.resume import resume
 from tests.support.duel import duel
 
@@ -77,6 +78,35 @@ def test_the_common_answers_are_those_that_the_shorter_memory_has(ours: int, the
         for told in (FIRST, SECOND)[: min(ours, theirs)]:
             assert resumed.answers.recalled() == told
         assert resumed.answers.recalled() is None
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)])
+def test_what_is_opened_once_is_sent_to_whoever_has_lost_it_and_saved_when_it_fits(ours: int, theirs: int) -> None:
+    every = kept(FIRST, SECOND)
+    left, right = (resume(Memory(every[:each]), b"n", opens_once=True) for each in (ours, theirs))
+    for memory, resumed in zip((ours, theirs), run_pair(left, right), strict=True):
+        for number, told in enumerate((FIRST, SECOND)[: max(ours, theirs)]):
+            items, known = saved(resumed.answers.ask(asked(()), told.__eq__))
+            assert known == told
+            assert [item.number for item in items] == ([number] if number >= memory else [])
+        assert resumed.answers.recalled() is None
+
+
+@pytest.mark.parametrize("lost", [(), (np.array([0.5]).tobytes(),), (np.array([np.nan]).tobytes(),)])
+def test_what_a_peer_has_kept_for_us_is_as_many_answers_as_it_says_of_whole_numbers(lost: tuple[bytes, ...]) -> None:
+    def lying() -> Role[None]:
+        yield Send(KeptParts(1, bytes(32), copy=False))
+        yield from receive(KeptParts)
+        yield Send(LostAnswers(lost))
+
+    ends = duel(resume(Memory([]), b"n", opens_once=True), lying())
+    assert any(isinstance(end.error, DeviationError) for end in ends)
+
+
+def test_what_a_peer_has_kept_for_us_and_is_no_answer_to_the_question_ends_the_run_unsaved() -> None:
+    answers = KeptAnswers(kept(FIRST), common=1, own=0)
+    with pytest.raises(DeviationError):
+        saved(answers.ask(asked(FIRST), lambda numbers: numbers == SECOND))
 
 
 def test_two_memories_that_differ_end_the_run() -> None:

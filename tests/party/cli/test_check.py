@@ -175,7 +175,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     job = pair.write_job(min_leaf=5)
     before = as_json(pair, job)
     nothing = {"tables": 0, "classes": 0, "accuracy": 0, "sets": 0}
-    assert before["told"] == {"runs": 0, "counts": 0, "counts_of": nothing, "epsilon": "0"}
+    assert before["told"] == {"runs": 0, "counts": 0, "counts_of": nothing, "bits": 0, "epsilon": "0"}
     assert before["released"] == {}
     with serving(pair):
         trained = pair.train_here(job)

@@ -1,17 +1,24 @@
 """What is asked of a data set where the tree alone is revealed, and asked again with other tables or orders."""
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from party.errors import PeerLostError
+from party.node import players
+from party.records.entries import RunPages, recorded_answers
+from party.records.tally import dealings
 from protocols.errors import DisagreementError
 from protocols.learning.tree import Split
+from protocols.role import Fact
+from protocols.secret_tree.openings import OpenedFact
 from protocols.tables.table import Table
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS
+from tests.party.node.test_budget import let
 from tests.support import sessions as support
 from tests.support.parties import Case, make_local, make_terms
 from tests.support.sessions import ANY_ODDS, Sessions, contents, trained
@@ -71,3 +78,135 @@ def test_another_order_of_the_same_columns_is_the_same_question(
     assert trees[0] == trees[1]
     assert isinstance(trees[0].root, Split)
     assert trees[0].schema.attributes[trees[0].root.attribute].name == "a0"
+
+
+class OtherColumns:
+    """A partner that sends the commitment of its first table, and brings other columns each time (it deviates)."""
+
+    def __init__(self, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sessions, self.number = sessions, 0
+        monkeypatch.setattr(support, "make_local", self._brought)
+
+    def _brought(self, case: Case, party: str) -> PartyInputs:
+        local = make_local(case, party)
+        if party == "bob":
+            return local
+        other, number = make_local(self._case, party), self.number
+
+        @dataclass(frozen=True)
+        class Brought(PartyInputs):
+            def digest(self, purpose: bytes) -> bytes:
+                return local.digest(purpose) if number else super().digest(purpose)
+
+        return Brought(**{each.name: getattr(other, each.name) for each in fields(PartyInputs)})
+
+    @property
+    def _case(self) -> Case:
+        """The first column says more of the class than the second, and then the other way round."""
+        codes = CLASSES.copy()
+        codes[:, :2] = codes[:, 1::-1] if self.number else codes[:, :2]
+        return replace(CASE, codes=codes)
+
+    def tree(self) -> Split:
+        """Run, and return the root of the tree that both end with."""
+        root = trained(self.sessions.run()[0]).outcome.tree.root
+        assert isinstance(root, Split)
+        self.number += 1
+        return root
+
+
+CLASSES = CODES.copy()
+CLASSES[:, -1] = np.arange(300) % 2
+CLASSES[:, 0] = CLASSES[:, -1] ^ (np.arange(300) % 5 == 0)
+CLASSES[:, 1] = CLASSES[:, -1] ^ (np.arange(300) % 3 == 0)
+FEW_BITS = replace(CASE, codes=CLASSES, terms=replace(TERMS, most_bits=12))
+"""log2 5 at the root, 2 in each branch, and a bit for each of four leaves: 11 at most."""
+
+
+@pytest.mark.parametrize("forgets", ["nobody", "the partner", "both"])
+def test_other_columns_under_an_old_commitment_hear_the_old_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgets: str
+) -> None:
+    """The control: where nobody remembers, the same run on other columns opens another tree."""
+    sessions = Sessions(tmp_path, replace(CASE, codes=CLASSES), ANY_ODDS)
+    partner = OtherColumns(sessions, monkeypatch)
+    first, recorded = partner.tree(), recorded_answers
+    before = bits_of(sessions, "bob")
+    if forgets != "nobody":
+        alice = {"alice"} if forgets == "the partner" else {"alice", "bob"}
+        monkeypatch.setattr(
+            players, "recorded_answers", lambda e, p, local, a: [] if local.party in alice else recorded(e, p, local, a)
+        )
+    again = partner.tree()
+    assert (first == again) == (forgets != "both")
+    assert (bits_of(sessions, "bob") == before) == (forgets != "both")
+
+
+def bits_of(sessions: Sessions, party: str) -> Fraction:
+    with sessions.ledger(party) as ledger:
+        return sum((each.bits for each in dealings(ledger.entries())), start=Fraction(0))
+
+
+def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hears our share, and says that it has heard nothing: each opening is booked before, and counts again."""
+    sessions = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 60\n")
+    keep, kept = RunPages.note, []
+
+    def note(pages: RunPages, fact: Fact) -> None:
+        if isinstance(fact, OpenedFact) and fact.values is not None:
+            kept.append(fact)
+            raise PeerLostError("the line has ended")
+        keep(pages, fact)
+
+    monkeypatch.setattr(RunPages, "note", note)
+    ends: list[BaseException | None] = []
+    while not any(isinstance(end, DisagreementError) for end in ends):
+        before = bits_of(sessions, "bob") if ends else Fraction(0)
+        ends = sessions.both_errors()
+        assert len(kept) < 100
+    assert {getattr(end, "field", None) for end in ends} == {"most_bits"}
+    assert 0 < before <= 60
+    assert "most_bits allows 60 over the life of a data set of 300 records: " in str(ends[0])
+    monkeypatch.setattr(RunPages, "note", keep)
+    for party in ("alice", "bob"):
+        let(sessions, party, "most_bits = 200")
+    sessions.run()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("most_bits = 12", None),
+        ("most_bits = 11", "the job asks for most_bits = 12, our [agree] most_bits does not allow it: it allows 11"),
+        ("most_bits = 5", "allows 5 over the life of a data set of 300 records: 0 revealed before and at most 6 for"),
+        ("most_columns = 2", None),
+        ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 where the tree alone is"),
+        ("most_values = 2", None),
+        ("most_values = 1", "a column of the peer has 2 values, our [agree] most_values allows 1 where the tree alone"),
+    ],
+)
+def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_sides_before_anything_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str | None
+) -> None:
+    key, _, most = line.partition(" = ")
+    terms = replace(TERMS, most_bits=None if line == "most_bits = 5" else 12)
+
+    def limited(case: Case, party: str) -> PartyInputs:
+        local = make_local(case, party)
+        bounds = {key: int(most)} if party == "alice" and key != "most_bits" else {}
+        return replace(local, limits=replace(local.limits, **bounds))
+
+    monkeypatch.setattr(support, "make_local", limited)
+    sessions = Sessions(tmp_path, replace(CASE, codes=CLASSES, terms=terms), ANY_ODDS)
+    if key == "most_bits":
+        let(sessions, "alice", line)
+    ends = sessions.both_errors()
+    if said is None:
+        assert ends == [None, None]
+        return
+    assert {getattr(end, "field", None) for end in ends} == {key}
+    assert said in str(ends[0])
+    assert f"its [agree] {key}" in str(ends[1])
+    assert {each["kind"] for each in contents(sessions, "bob")} <= {"columns", "head", "comparison"}
