@@ -161,7 +161,8 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, None, flaw=InputError("no"))
     assert run_json(run) == {
-        "counts_at_most": 40, "counts_probably": None, "bits_at_most": None, "epsilon": "1", "seen": None, "refused": "no",
+        "counts_at_most": 40, "counts_probably": None, "bits_at_most": None, "epsilon": "1", "seen": None,
+        "refused": "no",
     }  # fmt: skip
     assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"
     assert run_json(None) is None
