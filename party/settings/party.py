@@ -112,7 +112,11 @@ _AGREE = (
     "most_runs", "most_bits", "most_counts", "most_predictions", "probabilities",
     *ALIGNMENT_KEYS,
 )  # fmt: skip
-_GONE = {"ranks": "both sides' estimated gains rank, and no gain is revealed"}
+_GONE = {
+    "ranks": "both sides' estimated gains rank, and no gain is revealed",
+    "ciphers": "counting lists how counts may be made",
+}
+_GONE_COMPUTE = {"exponents": "they are always full"}
 _MOST_RECORDS = 2**31 - 1
 
 
@@ -416,7 +420,7 @@ def _compute(top: Section) -> ComputeSettings:
     """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
     if isinstance(top.raw("compute", None), str):
         return _cluster(top, "compute", top.text("compute"))
-    section = top.section("compute", ("workers", "on"))
+    section = top.section("compute", ("workers", "on"), _GONE_COMPUTE)
     on = section.text("on", HERE)
     workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
     if on == HERE:

@@ -16,7 +16,6 @@ from protocols.learning.tree import Tree
 from protocols.terms import Counting, Method, Reveal, Window
 
 _TREE_LINES = 40
-_ANEW = "Before each run both ledgers were removed, so that each counts all that it needs: counted now."
 _TREE_ALONE = (
     "The tree crossed and, with noise, a table of the held-out records; no count did. Accuracies here are exact, as "
     "the demo has both tables. --reveal counts compares with the papers' methods."
@@ -159,7 +158,8 @@ def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterat
         yield way_text(way.rows[-1].counting)
         yield from run_table(way.rows, width)
     yield ""
-    yield _ANEW if report.parameters.reveal is Reveal.COUNTS else _TREE_ALONE
+    if report.parameters.reveal is Reveal.TREE:
+        yield _TREE_ALONE
     if any(row.counting is Counting.PAILLIER for row in report.rows):
         yield _PATHS
     if report.data.rows_test and report.parameters.reveal is Reveal.COUNTS:

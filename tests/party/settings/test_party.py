@@ -179,6 +179,12 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('["hybrid", "smc"]', '["hybird"]', "did you mean 'hybrid'?"),
         ('["hybrid", "smc"]', "[]", "[agree] methods: must name a method"),
         ("omega = 3", "omega = 3\nranks = []", "[agree] ranks: is a setting no more: both sides' estimated gains rank"),
+        ("omega = 3", "omega = 3\nciphers = []", "[agree] ciphers: is a setting no more: counting lists how counts"),
+        (
+            "omega = 3",
+            "omega = 3\n[compute]\nexponents = 'full'",
+            "[compute] exponents: is a setting no more: they are",
+        ),
         ('"5/2"', "1", '[agree] odds: must be a number above 1, as in 2 for "2 to 1", or "any"'),
         ('"5/2"', '"9/20"', "[agree] odds: must be a number above 1"),
         ('"5/2"', '"many"', "[agree] odds: must be an exact number"),
