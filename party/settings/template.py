@@ -136,9 +136,10 @@ class = "outcome"
 reveal = "counts"
 """,
     "job-rules.toml": """\
-# Association rules over all columns, from exact counts: both write [agree] exact_counts = true.
+# Association rules over all columns. From exact counts, or from which itemsets are frequent, the
+# other party can work out records: both write [agree] exact_counts = true.
 learner = "rules"
-reveal = "counts"
+reveal = "sets"          # which itemsets reach min_support; "counts" says how often each occurs too
 min_support = "1/10"     # share of the people that an itemset must have
 max_len = 3              # most items of an itemset
 """,

@@ -172,7 +172,7 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
 TREE: dict[str, object] = {"reveal": "tree", "method": "smc", "omega": None, "min_leaf": None, "max_depth": 3}
 NOISY = TREE | {"noise": "1"}
 RULES: dict[str, object] = {
-    "learner": "rules", "min_support": "1/5",
+    "learner": "rules", "method": "smc", "min_support": "1/5",
     **dict.fromkeys(("class", "test", "seed", "omega", "max_depth")),
 }  # fmt: skip
 
@@ -198,7 +198,10 @@ RULES: dict[str, object] = {
         (NOISY | {"min_leaf": 5}, "min_leaf: must be 1 with noise", "an exact limit has no noise"),
         (RULES | {"reveal": "counts", "noise": "1"}, "noise: is not for learner", "take the line out"),
         (TREE | {"max_len": 2}, "max_len: is only for learner", "take the line out"),
-        (RULES | {"reveal": "tree"}, 'reveal: must be "counts"', 'only learner = "tree"'),
+        (RULES | {"reveal": "tree"}, 'reveal: must be "sets" or "counts"', 'only learner = "tree"'),
+        (RULES | {"reveal": "sets", "counting": "paillier"}, 'reveal: must be "counts"', "oblivious_transfer"),
+        (TREE | {"reveal": "counts", "most_bits": 9}, 'most_bits: is for reveal = "tree"', "leave it out"),
+        (NOISY | {"most_bits": 9}, 'most_bits: is for reveal = "tree" without noise', "leave it out"),
     ],
 )
 def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
@@ -218,10 +221,21 @@ def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
         ({"min_leaf": "30"}, TREE, "min_leaf", "it asks for larger leaves", "[agree] min_leaf"),
         ({"max_depth": "2"}, TREE, "max_depth", "it allows fewer splits of a path", "[agree] max_depth"),
         ({"methods": '["hybrid"]'}, TREE, "method", "ask its owner to add it", "[agree] methods"),
+        ({"most_bits": "2"}, TREE, "most_bits", "the peer", "name a smaller most_bits or max_depth in the job"),
+        ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "it allows 2"),
+        ({"most_values": "2"}, TREE, "most_values", "merge some ([columns] max_values)", "most_values"),
+        ({"most_columns": "3"}, TREE, "most_columns", "we bring more columns", "most_columns"),
+        (
+            {"exact_counts": "false"},
+            RULES | {"reveal": "sets"},
+            "reveal",
+            'take reveal = "tree"',
+            "exact_counts = true",
+        ),
         ({"class": "three"}, NOISY, "impurity", "gini is for a class of two values", "merge values of the class"),
     ],
 )
-def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_nothing_leaves(
+def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_nothing_of_a_record_leaves(
     pair: Pair, agreed: dict[str, str], job: dict[str, object], field: str, ours: str, theirs: str
 ) -> None:
     settings = pair.alice / "party.toml"
@@ -239,7 +253,7 @@ def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_
         assert_one_error(finish(alice), 5, f"{field!r}", theirs)
     for folder in (pair.alice, pair.bob):
         told = cotally_here("ledger", "export", folder)
-        assert not {"columns", "release", "opened"} & set(re.findall(r'"kind": "([a-z ]+)"', told.out))
+        assert not {"release", "opened"} & set(re.findall(r'"kind": "([a-z ]+)"', told.out))
 
 
 def test_a_job_for_a_class_that_we_do_not_hold_ends_with_2(pair: Pair) -> None:
