@@ -293,7 +293,7 @@ class Terms:
 
     def bits_at_most(self, records: int) -> Fraction | None:
         """Return how many bits the tree of so many records, those held out among them, may reveal; None for any."""
-        if self.reveal is not Reveal.TREE or self.noise is not None:
+        if not self.opens_tree or self.noise is not None:
             return None
         return Fraction(records // RECORDS_PER_BIT if self.most_bits is None else self.most_bits)
 
@@ -318,6 +318,11 @@ class Terms:
     def hides_counts(self) -> bool:
         """Whether nobody sees a count, and the tree alone is opened, or which sets are frequent."""
         return self.reveal != Reveal.COUNTS
+
+    @property
+    def opens_tree(self) -> bool:
+        """Whether a tree is opened, node by node, and nothing else of the counts that it is made from."""
+        return self.reveal == Reveal.TREE and self.counts_exactly
 
     @property
     def noises_tree(self) -> bool:

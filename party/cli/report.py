@@ -12,7 +12,7 @@ from party.files import is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import read_result
-from party.node.check import past_of, released_copy
+from party.node.check import past_of, released_copy, released_follows
 from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
 from party.records.run_file import ReportError, TrainReport, read_train_report
@@ -119,4 +119,5 @@ def gathered(config_path: Path, model: Path) -> Finished:
         agree=config.agree,
         copy=None if found.copy is None else released_copy(config, entries, found.dataset, found.copy),
         alike=runs_alike(entries, found),
+        follows=released_follows(config, found, result),
     )

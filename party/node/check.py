@@ -32,15 +32,19 @@ from party.settings.party import PartyConfig
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.jobs import Train
+from protocols.learning.tree import Tree
 from protocols.noise.accounting import Spending, TreeSpending, changes_of
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.growth import tree_spending
 from protocols.terms import Method, Terms
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.power import Seen, seen_of_alike
+from protocols.two_party.secret import deduced
 from protocols.two_party.split import training_records
 
 _LARGEST = Fraction(39, 40)  # theta that is looked at where [agree] bounds none
@@ -225,6 +229,28 @@ def released_copy(
     if not known or sorted(map(sorted, groups)) != sorted(map(sorted, copy["groups"])):
         return None
     return own_copy(local, design, printable)
+
+
+def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -> Follows | None:
+    """Return what follows for certain from a tree alone; None of all else, and where the table is not here as it was.
+
+    Args:
+        config: Our settings; the name of the data set in them may be another by now.
+        run: As the ledger has it.
+        model: What it ended with.
+    """
+    terms, nothing = terms_of(run.terms), RelatedDesign((), (), Fraction(1))
+    if not terms.opens_tree or not isinstance(model, Tree):
+        return None
+    try:
+        local = load_common(replace(config, data=replace(config.data, dataset=run.dataset)), KEY_FLOOR).bringing(terms)
+    except InputError:
+        return None
+    ours, theirs = run.tables
+    if local.digest(b"contents").hex() != ours:
+        return None
+    agreed = Agreement(terms, model.schema, run.peer.name, nothing, nothing, bytes.fromhex(theirs))
+    return deduced(local, agreed, model)
 
 
 def _weakest(local: PartyInputs, odds: Fraction | None) -> Fraction:

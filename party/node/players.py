@@ -28,6 +28,7 @@ from protocols.jobs import Align, Predict, PredictionTerms, Train
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
 from protocols.role import Fact, Part, Progress, Save
+from protocols.secret_tree.deduction import Follows
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
@@ -38,6 +39,7 @@ from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
 from protocols.two_party.power import Seen, seen_as_agreed
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
+from protocols.two_party.secret import deduced
 from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
@@ -49,7 +51,7 @@ OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
 class Trained:
     """What the training of this name ended with.
 
-    `seen` and `read` are what became of checks, and of our copy.
+    `seen` and `read` are what became of checks, and of our copy, `follows` what is certain by a tree alone.
     """
 
     run: str
@@ -57,6 +59,7 @@ class Trained:
     outcome: Outcome
     seen: Seen | None = None
     read: Disclosure | None = None
+    follows: Follows | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -226,7 +229,8 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     ended: Trained | FoundRules
     if terms.rules is None:
         outcome = play(run(local, agreed, judge_copy, keep, record, kept), channel, watch)
-        ended = Trained(pages.run, agreed, outcome, seen_as_agreed(local, agreed), read)
+        follows = deduced(local, agreed, outcome.tree) if terms.opens_tree else None
+        ended = Trained(pages.run, agreed, outcome, seen_as_agreed(local, agreed), read, follows)
     else:
         found = play(find_itemsets(local, agreed, judge_copy, keep, record, kept), channel, watch)
         ended = FoundRules(pages.run, agreed, found, seen_as_agreed(local, agreed), read)

@@ -35,6 +35,7 @@ class FinishedRun:
         countable: How many there are of all candidates at the same nodes.
         itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.
         scores: How many held-out records have which label and class, where a tree alone was revealed.
+        tables: A digest of ours, and the peer's commitment to its own.
     """
 
     run: str
@@ -54,6 +55,7 @@ class FinishedRun:
     countable: int
     itemsets: frozenset[NodePath] = frozenset()
     scores: Scores | None = None
+    tables: tuple[str, ...] = ()
 
 
 _ALIKE = (
@@ -135,6 +137,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         tests=tests,
         error=accuracy.get("error") or 0.0,
         scores=scores,
+        tables=tuple(run["tables"]),
         copy=copies[-1] if copies else None,
         revealed=dealings(entries)[0].revealed,
         counted=sum(sum(tables.values()) for tables in nodes.values()),

@@ -12,6 +12,7 @@ from party.settings.party import Acceptance
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
+from protocols.secret_tree.deduction import Follows
 from protocols.terms import Method, Terms
 from protocols.two_party.power import Seen
 
@@ -120,6 +121,21 @@ _BITS = (
 _WINDOWS = "It also reveals a disguised copy of each side, and which attributes rank highest at each node, in no order."
 _SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
 _DEVIATES = "A party that deviates from the protocol may learn some bits more of each answer, and spoil the model."
+
+
+def follows_lines(found: Follows | None) -> list[str]:
+    """Say what is certain of single people by a tree alone; nothing where none was revealed.
+
+    >>> follows_lines(Follows(120, 3, 5, 0))[0].split(", and ")[0]
+    'By the tree and our own columns, of 120 training records the class of 5 is certain'
+    """
+    if found is None:
+        return []
+    ours = f"of {found.records:,} training records the class of {found.classes:,} is certain"
+    columns = f"a column of the other side of {found.values:,}"
+    theirs = f"It can be certain of a class that we alone hold of {found.shown:,} at most"
+    reports = "its report says of how many our columns are"
+    return [f"By the tree and our own columns, {ours}, and {columns}. {theirs}, and {reports}."]
 
 
 def counts_kind(terms: Terms) -> str:

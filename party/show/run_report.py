@@ -54,11 +54,12 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
 
 def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -> dict[str, object]:
     """Return for programs what a run cost and gave, where its model is, its worth, what it and our copy give away."""
-    told: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None}
+    told: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None, "follows": None}
     if isinstance(ended, Trained):
         pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
         told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
         told["pure_leaves"] = None if pure is None else asdict(pure)
+        told["follows"] = None if ended.follows is None else asdict(ended.follows)
     return {"format": "cotally-train/1", "model": str(model), **asdict(report), **told}
 
 

@@ -9,7 +9,7 @@ from party.node.players import Trained
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.window import window_text
-from party.show.assessment import amount_lines, noise_lines
+from party.show.assessment import amount_lines, follows_lines, noise_lines
 from party.show.costs import caveat, forecast_text, key_text
 from party.show.model import telling_lines
 from party.show.odds import own_odds
@@ -101,6 +101,7 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
         *telling_lines(outcome.model),
+        *follows_lines(trained.follows),
         *worth_lines(outcome.model, outcome.beats_guessing),
         *_counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",

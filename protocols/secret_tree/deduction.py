@@ -60,6 +60,30 @@ def deduce(tree: Tree, own: Collection[int], codes: Codes, most_bits: Fraction |
     return Deduced(classes, values)
 
 
+@dataclass(frozen=True)
+class Follows:
+    """Of how many of our training records something follows for certain from the tree and what a side has.
+
+    `values` and `classes` are what we can say: of a column of the other side, and of the class. `shown` is of how many
+    the other side can say the class at most, where we alone hold it: they may be in a leaf of one class.
+    """
+
+    records: int
+    values: int
+    classes: int
+    shown: int
+
+
+def what_follows(tree: Tree, own: Collection[int], codes: Codes, most_bits: Fraction | None, *, alone: bool) -> Follows:
+    """Count what follows; `alone` is whether the class is ours alone, the rest as of `deduce`."""
+    deduced, label = deduce(tree, own, codes, most_bits), tree.schema.class_index
+    shown, mine = np.zeros(len(codes), np.bool_), frozenset(own)
+    leaves = dict(tree.leaves())
+    for expression in _of_one_class(tree, most_bits) if alone else ():
+        shown |= expression.restricted(mine).satisfied_by(codes) & (codes[:, label] == leaves[expression])
+    return Follows(len(codes), int(deduced.values.sum()), int(deduced.classes.sum()), int(shown.sum()))
+
+
 def _of_one_class(tree: Tree, most_bits: Fraction | None) -> set[Expression]:
     """Return the leaves of which it follows that they have no record of another class."""
     if tree.growth.min_leaf > 1 or tree.growth.noise is not None:

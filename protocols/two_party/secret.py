@@ -14,6 +14,7 @@ from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.role import Role
 from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.deduction import Follows, what_follows
 from protocols.secret_tree.growth import SecretTree
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.shares import SharedCounts
@@ -22,10 +23,11 @@ from protocols.tables.table import Codes
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import Copies
-from protocols.two_party.held_out import score
+from protocols.two_party.held_out import score, split_of
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import tree_noise_of
 from protocols.two_party.secure import RecordParts, first_side
+from protocols.two_party.split import split_records
 
 
 def share_counts(
@@ -81,3 +83,15 @@ def grow_secretly(
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
     scores = (yield from score(local, agreed, tree, held_out, gates.transfers, answers)) if len(held_out) else None
     return tree, scores
+
+
+def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:
+    """Return what follows for certain of our training records from such a tree alone."""
+    schema, records, terms = agreed.schema, len(local.records), agreed.terms
+    codes = np.zeros((records, len(schema.columns)), np.uint8)
+    places = {(each.party, each.name): place for place, each in enumerate(schema.attributes)}
+    own = [places.get((each.party, each.name), schema.class_index) for each in local.table.attributes]
+    codes[:, own] = local.table.codes
+    train, *_ = split_records(split_of(local, agreed), records, terms.test)
+    alone = schema.class_owners == (local.party,)
+    return what_follows(tree, own, codes[train], terms.bits_at_most(records), alone=alone)

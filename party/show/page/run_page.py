@@ -15,7 +15,15 @@ from party.records.run_file import TrainReport
 from party.records.tally import Dealings
 from party.settings.party import Acceptance
 from party.settings.window import window_text
-from party.show.assessment import amount_lines, counts_kind, deviations, noise_lines, past_lines, revealed_text
+from party.show.assessment import (
+    amount_lines,
+    counts_kind,
+    deviations,
+    follows_lines,
+    noise_lines,
+    past_lines,
+    revealed_text,
+)
 from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
@@ -33,6 +41,7 @@ from protocols.errors import InputError
 from protocols.learning.importance import importances
 from protocols.learning.models import beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
+from protocols.secret_tree.deduction import Follows
 from protocols.tables.schema import Attribute
 from protocols.terms import ALL, MOST_WINDOW, Learner, Method
 
@@ -60,6 +69,7 @@ class Finished:
         copy: Our disguised copy, measured; None where none left, or the table that was released is not here.
         costs: What the run cost, if that was kept.
         alike: The runs, this one among them, that differ in method and window alone.
+        follows: What is certain by a tree alone; None of all else, and where our table is not here as it was.
     """
 
     party: str
@@ -75,6 +85,7 @@ class Finished:
     copy: OwnCopy | None = None
     costs: TrainReport | None = None
     alike: Sequence[FinishedRun] = ()
+    follows: Follows | None = None
 
     @property
     def assessment(self) -> Assessment:
@@ -154,7 +165,7 @@ def _learned(told: Finished) -> PageSection:
     run = told.assessment
     revealed = [*amount_lines(run, told.run.revealed), *noise_lines(run.terms, run.noise)]
     parts = [
-        Sentences([*revealed, *past_lines(told.past, told.agree), *_answers(told)]),
+        Sentences([*revealed, *follows_lines(told.follows), *past_lines(told.past, told.agree), *_answers(told)]),
         Sentences(["In all runs over this data set, as the ledger has it."]),
         Sentences(list(dealings_lines(told.dealings, full=False))),
     ]

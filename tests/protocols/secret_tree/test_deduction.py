@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from protocols.learning.tree import Tree
-from protocols.secret_tree.deduction import deduce
+from protocols.secret_tree.deduction import deduce, what_follows
 from protocols.tables.table import Codes
 from protocols.terms import Growth
 from tests.protocols.secret_tree.test_growth import Game
@@ -57,3 +57,18 @@ def test_who_holds_the_class_knows_what_the_leaves_of_its_class_say() -> None:
     deduced = deduce(many.plain(), (1, 2), many.codes)
     assert many.plain().size == 3
     assert not deduced.values.any()
+
+
+@pytest.mark.parametrize("party", SIDES)
+def test_the_numbers_are_of_what_follows_and_the_other_side_can_say_no_more_classes_than_are_shown(party: str) -> None:
+    rng = np.random.default_rng(4)
+    for growth in (Growth(), Growth(min_leaf=2)):
+        codes = rng.integers(0, 2, (8, 3)).astype(np.uint8)
+        codes[:, 2] |= codes[:, 0]
+        tree = Game(SCHEMA, codes, growth).plain()
+        own, found = SIDES[party], deduce(tree, SIDES[party], codes)
+        told = what_follows(tree, own, codes, None, alone=party == "bob")
+        assert (told.records, told.values, told.classes) == (8, found.values.sum(), found.classes.sum())
+        others = deduce(tree, SIDES["alice"], codes).classes.sum()
+        assert (others <= told.shown) if party == "bob" else told.shown == 0
+        assert (told.shown > 0) == (party == "bob" and growth.min_leaf == 1)
