@@ -124,7 +124,8 @@ class ListRules:
 
     def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
         """Say that fewer of the peer's ids than we ask for are ours."""
-        return self._few(f"fewer than {least:,} of the peer's {yours:,} ids are ours", alike)
+        cure = "; to ask about few people of a long list, set least_overlap = 0" if self.rows else ""
+        return self._few(f"fewer than {least:,} of the peer's {yours:,} ids are ours", alike, cure)
 
     def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:
         """Object to nobody, and to others than the same two lists had in common before."""
@@ -135,12 +136,11 @@ class ListRules:
             return None
         return Objection("id list", "the peer shows another list in the name of an earlier one")
 
-    def _few(self, number: str, alike: tuple[str, ...] = ()) -> Objection:
+    def _few(self, number: str, alike: tuple[str, ...] = (), cure: str = "") -> Objection:
         asked = f", our [agree] least_overlap asks for {self.least} of them" if self.least else ""
-        rows = "; to ask about a few people of a long list, set least_overlap = 0" if self.rows and self.least else ""
         same = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {', '.join(alike)}"
         return Objection(
-            "overlap", f"{number}{asked}: who they are is not told{same if alike else rows or self._ours()}"
+            "overlap", f"{number}{asked}: who they are is not told{same if alike else cure or self._ours()}"
         )
 
     def _ours(self) -> str:

@@ -1,6 +1,6 @@
 """A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run tell, what was told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
@@ -21,6 +21,7 @@ _HEADINGS = (
     ScreenColumn("sent", is_text=True),
 )
 _MOST_VALUES = 12
+_MANY = 5_000  # records of whom a tree with an epsilon of 1 is about as good as one without noise
 _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
 
 Notices = Iterable[Notice | ReleasedBefore]
@@ -53,8 +54,17 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
         "",
         *told_lines(found.told),
         *past_lines(found.told, agree),
-        *([] if found.run is None else run_lines(found.run, found.told, agree)),
+        *([*_noise_lines(found)] if found.run is None else run_lines(found.run, found.told, agree)),
     ]
+
+
+def _noise_lines(found: LeavingCheck) -> Iterator[str]:
+    """Say where noise in the tree costs little."""
+    if found.records >= _MANY and any(column.is_class and len(column.values) == 2 for column in found.columns):
+        yield (
+            f'Two classes and {found.records:,} records are enough for a tree with noise: noise = "1" in the job '
+            "bounds what is learned of each person, at little cost of accuracy."
+        )
 
 
 def _sent(column: LeavingColumn, found: LeavingCheck) -> str:

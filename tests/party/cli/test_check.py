@@ -25,7 +25,7 @@ from party.show.figures import percent
 from party.show.reading import reading_json, reading_line
 from protocols.privacy.findings import measure_design
 from protocols.terms import EVERYONE
-from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
+from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving, write_table
 
 ROWS = [["xyz"[i % 3 if i < 145 else 0], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
 ROWS[7][0] = "seen once"
@@ -309,3 +309,18 @@ def test_where_it_cannot_be_read_what_was_released_no_command_says_that_nothing_
 def test_what_cannot_be_is_refused_in_one_line(pair: Pair) -> None:
     ended = check(pair, "--peer-columns", "0")
     assert (ended.code, ended.err) == (2, "cotally: --peer-columns must be 1 or more\n")
+
+
+@pytest.mark.parametrize(
+    ("records", "party", "told"), [(5_000, "alice", True), (4_999, "alice", False), (5_000, "bob", False)]
+)
+def test_who_holds_a_class_of_two_values_of_many_hears_that_noise_costs_little(
+    pair: Pair, records: int, party: str, told: bool
+) -> None:
+    rows = ROWS[10:150] * (records // 140 + 1)
+    write_table(pair.folder / party / "data.csv", ["a", "b", "class"], rows[:records])
+    if party == "bob":
+        pair.edit("bob", "# ignore = []  ", 'ignore = ["class"]')
+    ended = check(pair, party=party)
+    assert ended.code == 0, ended.err
+    assert ('noise = "1" in the job' in " ".join(ended.out.split())) is told

@@ -118,6 +118,8 @@ def test_where_few_are_common_our_own_ids_are_described(pages: PeerPages) -> Non
     def reason(look: IdLook, overlap: Overlap) -> str:
         return objection(ListRules("d", AlignmentBounds(), pages, look=look), overlap)
 
+    asked = ListRules("d", AlignmentBounds(), pages, rows=True).judge_few(90, 9, ())
+    assert asked.reason.endswith("to ask about few people of a long list, set least_overlap = 0")
     few = Overlap(50, 90, 0)
     zeros = "ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
     assert reason(NO_LOOK, few).endswith("who they are is not told")
