@@ -117,6 +117,7 @@ CASES: dict[str, dict[str, Any]] = {
     "smc by dot products": {"method": "smc", "counting": "paillier"},
     "naive Bayes": {"method": "smc", "learner": Learner.NAIVE_BAYES, "test": Fraction(1, 5)},
     "mined": {"method": "randomized"},
+    "a tree alone in windows": {"reveal": Reveal.TREE, "omega": 1, "max_depth": 2},
     "noise": {"method": "smc", "noise": Fraction(5), "max_depth": 2, "omega": 1},
 }
 
