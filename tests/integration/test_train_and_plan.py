@@ -384,7 +384,7 @@ def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_anothe
     assert ended.code == 0
     (note,) = ended.err.splitlines()
     assert note.startswith("cotally: note: this table has already been released as data set 'data' (")
-    assert "under the new name 'again' it gets new coins, and both releases together show more than one" in note
+    assert "under the new name 'again' has new coins, and both releases together show more than one" in note
 
 
 @pytest.mark.parametrize("kind", ["job", "job-papers", "job-bayes", "job-rules"])
