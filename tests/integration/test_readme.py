@@ -25,7 +25,7 @@ BLOCKS = [
     re.sub(r"^    ", "", block, flags=re.MULTILINE).strip()
     for block in re.findall(r"(?:^    .*\n(?:^\n(?=    ))?)+", README + SURVEYS, re.MULTILINE)
 ]
-RECORDS = 240
+RECORDS = 1200
 
 
 def block(start: str) -> str:
