@@ -10,7 +10,8 @@ peer could keep us busy with one.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import ProjectedEstimates
@@ -19,22 +20,25 @@ from protocols.counts import Correct
 from protocols.errors import InputError, PeerError
 from protocols.facts import MinedFact, Way
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Leaf, Node, Split, Tree, planted
+from protocols.learning.tree import Leaf, Node, Split, Tree, label_of_node, planted
 from protocols.messages import SentTree
 from protocols.role import Note, Role, Send, receive
+from protocols.secret_tree.bits import Allowance
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, Growth
 
 _TOO_WIDE = "the mined tree has more splits on a level than records: set min_leaf, or a max_depth, in the job"
 
 
-def mine(train: View, class_counts: Sequence[int], growth: Growth) -> Role[Tree]:
+def mine(train: View, class_counts: Sequence[int], growth: Growth, allowance: Allowance) -> Role[Tree]:
     """Grow the tree on our own columns and the peer's copy, and send it.
 
     Args:
         train: Our view of the training records.
         class_counts: Of the training records.
         growth: How far the tree is grown, by our estimates.
+        allowance: How many bits it may have: splits beyond them are leaves.
 
     Discloses: to the peer, the tree's splits and the classes of its leaves, which follow from our true columns.
 
@@ -43,6 +47,8 @@ def mine(train: View, class_counts: Sequence[int], growth: Growth) -> Role[Tree]
     """
     counts = ProjectedEstimates(Estimator(train))
     tree = (yield from HybridId3(train.schema, tuple(class_counts), ALL, counts, growth=growth).build()).tree
+    while over := _beyond(tree, allowance):
+        tree = replace(tree, root=tree.folded(lambda _, leaf: leaf, partial(_ended, over)))
     levels = Counter(depth for depth, node in tree.nodes() if isinstance(node, Split))
     if max(levels.values(), default=0) > len(train):
         raise InputError(_TOO_WIDE)
@@ -52,13 +58,31 @@ def mine(train: View, class_counts: Sequence[int], growth: Growth) -> Role[Tree]
     return _read(message, train.schema, len(train), growth)
 
 
-def receive_mined(schema: Schema, records: int, growth: Growth) -> Role[Tree]:
+def _beyond(tree: Tree, allowance: Allowance) -> frozenset[Expression]:
+    """Return the splits of the first level that has some beyond the allowance. NB: it goes along paths, as bits do."""
+    if allowance.most is None:
+        return frozenset()
+    splits = (
+        frozenset(where for at, (where, node) in enumerate(level) if isinstance(node, Split) and at not in asked)
+        for level, asked in allowance.levels(tree)
+    )
+    return next(filter(None, splits), frozenset())
+
+
+def _ended(over: frozenset[Expression], where: Expression, node: Split, children: Sequence[Node]) -> Node:
+    if where in over:
+        return Leaf(node.counts, label_of_node(node))
+    return Split(node.counts, node.attribute, tuple(children))
+
+
+def receive_mined(schema: Schema, records: int, growth: Growth, allowance: Allowance) -> Role[Tree]:
     """Receive the tree that the peer has mined.
 
     Args:
         schema: The joint schema.
         records: The training records.
         growth: How far the tree may be grown.
+        allowance: How many bits it may have.
 
     Discloses: nothing; nothing is sent.
 
@@ -67,6 +91,7 @@ def receive_mined(schema: Schema, records: int, growth: Growth) -> Role[Tree]:
     """
     message = yield from receive(SentTree)
     tree = _read(message, schema, records, growth)
+    _require(not _beyond(tree, allowance))
     yield Note(MinedFact(Way.LEARNED, len(message.nodes)))
     return tree
 

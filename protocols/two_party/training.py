@@ -29,6 +29,7 @@ from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.role import Kept, Role
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
 from protocols.tables.expression import ROOT
@@ -195,11 +196,12 @@ class _Run:
 
     def _mine(self, copies: Copies) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
-        schema, growth = self._agreed.schema, self._terms.growth
+        schema, terms = self._agreed.schema, self._terms
+        allowance = Allowance(schema, terms.max_depth, most=terms.bits_at_most(len(self._local.records)))
         if schema.class_attribute.party != self._local.party:
-            return _Grown((yield from receive_mined(schema, len(self._train), growth)), 0, None)
+            return _Grown((yield from receive_mined(schema, len(self._train), terms.growth, allowance)), 0, None)
         train, test = self._split(copies.view)
-        tree = yield from mine(train, self._local.class_counts(self._train), growth)
+        tree = yield from mine(train, self._local.class_counts(self._train), terms.growth, allowance)
         return _Grown(tree, 0, estimated_correct(tree, test))
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:

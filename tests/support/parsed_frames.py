@@ -24,6 +24,7 @@ from protocols.errors import PeerError
 from protocols.messages import SentTree
 from protocols.oblivious.curve import NotAPointError, read_points, write_points
 from protocols.role import Message
+from protocols.secret_tree.bits import Allowance
 from protocols.terms import TO_THE_END
 from protocols.two_party.equality import hidden_content
 from protocols.two_party.mined import receive_mined
@@ -42,6 +43,7 @@ PAIRS: dict[str, tuple[AnyKeyHolder, AnyKeyHolder]] = {
     "paillier": (PaillierKeyHolder(OWN), PaillierKeyHolder(THEIRS)),
 }
 LARGEST = 40
+SCHEMA = schema_of((2, 2, 2), 2, alice=1)
 TREES = ((~0,), (0, ~1, ~0))
 
 
@@ -132,7 +134,7 @@ def _points(data: bytes) -> None:
 
 
 def _tree(data: bytes) -> None:
-    end = replay(receive_mined(schema_of((2, 2, 2), 2, alice=1), 1000, TO_THE_END), [decode(data, SentTree)])
+    end = replay(receive_mined(SCHEMA, 1000, TO_THE_END, Allowance(SCHEMA, None)), [decode(data, SentTree)])
     if end.error is not None:
         raise end.error
     assert end.result is not None

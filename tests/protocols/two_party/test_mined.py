@@ -21,6 +21,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.messages import ClassCounts, DisguisedPage, SentTree
 from protocols.role import Message, Transcript, run_alone, run_pair
+from protocols.secret_tree.bits import Allowance
 from protocols.terms import TO_THE_END, Growth, Impurity, Method
 from protocols.two_party import mined
 from protocols.two_party.mined import receive_mined
@@ -84,6 +85,16 @@ def test_where_the_tree_alone_is_revealed_not_even_the_class_counts_cross() -> N
     assert (a.exact_counts_disclosed, a.smc_computations) == (0, 0)
 
 
+@pytest.mark.parametrize(("bits", "nodes"), [(5, 1), (6, 4), (20, 13), (40, 20)])
+def test_a_tree_alone_grows_no_further_than_its_bits(bits: int, nodes: int) -> None:
+    """To the root alone, to one split of three values, and to some of a level."""
+    alice, bob = play(replace(ALONE, terms=replace(ALONE.terms, most_bits=bits)))
+    allowance = Allowance(alice.tree.schema, 3, most=Fraction(bits))
+    assert alice.tree == bob.tree
+    assert allowance.spent(alice.tree) <= bits
+    assert alice.tree.size == nodes
+
+
 BAD: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     "no node": lambda nodes: (),
     "a node too few": lambda nodes: nodes[:-1],
@@ -130,10 +141,12 @@ def test_of_two_who_hold_the_class_the_first_name_mines() -> None:
     assert not any(isinstance(m, SentTree) for m in sent.sent_by_b)
 
 
-def received(*nodes: int, columns: int = 3, records: int = 1000, growth: Growth = TO_THE_END) -> Any:
+def received(
+    *nodes: int, columns: int = 3, records: int = 1000, growth: Growth = TO_THE_END, most: Fraction | None = None
+) -> Any:
     """Return the tree that a receiver takes it for, or the kind of error with which it ends."""
     schema = schema_of((2,) * columns, 2, alice=1)
-    end = replay(receive_mined(schema, records, growth), [SentTree(nodes)])
+    end = replay(receive_mined(schema, records, growth, Allowance(schema, None, most=most)), [SentTree(nodes)])
     return end.result or type(end.error)
 
 
@@ -149,8 +162,8 @@ def test_a_tree_is_read_parents_before_children() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "deepest"),
-    [({"growth": Growth(max_depth=3)}, 3), ({"records": 8}, 4)],
-    ids=["as deep as was agreed", "of eight records no ninth split of a level"],
+    [({"growth": Growth(max_depth=3)}, 3), ({"records": 8}, 4), ({"most": Fraction(20)}, 2)],
+    ids=["as deep as was agreed", "of eight records no ninth split of a level", "no more bits than were agreed"],
 )
 def test_a_tree_is_no_deeper_and_wider_than_it_can_be(limits: dict[str, Any], deepest: int) -> None:
     assert isinstance(received(*full(deepest), columns=6, **limits), Tree)
@@ -169,7 +182,8 @@ def test_a_node_list_that_goes_on_is_refused_at_the_first_node_too_many() -> Non
                 yield node
 
     endless = Nodes([0, ~0, ~1, *[~0] * 10_000])
-    end = replay(receive_mined(schema_of((2, 2), 2, alice=1), 9, TO_THE_END), [SentTree(endless)])
+    schema = schema_of((2, 2), 2, alice=1)
+    end = replay(receive_mined(schema, 9, TO_THE_END, Allowance(schema, None)), [SentTree(endless)])
     assert type(end.error) is PeerError
     assert Nodes.read == 4
 
