@@ -79,6 +79,10 @@ def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_
         assert kinds == {"columns", "head", "comparison", "release", "run", "opened", "answers", "model"} | more
         page = cotally_here("report", folder, "--model", folder / "model.json", "-o", folder / "report.html")
         assert page.code == 0, page.err
+        said = " ".join((folder / "report.html").read_text().split())
+        assert "training records the class of 0 is certain, and a column of the other side of 0" in said
+        assert re.search(r"Revealed so far by trees alone, and predictions by them: [\d,]+ bits", said)
+        assert "The tree is an answer of at most" in said
         assert cotally_here("ledger", "show", folder).code == 0
     shown = cotally_here("show", str(pair.bob / "model.json"))
     assert shown.code == 0, shown.err

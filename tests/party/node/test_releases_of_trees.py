@@ -9,8 +9,10 @@ import pytest
 
 from party.errors import PeerLostError
 from party.node import players
+from party.node.budget import Account
 from party.records.entries import RunPages, recorded_answers
 from party.records.tally import dealings
+from party.settings.life import LifeBounds
 from protocols.errors import DisagreementError
 from protocols.learning.tree import Split
 from protocols.role import Fact
@@ -210,3 +212,15 @@ def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_side
     assert said in str(ends[0])
     assert f"its [agree] {key}" in str(ends[1])
     assert {each["kind"] for each in contents(sessions, "bob")} <= {"columns", "head", "comparison"}
+
+
+def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_not(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, FEW_BITS, ANY_ODDS)
+    model = trained(sessions.run()[0]).outcome.model.digest()
+    with sessions.ledger("alice") as ledger:
+        spent = bits_of(sessions, "alice")
+        for most in (5, 12, 20, None):
+            account = Account(sessions.local("alice"), LifeBounds(bits=most), ledger)
+            assert account.answers_left(model) == (None if most is None else max(0, int(most - spent)))
+            assert account.answers_left(bytes(32)) is None
+    assert 0 < spent <= 11
