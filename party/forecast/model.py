@@ -15,7 +15,7 @@ from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.learning.contest import usual_width
 from protocols.secret_tree.bits import bits_at_most
-from protocols.terms import ALL, Learner, Terms
+from protocols.terms import ALL, Impurity, Learner, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.two_party.split import training_records
@@ -36,6 +36,9 @@ _PAIR_BYTES, _PAIR_SECONDS, _RANKING_TRIPS = (
     1.8e-5,
     10,
 )  # of a pair of candidates; of a level
+_SHARED_BYTES = {True: 150, False: 230}  # of a bit of a count that nobody sees, by Gini's index or not: both ways
+_SHARED_LEVEL_BYTES, _SHARED_WORK = 350_000, 3 / 8  # of a level's lanes that nobody uses; transfers' work for each byte
+_LEVEL_TRIPS, _KNOCKOUT_TRIPS, _LABEL_TRIPS = {True: 21, False: 16}, 8, 16  # of a level, of each round, of the leaves
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD, _SECONDS_PER_CELL = 1.5e-5, 2.5e-6  # one party's own work: ids, merging; coins, disguise
 _SESSION_TRIPS = 3
@@ -231,7 +234,7 @@ class _Run:
         """Add the parts up; `most` counts are told at most."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
         copies = self.sizes.records * (len(self.sizes.domains) + 2) if self.terms.disguises else 0
-        told = self.counts * 8 if self.terms.counts_exactly else 0.0
+        told = self.counts * 8 if self.terms.counts_exactly and not self.terms.hides_counts else 0.0
         session = _SESSION_BYTES if self.pairs and self.terms.encrypts else 0
         others = copies + session + self.pairs * _PAIR_BYTES + told + _AGREEMENT_BYTES
         trips = self.round_trips()
@@ -258,7 +261,27 @@ class _Run:
             return fixed
         session = _SESSION_TRIPS if self.pairs or not terms.encrypts else 0
         tested = (self.digits + 2 if self.compared else 1) if terms.test > 0 else 0
-        return fixed + session + self.levels + _RANKING_TRIPS * self.ranked_levels + tested
+        levels = self.levels if not terms.opens_tree else self.levels * self.shared_trips + _LABEL_TRIPS
+        return fixed + session + levels + _RANKING_TRIPS * self.ranked_levels + tested
+
+    @property
+    def by_gini(self) -> bool:
+        """Whether Gini's index chooses the splits."""
+        return self.terms.impurity is Impurity.GINI
+
+    @property
+    def shared_trips(self) -> int:
+        """Exchanges of a level whose counts nobody sees: the candidates play a knockout."""
+        return _LEVEL_TRIPS[self.by_gini] + _KNOCKOUT_TRIPS * (self.root_window - 1).bit_length()
+
+    @property
+    def shared_bytes(self) -> float:
+        """What crosses, beside the counting, to compare candidates by counts that nobody sees."""
+        if not self.terms.opens_tree:
+            return 0.0
+        branches = self.nodes * self.window * self.mean_size
+        bits = branches * (self.sizes.classes + 1) * log2(self.train + 1)
+        return _SHARED_BYTES[self.by_gini] * bits + _SHARED_LEVEL_BYTES * (self.levels + 1)
 
     @property
     def ranked_levels(self) -> int:
@@ -349,8 +372,9 @@ class ByTransfers:
         chosen = vectors * run.train + tested + compared
         bits = self._bits(run) * run.train + tested * log2(run.tested + 1) + compared
         batches = run.levels + 1 + (run.digits if compared else 0)
-        size = _SESSION_BYTES + batches * _CHECK_BYTES + chosen * _CHOICE_BYTES + bits / 8
-        work = _SESSION_SECONDS + chosen * self.speed.transfer + bits * self.speed.bit
+        size = _SESSION_BYTES + batches * _CHECK_BYTES + chosen * _CHOICE_BYTES + bits / 8 + run.shared_bytes
+        transfers = chosen + _SHARED_WORK * run.shared_bytes
+        work = _SESSION_SECONDS + transfers * self.speed.transfer + bits * self.speed.bit
         return Cost(work + run.line.sending(size), size, _KEY_BYTES * run.train * vectors / 2)
 
     def _vectors(self, run: _Run) -> float:
@@ -368,14 +392,17 @@ class ByTransfers:
     def _bits(self, run: _Run) -> float:
         """Bits of all shares of a record: at the root, of sets and with noise all counts, as wide as their number.
 
-        Elsewhere the last value follows, and a sibling if all else is counted; widths are of the node's records.
+        Elsewhere the last value follows, and a sibling if all else is counted; widths are of the node's records, which
+        nobody knows where counts are shared: there all are as wide, and the last value follows at the root too.
         """
-        whole = log2(run.train + 1)
-        if run.terms.rules is not None or run.terms.noise is not None:
+        whole, shared = log2(run.train + 1), run.terms.opens_tree
+        if run.terms.rules is not None or (run.terms.noise is not None and not shared):
             return run.counts * whole
         root, window = run.root_window * run.mean_size * run.sizes.classes, run.terms.window
         following = 1.0 if window is ALL else (window - 1) / window
         below = max(0.0, run.counts - root) * (1 - 1 / run.mean_size) * (1 - following / run.mean_size)
+        if shared:
+            return (root * (1 - 1 / run.mean_size) + below) * whole
         return root * whole + below * min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + 1.5))
 
     def _tested(self, run: _Run) -> float:

@@ -18,9 +18,6 @@ _CAVEAT_OF_RULES = (
     "that has our columns over again, of other people."
 )
 _CAVEAT = "The tree is a guess (grown to the end on noisy data): with clean classes or a min_leaf all is less."
-_CAVEAT_OF_A_TREE_ALONE = (
-    "This forecast is of counting: a tree alone sends four to ten times these bytes, in some 100 round trips a level."
-)
 
 _MEBIBYTE = 1 << 20
 _TELLING = 0.05  # of the entropy of the class: what few columns gain
@@ -29,9 +26,7 @@ _MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
 
 def caveat(terms: Terms) -> str:
     """Say what of a forecast is a guess."""
-    if terms.rules is not None:
-        return _CAVEAT_OF_RULES
-    return _CAVEAT_OF_A_TREE_ALONE if terms.hides_counts and terms.counts_exactly else _CAVEAT
+    return _CAVEAT if terms.rules is None else _CAVEAT_OF_RULES
 
 
 def forecast_text(expected: Forecast) -> str:

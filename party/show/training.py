@@ -10,7 +10,7 @@ from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.window import window_text
 from party.show.assessment import amount_lines, follows_lines, noise_lines
-from party.show.costs import caveat, forecast_text, key_text
+from party.show.costs import forecast_text, key_text
 from party.show.model import telling_lines
 from party.show.odds import own_odds
 from party.show.reading import reading_line
@@ -91,7 +91,7 @@ def _looked_for(terms: Terms) -> str:
 def expected(forecast: Forecast, terms: Terms) -> list[str]:
     """Say what a run on which both agreed will cost and reveal."""
     revealed = amount_lines(Assessment(terms, forecast.counts, forecast.likely_counts, bits=forecast.bits))
-    return [f"Expect {forecast_text(forecast)}", *([caveat(terms)] if terms.hides_counts else []), *revealed]
+    return [f"Expect {forecast_text(forecast)}", *revealed]
 
 
 def result_lines(trained: Trained, model: Path) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from party.forecast.calibration import TransferSpeed
 from party.forecast.model import ByTransfers, Sizes, forecast
-from protocols.terms import ALL, Learner
+from protocols.terms import ALL, Impurity, Learner, Reveal
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import Sessions
@@ -53,6 +53,9 @@ def test_a_session_takes_the_round_trips_that_were_forecast(
     {"method": "smc", "learner": Learner.NAIVE_BAYES},
     {"method": "hybrid", "omega": 1, "max_depth": 5, "min_leaf": 2},
     {"method": "hybrid", "omega": 3, "max_depth": 5, "min_leaf": 2},
+    {"method": "smc", "max_depth": 3, "min_leaf": 5, "reveal": Reveal.TREE},
+    {"method": "hybrid", "omega": 3, "max_depth": 3, "min_leaf": 5, "reveal": Reveal.TREE},
+    {"method": "smc", "max_depth": 3, "reveal": Reveal.TREE, "impurity": Impurity.GINI, "noise": Fraction(20)},
 ])  # fmt: skip
 def test_a_session_sends_half_to_twice_the_bytes_that_were_forecast(
     terms: dict[str, object], records: int, tmp_path: Path
