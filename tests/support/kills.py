@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
-from party.records.tally import dealings
+from party.records.tally import Dealings, dealings
 from tests.support.processes import COTALLY, Pair, make_pair, make_trusting
 from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
@@ -93,11 +94,34 @@ class Round:
             assert recorded_runs(folder, secret)[-1].state is RunState.DONE
             with read_ledger(folder, secret) as ledger:
                 (dealing,) = dealings(ledger.entries())
-            assert len(dealing.told.copies) == len(dealing.learned.copies) == 1
+            self._check_told(dealing)
+
+    def _check_told(self, dealing: Dealings) -> None:
+        assert len(dealing.told.copies) == len(dealing.learned.copies) == 1
 
     def _check_model(self, model: Path) -> None:
         tree = read_tree(model)
         assert tree_json(tree) == tree_json(plain_tree(tree.schema))
+
+
+class TreeRound(Round):
+    """A run of which the tree alone is revealed: no level of it is opened otherwise the second time."""
+
+    def _write_job(self) -> Path:
+        return self.pair.write_job(
+            method="smc", theta=None, omega=None, reveal="tree", most_bits=1000, test="0", max_depth=3, min_leaf=5
+        )
+
+    def _check_told(self, dealing: Dealings) -> None:
+        tree = dict(read_tree(self.pair.bob / "model.json").walk())
+        for side in (dealing.told, dealing.learned):
+            assert not side.tables
+            assert {len(path) for _, path, _ in side.opened} == {len(path.terms) for path in tree}
+            assert len({path for _, path, _ in side.opened}) == len(tree)
+
+    def _check_model(self, model: Path) -> None:
+        tree = read_tree(model)
+        assert tree.leaves() == plain_tree(tree.schema, tree.growth, Fraction(0)).leaves()
 
 
 def _free_address() -> str:
@@ -106,8 +130,9 @@ def _free_address() -> str:
 
 
 def make_round(trusting: Path, folder: Path, seed: int) -> Round:
-    """Make two parties of their own for one round."""
-    return Round(easily_killed(make_pair(trusting, folder, table(ALICE), table(BOB))), random.Random(seed))
+    """Make two parties of their own for one round; those of odd seeds reveal the tree alone."""
+    kind = TreeRound if seed % 2 else Round
+    return kind(easily_killed(make_pair(trusting, folder, table(ALICE), table(BOB))), random.Random(seed))
 
 
 def easily_killed(pair: Pair) -> Pair:
