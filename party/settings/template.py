@@ -113,7 +113,7 @@ max_depth = 4            # most splits of a path
 test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
 
 # With 5,000 people or more and two classes, noise of epsilon 1 bounds what is learned of each
-# person, at little cost of accuracy:
+# person, for a hundredth or two of accuracy, less with more people:
 # noise = "1"
 # Without noise, a leaf of its own has at least 1 in 250 people, and 20, unless this says otherwise:
 # min_leaf = 100

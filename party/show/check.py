@@ -21,7 +21,7 @@ _HEADINGS = (
     ScreenColumn("sent", is_text=True),
 )
 _MOST_VALUES = 12
-_MANY = 5_000  # records of whom a tree with an epsilon of 1 is about as good as one without noise
+_MANY = 5_000  # records of whom a tree with an epsilon of 1 is nearly as good as one without noise
 _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
 
 Notices = Iterable[Notice | ReleasedBefore]
@@ -63,7 +63,7 @@ def _noise_lines(found: LeavingCheck) -> Iterator[str]:
     if found.records >= _MANY and any(column.is_class and len(column.values) == 2 for column in found.columns):
         yield (
             f'Two classes and {found.records:,} records are enough for a tree with noise: noise = "1" in the job '
-            "bounds what is learned of each person, at little cost of accuracy."
+            "bounds what is learned of each person, for a hundredth or two of accuracy, less with more records."
         )
 
 
