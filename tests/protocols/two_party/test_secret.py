@@ -11,21 +11,26 @@ import numpy as np
 import pytest
 
 from protocols.answers import KeptAnswers
+from protocols.counting.estimated import Estimator
+from protocols.counting.rows import make_view
 from protocols.counts import Query
 from protocols.errors import DisagreementError
 from protocols.facts import ClassCountsFact, CopyFact, ModelFact, WindowsFact
+from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Tree
 from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import CountShares, Greeting, MaskedPage, OpenedPage, Verdict
 from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.numbers import modulus_mask
+from protocols.randomized_response.related_question import disguise
 from protocols.role import Fact, Kept, Message, Note, Part, Player, Role, Save, Transcript, run_pair
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import simulate_openings
 from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.expression import Expression
+from protocols.tables.arrays import Index
+from protocols.tables.expression import ROOT, Expression
 from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import accept_copy, exchange_copies
@@ -37,7 +42,7 @@ from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.secret_tree.test_growth import flipped
-from tests.protocols.two_party.test_held_out import agreements
+from tests.protocols.two_party.test_held_out import agreements, drawn
 from tests.support.cases import correlated
 from tests.support.duel import duel
 from tests.support.parties import Case, make_local, make_roles, make_terms, plain_id3
@@ -376,3 +381,25 @@ def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_ta
     assert [sizes(each) for each in said] == [sizes(each) for each in real]
     for sent in (said, real):
         assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
+
+
+def test_windows_are_of_the_training_records_alone() -> None:
+    """Estimates of both sides for the root, from their copies; those of all records would make another window."""
+    case = replace(WINDOWED, terms=replace(WINDOWED.terms, test=Fraction(1, 2), theta=Fraction(9, 20)))
+    run, parts = Run(case), agreements(case)
+    run.tree()
+    designs = [agreed.own_design for _, agreed in parts]
+    copies = [
+        disguise(local.table.codes[:, : len(design.sizes)], local.coins(design), design)
+        for (local, _), design in zip(parts, designs, strict=True)
+    ]
+    train, _ = split_records(drawn(case), 400, case.terms.test)
+
+    def window(records: Index) -> tuple[int, ...]:
+        gains = np.zeros((1, 4), np.int64)
+        for (local, agreed), theirs in zip(parts, copies[::-1], strict=True):
+            view = make_view(agreed.schema, local.party, local.table.codes, theirs, agreed.peer_design).rows(records)
+            gains += whole_gains(Estimator(view), [Query(ROOT, (0, 1, 2, 3), None)], 2, case.terms.growth)
+        return tuple(sorted(best(gains[0].tolist(), 2)))
+
+    assert run.alice.windows[ROOT] == window(train) != window(np.arange(400))
