@@ -41,7 +41,7 @@ from protocols.oblivious.numbers import (
     summand_bits,
     wires_of,
 )
-from protocols.role import Role, together
+from protocols.role import Phase, Progress, Role, together, with_progress
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
@@ -117,6 +117,7 @@ class SecretTree:
         )
         self._answers = KeptAnswers() if answers is None else answers
         self._nodes: dict[Expression, Node] = {}
+        self._done = 0.0
         self._above: dict[Expression, Tables] = {}
         self._shares: dict[Expression, Uint64s] = {}
         self._of_parents: dict[Expression, NDArray[np.bool_]] = {}
@@ -130,7 +131,10 @@ class SecretTree:
         level = [ROOT]
         while level:
             candidates = yield from self._competing(level)
-            known = yield from self._answers.ask(self._ask(level, candidates), self._possible(candidates))
+            shown = self._progress(level)
+            yield shown(Progress(Phase.TREE, 0, 0))
+            asking = with_progress(self._ask(level, candidates), shown)
+            known = yield from self._answers.ask(asking, self._possible(candidates))
             opened = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
             self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_label
             self._nodes |= zip(level, opened, strict=True)
@@ -141,6 +145,27 @@ class SecretTree:
                 for value in range(self._schema.attributes[node.attribute].size)
             ]
         return assembled(self._schema, self._nodes.items(), self._growth)
+
+    def _progress(self, level: Sequence[Expression]) -> Callable[[Progress], Progress]:
+        """Return how far the tree is while the nodes of a depth are asked, as one that grows on like this to its limit.
+
+        Work goes by nodes and candidates; half of a depth's is taken to be the counting.
+        """
+        sizes, depth = [attribute.size for attribute in self._schema.attributes], len(level[0].terms)
+        most = len(sizes) if self._growth.max_depth is None else min(self._growth.max_depth, len(sizes))
+        widest = max(len(level), self._counts.records // self._growth.min_leaf)
+        mean, counted = sum(sizes) / len(sizes), 0.0
+        nodes = [min(len(level) * mean**at, widest) for at in range(most - depth)]
+        now, *later = [each * (len(sizes) - depth - at) for at, each in enumerate(nodes)] or [0.0]
+        total, self._done = self._done + now + sum(later), self._done + now
+
+        def shown(own: Progress) -> Progress:
+            nonlocal counted
+            if own.phase is Phase.COUNTS and own.total:
+                counted = max(counted, own.done / own.total)
+            return Progress(Phase.TREE, total - sum(later) - now * (1 - counted / 2), total)
+
+        return shown
 
     def _competing(self, level: Sequence[Expression]) -> Role[list[tuple[int, ...]]]:
         """Spend the bits of the nodes of a depth that may be asked; return the window of each, of others nothing."""

@@ -25,7 +25,7 @@ from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
-from protocols.role import Message, Player, Role, Transcript, run_alone, run_pair
+from protocols.role import Message, Phase, Player, Progress, Role, Transcript, run_alone, run_pair, with_progress
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree, simulate_openings, tree_spending
 from protocols.secret_tree.shares import SharedCounts
@@ -193,6 +193,28 @@ def opened(transcript: Transcript) -> list[bytes]:
 
 def flipped(data: bytes, by: bytes) -> bytes:
     return bytes(one ^ other for one, other in zip(data, by, strict=True))
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_progress_says_how_far_a_tree_is_level_by_level_and_within(depth: int) -> None:
+    """At a level's start all of those above it are done, and half of it once it is counted; all is the tree."""
+    game, said = Game(SCHEMA, table(1), Growth(depth)), list[Progress]()
+    sides, (one, other) = sides_of(SCHEMA, "alice"), meet(4, 3)
+
+    def listen(progress: Progress) -> Progress:
+        said.append(progress)
+        return progress
+
+    run_pair(
+        with_progress(game.side(one, sides.chooser, first=True), listen),
+        game.side(other, sides.corrector, first=False),
+    )
+    grown = [each for each in said if each.phase is Phase.TREE]
+    shares = [each.done / each.total for each in grown]
+    assert all(each.phase in (Phase.TREE, Phase.COLUMNS) for each in said)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert len(set(shares)) > 2 * depth
+    assert [each.done for each in grown] == sorted(each.done for each in grown)
 
 
 LIMITS = [
