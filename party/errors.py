@@ -28,8 +28,8 @@ CotallyError
 │   ├── DisagreementError      the parties differ on a field (`protocols.errors`); exit code 5
 │   └── DeviationError         a check failed (`protocols.errors`)
 ├── StoppedHereError           our own role ended the session (`party.transport.grpc.status`)
-└── DemoError                  a demo failed; with its own exit code (`party.demo.errors`)
-    └── PartyFailedError       one of its parties did (`party.demo.errors`)
+└── DemoError                  a demo failed; with its own exit code (`party.demo.options`)
+    └── PartyFailedError       one of its parties did (`party.demo.options`)
 
 No message holds an id, the content of a cell or a key.
 """

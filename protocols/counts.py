@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protocols.role import Role
-from protocols.tables.arrays import Floats
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Floats
 
 _NOTHING = 1e-9
 LEAST_MASS = 1e-9  # of estimates that are not all nothing

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from protocols.counts import Query
 from protocols.role import Fact
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression
 
 
 class Way(StrEnum):

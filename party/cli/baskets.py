@@ -26,7 +26,9 @@ from party.settings.transactions import read_basket_design
 from party.show.audit import audits_json
 from party.show.baskets import (
     basket_copy_lines,
+    basket_findings_json,
     basket_privacy_blocks,
+    baskets_needed_json,
     baskets_needed_lines,
     cut_short_lines,
     exceeding_lines,
@@ -36,13 +38,14 @@ from party.show.baskets import (
     operator_audit_lines,
     repeating_lines,
     rule_blocks,
+    rules_json,
+    sets_json,
     support_lines,
 )
-from party.show.baskets_json import basket_findings_json, baskets_needed_json, rules_json, sets_json
-from party.show.copies import copy_json
 from party.show.drawing import shown_baskets, shown_candidates
-from party.show.known import certain_lines
+from party.show.mining import copy_json
 from party.show.notices import tell
+from party.show.privacy_short import certain_lines
 from party.show.screen import columns, drawing_width, lay_out, put_json, say_all
 from party.survey import read_design, read_disguised
 from party.survey.estimation import column_names, known_answers

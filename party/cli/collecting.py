@@ -17,9 +17,9 @@ from party.errors import ConfigError
 from party.files import new_file, write_atomically
 from party.models.any_file import model_json, read_model
 from party.names import suggestion
-from party.settings.address import Address
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.settings.survey import Questionnaire
+from party.settings.toml import Address
 from party.show.collecting import (
     closed_line,
     collected_json,
@@ -31,17 +31,18 @@ from party.show.collecting import (
     live_line,
     page_lines,
     published_lines,
+    results_html,
+    results_so_far,
     serving_lines,
     shared_lines,
     turned_lines,
 )
-from party.show.incident import incident
+from party.show.log import incident
 from party.show.notices import tell
-from party.show.page.writing import page_written
+from party.show.page.parts import page_written
 from party.show.progress import complain
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
 from party.show.screen import note, note_all, put, put_json, say, say_all
-from party.show.survey_results import results_html, results_so_far
 from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading
 from party.survey.web.connections import Cut

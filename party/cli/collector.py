@@ -17,7 +17,6 @@ from party.names import printable
 from party.settings.survey import Questionnaire, need_groups
 from party.settings.transactions import is_of_baskets
 from party.show.audit import audit_lines, audits_json
-from party.show.copies import copy_json, copy_lines, example_lines
 from party.show.drawing import shown_drawing
 from party.show.estimates import (
     combined_lines,
@@ -28,8 +27,9 @@ from party.show.estimates import (
     enough_json,
     estimate_lines,
 )
+from party.show.mining import copy_json, copy_lines, example_lines
 from party.show.notices import tell
-from party.show.privacy import after_mining_lines, report_blocks, shown_names
+from party.show.privacy_full import after_mining_lines, report_blocks, shown_names
 from party.show.privacy_json import after_mining_json, findings_json
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_json, reading_line
 from party.show.screen import columns, lay_out, put_json, say, say_all

@@ -7,8 +7,7 @@ import shtab
 
 from party.cli.main import COMMANDS, command_parser
 from party.cli.outputs import fraction
-from party.demo.errors import DemoError
-from party.demo.options import DemoOptions, OwnFiles, parse_omegas, parse_ways
+from party.demo.options import DemoError, DemoOptions, OwnFiles, parse_omegas, parse_ways
 from party.demo.run import compare_all
 from party.demo.usual import USUAL_DATA, USUAL_WAYS
 from party.settings.depth import parse_depth

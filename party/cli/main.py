@@ -26,8 +26,7 @@ from party.cli.parsing import HelpFormatter, Parser, add_loudness, run_as_loud
 from party.errors import exit_code
 from party.keys.passphrase import asking
 from party.show import progress, screen
-from party.show.incident import DEBUG, incident
-from party.show.passphrase import ask_passphrase
+from party.show.log import DEBUG, ask_passphrase, incident
 from party.show.progress import complain
 from protocols.errors import CotallyError, InputError
 

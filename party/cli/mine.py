@@ -11,10 +11,10 @@ from party.cli.outputs import form, fraction, settle_outputs
 from party.data import read_frame
 from party.models.any_file import write_model
 from party.settings.transactions import is_of_baskets
-from party.show.known import certain_lines
 from party.show.mining import mined_json, mined_lines
 from party.show.model import shown
 from party.show.notices import tell
+from party.show.privacy_short import certain_lines
 from party.show.screen import drawing_width, lay_out, put_json, say_all
 from party.survey import load_survey, read_design
 from party.survey.estimation import known_answers

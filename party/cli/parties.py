@@ -15,20 +15,22 @@ from party.keys.passphrase import SOURCES
 from party.keys.sealing import seal_keys, unseal_keys
 from party.node.creation import create_party
 from party.node.doctor import Examination
-from party.settings.address import DEFAULT_HOSTS
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE, party_folder, settings_file
 from party.settings.template import party_files
-from party.show.doctor import diagnoses_json, diagnosis_line, unread_line
+from party.settings.toml import DEFAULT_HOSTS
 from party.show.parties import (
     ASK_FOR_CODE,
     code_lines,
+    diagnoses_json,
+    diagnosis_line,
     made_lines,
     paired_lines,
     party_json,
     renewed_lines,
     sealed_lines,
     trusted_lines,
+    unread_line,
 )
 from party.show.screen import put_json, say, say_all
 from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair

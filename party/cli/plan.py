@@ -28,7 +28,7 @@ from party.show.costs import (
     ways_lines,
 )
 from party.show.notices import tell
-from party.show.odds import own_odds
+from party.show.privacy_short import own_odds
 from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
 from protocols.errors import InputError

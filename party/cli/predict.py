@@ -21,10 +21,9 @@ from party.files import is_there, kept_apart, locked_folder
 from party.keys.identity import load_identity
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
-from party.node.aligning import load_common
+from party.node.aligning import Offer, Offers, load_common, load_offer, offer_of_settings
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.offers import Offer, Offers, load_offer, offer_of_settings
 from party.node.players import Predicted
 from party.node.policy import check_job
 from party.node.session import Host, run_session
@@ -46,8 +45,8 @@ from party.show.progress import make_progress, waiting
 from party.show.screen import note_all, put_json, say, say_all
 from protocols.errors import InputError
 from protocols.jobs import Predict, PredictionTerms
-from protocols.tables.arrays import Floats
 from protocols.tables.schema import Attribute
+from protocols.tables.table import Floats
 from protocols.two_party.prediction import Answers
 from protocols.two_party.ways import way_of
 

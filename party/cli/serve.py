@@ -14,18 +14,16 @@ from party.errors import IdentityError
 from party.files import FolderLock, kept_apart, locked_folder, resolved
 from party.keys.certificates import Peer, utc_now
 from party.keys.identity import Identity, Latest, load_identity, load_peer
-from party.models.any_file import KeptResult, model_json, read_result
-from party.models.kept_model import KeptModel
+from party.models.any_file import KeptModel, KeptResult, model_json, read_result
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
 from party.node.players import Matched, Predicted, Trained
-from party.node.reminding import repeated_daily
+from party.node.runs import repeated_daily
 from party.node.session import Host, run_session
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
-from party.show.incident import incident
-from party.show.log import AS_JSON, finished_text, log_event, log_problem, session_text, start_log, stop_log
+from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines
 from party.show.prediction import other_model_lines

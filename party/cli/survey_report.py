@@ -27,7 +27,7 @@ from party.show.drawing import shown_candidates, shown_drawing
 from party.show.page.basket_page import BasketsTold, page_of_baskets
 from party.show.page.parts import Document
 from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
-from party.show.privacy import shown_names
+from party.show.privacy_full import shown_names
 from party.survey.estimation import (
     AnswerFile,
     EstimateOptions,
@@ -45,7 +45,7 @@ from protocols.association.audit import audit_operators
 from protocols.association.findings import measure_transactions
 from protocols.association.rules import MinedRules, mine_rules
 from protocols.errors import InputError
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.privacy.audit import audit
 from protocols.privacy.chernoff import DEFAULT_GOAL, Goal
 from protocols.privacy.findings import measure_design

@@ -14,13 +14,13 @@ from party.forecast.agreed import forecast_agreed, measure
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
-from party.models.kept_model import KeptModel
+from party.models.any_file import KeptModel
 from party.node.aligning import OwnRows, load_common
-from party.node.cancelling import AwaitedRuns
 from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.players import FoundRules, Matched, OnAgreed, Trained
 from party.node.policy import check_job
+from party.node.runs import AwaitedRuns
 from party.node.session import Host, Report, run_session
 from party.records.entries import job_content
 from party.records.journal import RunRecord, RunState, recorded_runs
@@ -28,10 +28,9 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.alignment import matched_json, matched_lines
 from party.show.found_rules import found_rules_lines
 from party.show.notices import tell, telling_once
-from party.show.parties import expiry_lines
+from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.run_report import report_json, rules_report, train_report
 from party.show.screen import note, note_all, put_json, say_all

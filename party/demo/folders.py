@@ -16,7 +16,7 @@ from party.node.creation import create_party
 from party.records.run_file import FAMILY
 from party.settings.depth import ANY
 from party.settings.place import CONFIG_FILE
-from party.settings.window import window_text
+from party.settings.toml import window_text
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
 from protocols.terms import ALL, MOST_BITS, MOST_WINDOW, Method, Reveal, Terms

@@ -8,8 +8,8 @@ from party.data.bins import SMALLEST_VALUE
 from party.demo.usual import USUAL_WAYS
 from party.settings.job import usual_leaf
 from party.settings.key_sizes import KEY_FLOOR
-from party.settings.window import parse_window
-from protocols.errors import InputError
+from party.settings.toml import parse_window
+from protocols.errors import CotallyError, InputError
 from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Reveal, Terms, Window
 
 
@@ -143,3 +143,18 @@ def parse_ways(text: str) -> tuple[Counting, ...]:
         return tuple(Counting(word.strip()) for word in text.split(","))
     except InputError:
         raise InputError(f"must list ways of counting, such as {USUAL_WAYS}", field="ways") from None
+
+
+class DemoError(CotallyError):
+    """A demo failed; `code` is the exit code."""
+
+    def __init__(self, text: str, code: int = 1) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class PartyFailedError(DemoError):
+    """A party's process failed: its own line of error and exit code are passed on."""
+
+    def __init__(self, party: str, error: str, code: int | None) -> None:
+        super().__init__(f"{party}: {error or 'ended without a word'}", code if code is not None and code > 0 else 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from party.closing import Closing
-from party.demo.errors import PartyFailedError
+from party.demo.options import PartyFailedError
 from party.show.progress import Failure, Ready, Step, parse_line
 
 OnStep = Callable[[Step], None]

@@ -47,7 +47,7 @@ from party.keys.certificates import (
 )
 from party.keys.sealing import read_party_secret
 from party.names import check_party_name
-from party.settings.address import DEFAULT_HOSTS
+from party.settings.toml import DEFAULT_HOSTS
 
 KEY_FILE: Final = "key.pem"
 CERTIFICATE_FILE: Final = "cert.pem"

@@ -20,9 +20,9 @@ from party.data.bins import number
 from party.data.notices import SpelledAlike
 from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
-from protocols.learning.models import Model
-from protocols.tables.arrays import Floats
+from protocols.learning.naive_bayes import Model
 from protocols.tables.schema import Attribute
+from protocols.tables.table import Floats
 
 UNKNOWN = -1
 

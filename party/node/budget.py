@@ -12,7 +12,7 @@ from party.forecast.model import most_counts
 from party.records.entries import terms_content
 from party.records.ledger import Ledger
 from party.records.tally import Dealings, counting_of, dealings
-from party.settings.life import LifeBounds
+from party.settings.party import LifeBounds
 from protocols.jobs import Align, Job, Predict, Train
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.terms import Terms

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from party.data.ids import NO_LOOK, IdLook, look_of
-from party.models.any_file import KeptResult
-from party.models.kept_model import KeptModel
-from party.node.aligning import ListRules, OwnRows
+from party.models.any_file import KeptModel, KeptResult
+from party.node.aligning import ListRules, Offer, Offers, OwnRows
 from party.node.budget import Account
-from party.node.offers import Offer, Offers
 from party.node.policy import make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment

@@ -10,7 +10,7 @@ from party.settings.depth import depth_text
 from party.settings.ids import AlignmentBounds
 from party.settings.noise import noise_text
 from party.settings.party import Acceptance, PartyConfig
-from party.settings.window import window_text
+from party.settings.toml import window_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure

@@ -4,10 +4,12 @@ A run ends when both hold its model, when one side cancels it or finds a deviati
 differ. Whatever else ends a session pauses its run: it goes on when both meet again with the same job and data.
 """
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from party.errors import (
     PausedError,
@@ -18,7 +20,17 @@ from party.errors import (
     RunCancelledError,
 )
 from party.records.entries import PeerPages, job_content
-from party.records.journal import Journal, KeptRun, RunRecord, RunState
+from party.records.journal import (
+    Journal,
+    JournalError,
+    KeptRun,
+    RunRecord,
+    RunState,
+    cancelled_here,
+    read_journal,
+    recorded_runs,
+)
+from party.transport.pages import REAL_TIME, Timer
 from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.jobs import Job
 from protocols.role import Kept, Progress, Save
@@ -190,3 +202,109 @@ class SessionRuns:
     def _end(self, state: RunState) -> None:
         if self._now is not None and self._now.state is RunState.OPEN:
             self._now = self.journal.change(self._now.run, self.pages.date(), state=state)
+
+
+CANCEL_LOOK_SECONDS: Final = 0.5
+
+
+@contextmanager
+def heeding_cancels(
+    folder: Path, secret: bytes, at_work: Callable[[], str | None], interrupt: Callable[[Exception], None]
+) -> Iterator[None]:
+    """Look, twice a second, whether the run that a session is at was cancelled, and interrupt the session if so.
+
+    A fault of the looking interrupts it too.
+
+    Args:
+        folder: Ours.
+        secret: Of the journal.
+        at_work: Tells the run that the session is at, if any.
+        interrupt: Called once, by another thread.
+    """
+    over = threading.Event()
+    thread = threading.Thread(
+        target=_look, args=(folder, secret, at_work, interrupt, over), name="cancels", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _look(
+    folder: Path,
+    secret: bytes,
+    at_work: Callable[[], str | None],
+    interrupt: Callable[[Exception], None],
+    over: threading.Event,
+) -> None:
+    try:
+        with read_journal(folder, secret) as journal:
+            while not over.wait(CANCEL_LOOK_SECONDS):
+                if (run := at_work()) is not None:
+                    journal.check_not_cancelled(run)
+    except JournalError:
+        pass  # who plays the run reads the same journal, and says what is wrong with it
+    except Exception as error:  # noqa: BLE001  # a cancellation, or else nobody would look any more
+        interrupt(error)
+
+
+@dataclass(frozen=True)
+class AwaitedRuns:
+    """The runs that a process which calls its peer may be about to go on with.
+
+    Args:
+        folder: Ours.
+        secret: Of the journal.
+        job: What is proposed to the peer.
+    """
+
+    folder: Path
+    secret: bytes = field(repr=False)
+    job: Job
+    _open: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_open", frozenset(each.run for each in self._runs() if each.is_open))
+
+    def check(self) -> None:
+        """Make sure that none of them was cancelled since.
+
+        Raises:
+            RunCancelledError: One was.
+        """
+        for each in self._runs():
+            if each.run in self._open and not each.is_open:
+                raise cancelled_here(each.run)
+
+    def _runs(self) -> list[RunRecord]:
+        content = job_content(self.job)
+        return [each for each in recorded_runs(self.folder, self.secret) if each.job == content]
+
+
+DAY_SECONDS: Final = 86_400.0
+
+
+@contextmanager
+def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterator[None]:
+    """Call a task once a day, by a thread of its own, the first time in a day.
+
+    Args:
+        task: Must raise nothing.
+        timer: Tells when a day is over.
+    """
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not timer.wait(over, DAY_SECONDS):
+            task()
+
+    thread = threading.Thread(target=repeat, name="daily", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

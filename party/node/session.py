@@ -9,13 +9,11 @@ from typing import Final
 from party.compute import heeding
 from party.files import FolderLock
 from party.keys.identity import load_peers, read_identity, signatures
-from party.models.kept_model import KeptModel
-from party.node.aligning import OwnRows
+from party.models.any_file import KeptModel
+from party.node.aligning import Offers, OwnRows
 from party.node.budget import Account
-from party.node.cancelling import heeding_cancels
-from party.node.offers import Offers
 from party.node.players import Ended, OnAgreed, OnMatched, OnProgress, Stage, play_job
-from party.node.runs import SessionRuns
+from party.node.runs import SessionRuns, heeding_cancels
 from party.records.comparisons import comparisons_of
 from party.records.entries import Calendar, PeerPages, now
 from party.records.journal import open_journal

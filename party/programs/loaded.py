@@ -13,7 +13,7 @@ from party.show.layout import rendered
 from party.show.model import shown
 from party.show.prediction import unknown_lines
 from party.survey.table import TableSource, as_frame
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 
 
 @dataclass(frozen=True, repr=False)

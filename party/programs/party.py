@@ -14,8 +14,7 @@ from party.compute import ComputeSettings
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity, trust
 from party.keys.keystore import load_secret
-from party.models.any_file import KeptResult
-from party.models.kept_model import KeptModel
+from party.models.any_file import KeptModel, KeptResult
 from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers

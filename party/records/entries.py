@@ -31,8 +31,8 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact, Kept, Part, Save
 from protocols.rule_terms import RuleTerms
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
+from protocols.tables.table import Expression
 from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms, unasked
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs

@@ -11,11 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from party.settings.address import Address, read_address
 from party.settings.page_texts import read_page_texts
 from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, need_groups, read_design
-from party.settings.toml import BLANKS, Section, read_toml
+from party.settings.toml import BLANKS, Address, Section, read_address, read_toml
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Kind
 from protocols.randomized_response.unrelated_question import UnrelatedDesign

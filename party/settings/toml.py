@@ -17,6 +17,7 @@ from party.errors import ConfigError
 from party.files import read_bytes
 from party.names import nearest, suggestion
 from protocols.errors import InputError
+from protocols.terms import ALL, MOST_WINDOW, WINDOWS, Window, is_window
 
 MAX_BYTES = 1 << 20
 NOTHING_GONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -277,3 +278,80 @@ def exact_number(text: str) -> Fraction | None:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
+
+
+DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")  # at which this machine reaches itself
+
+
+@dataclass(frozen=True)
+class Address:
+    """Host and port; an IPv6 host is kept without its brackets."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def read_address(section: Section, key: str, lowest_port: int) -> Address | None:
+    """Return the address under this key; None if there is none.
+
+    Raises:
+        ConfigError: It is not host and port.
+    """
+    text = section.text(key, None)
+    if text is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        host = ""
+    legal = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
+    if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
+        raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
+    return Address(host, int(port))
+
+
+_ALL_TEXT = "all"
+
+
+def read_window(section: Section, default: int | str) -> Window:
+    """Return the window that a settings file asks for.
+
+    Raises:
+        ConfigError: The value is not a window.
+    """
+    value = section.raw("omega", default)
+    if value == _ALL_TEXT:
+        return ALL
+    if not is_window(value):
+        raise section.error("omega", f"must be {WINDOWS}")
+    return int(value)
+
+
+def parse_window(text: str) -> Window:
+    """Return the window that a word names.
+
+    Raises:
+        InputError: It does not name one.
+
+    >>> parse_window("all"), parse_window("3")
+    (None, 3)
+    """
+    if text == _ALL_TEXT:
+        return ALL
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_WINDOW)) else 0
+    if not is_window(number):
+        raise InputError(f"must be {WINDOWS}", field="omega")
+    return number
+
+
+def window_text(window: Window) -> str:
+    """Return the window as people write it.
+
+    >>> window_text(ALL), window_text(3)
+    ('all', '3')
+    """
+    return _ALL_TEXT if window is ALL else str(window)

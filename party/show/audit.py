@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from party.show.names import Names, listed, titled
+from party.show.privacy_short import Names, listed, titled
 from protocols.association.audit import OperatorAudit, OperatorTest
 from protocols.privacy.audit import AuditResult, AuditTest
 

@@ -10,7 +10,7 @@ from party.settings.party import Acceptance
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.layout import Block, ScreenColumn, screen_table
 from party.show.notices import notice_text
-from party.show.privacy import privacy_blocks
+from party.show.privacy_full import privacy_blocks
 from party.show.privacy_json import findings_json
 from party.show.reading import reading_json, reading_line
 

@@ -5,7 +5,7 @@ from math import hypot, inf, log2
 
 from party.forecast.model import Forecast, Line
 from party.names import printable
-from party.settings.window import window_text
+from party.settings.toml import window_text
 from party.show.assessment import counts_kind
 from protocols.randomized_response.moments import gain_error, noise, records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign

@@ -5,14 +5,14 @@ from math import hypot
 
 from party.names import printable
 from party.settings.survey import Questionnaire
-from party.show.questions import kinds_text
+from party.show.privacy_short import kinds_text
 from party.survey.estimation import EstimateOptions, Finding, expression_text
 from protocols.randomized_response.combined import CombinedEstimate
 from protocols.randomized_response.estimate import quantile
 from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.sample_size import SampleSize
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression
 
 UNBIASED = (
     "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "

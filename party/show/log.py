@@ -7,15 +7,29 @@ import json
 import logging
 import os
 import sys
+import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
+from getpass import getpass
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
+from pathlib import Path
 from typing import Final
 
 from party.names import printable
-from party.show.incident import incident
 from protocols.errors import InputError
+
+DEBUG = "COTALLY_DEBUG"
+
+
+def incident(error: Exception) -> str:
+    """Say where an unexpected error came from; its own text may hold a record and is not shown."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"internal error: {type(error).__name__} in {Path(last.filename).name}, line {last.lineno}; "
+        f"set {DEBUG}=1 to see more, and please report it"
+    )
+
 
 AS_JSON: Final = "json"
 _LEVELS: Final = {"ERROR": "error", "WARNING": "warning", "INFO": "info"}
@@ -139,3 +153,16 @@ def session_text(peer: str) -> str:
 def finished_text(peer: str, seconds: float, kibibytes: float) -> str:
     """Say that a run has ended as it should."""
     return f"the run with {peer} has ended: {seconds:.0f} s, {kibibytes:,.0f} KiB; the model is written"
+
+
+def ask_passphrase(folder: Path, new: bool) -> str | None:
+    """Ask for the passphrase of a sealed folder at the terminal; for a new one twice, until both are the same."""
+    if not sys.stdin.isatty():
+        return None
+    with suppress(EOFError):
+        while True:
+            phrase = getpass(f"{'New passphrase' if new else 'Passphrase'} for {folder}: ", sys.stderr)
+            if not new or getpass("Once more: ", sys.stderr) == phrase:
+                return phrase
+            sys.stderr.write("These were not the same\n")
+    return None

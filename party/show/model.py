@@ -6,17 +6,15 @@ from typing import Any
 
 from party.models.any_file import KeptResult
 from party.names import printable
-from party.show.bayes import bayes_blocks
 from party.show.joint_rules import joint_blocks
 from party.show.layout import Block, branched
-from party.show.page.bayes_svg import bayes_svg
-from party.show.page.sets_svg import joint_svg
+from party.show.page.interval_svg import bayes_svg, joint_svg
 from party.show.page.tree_svg import tree_svg
-from party.show.tree import to_dot, tree_lines
+from party.show.tree import bayes_blocks, to_dot, tree_lines
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,14 @@
 """A party and its peer in words: what was made, what was trusted, what comes next."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
+from party.data.ids import IdLook
 from party.keys.certificates import Peer
+from party.node.doctor import Diagnosis, Layer
+from party.node.players import Matched
 from party.show.layout import Block, meanings
 
 ASK_FOR_CODE = "Code that the other side shows: "
@@ -110,3 +114,88 @@ def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
 def party_json(name: str, hosts: Sequence[str], fingerprint: str) -> dict[str, object]:
     """Return for programs who a party is: that was made, trusted or whose certificate was renewed."""
     return {"format": "cotally-party/1", "name": name, "hosts": list(hosts), "fingerprint": fingerprint}
+
+
+_WIDTH: Final = max(len(layer.value) for layer in Layer) + 2
+_SEEN: Final[Mapping[Layer, str]] = {
+    Layer.SETTINGS: "{} is that of {}",
+    Layer.KEYS: "ours are sound; our certificate is valid until {}, for {}",
+    Layer.TRUST: "{} is trusted, with the key {}",
+    Layer.LISTENING: "nobody listens on {} yet: start `cotally serve` before the other party calls",
+    Layer.NAME: "{} is {}",
+    Layer.PORT: "somebody listens at {}",
+    Layer.TLS: "it speaks {}",
+    Layer.PIN: "it is {}, with the key that we trust; its certificate is valid until {}, for {}",
+    Layer.WELCOME: "{} lets us in, as {}",
+    Layer.VERSION: "we run cotally {}, the other side {}",
+    Layer.CLOCK: "both agree within {} s",
+}
+_LISTENS: Final = "our node listens on {} for {}"
+_BUSY: Final = "; a session runs there at present"
+
+
+def diagnosis_line(found: Diagnosis) -> str:
+    """Say what came of a layer."""
+    return f"{found.layer.value:<{_WIDTH}}{_verdict(found)}"
+
+
+def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
+    """Return what came of each layer, for programs."""
+    told = [
+        {"layer": found.layer.value, "seen": list(found.seen), "error": found.error and str(found.error)}
+        for found in layers
+    ]
+    return {"format": "cotally-doctor/1", "layers": told}
+
+
+def unread_line(config: Path) -> str:
+    """Say what was not looked at, and what looks at it."""
+    return f"The table was not read: `cotally check {config}` does that."
+
+
+def _verdict(found: Diagnosis) -> str:
+    if found.error is not None:
+        return f"FAILS: {found.error}"
+    if not found.seen:
+        return "not tried"
+    if found.layer is Layer.LISTENING and len(found.seen) == 2:
+        return _LISTENS.format(*found.seen)
+    busy = _BUSY if found.layer is Layer.WELCOME and found.seen[2:] else ""
+    return _SEEN[found.layer].format(*found.seen) + busy
+
+
+def matched_lines(matched: Matched) -> Iterator[str]:
+    """Say how many people each side lists, how many both, and what follows."""
+    peer, overlap = matched.peer, matched.overlap
+    lists = f"{overlap.mine:,} people here, {overlap.yours:,} at {peer}"
+    yield f"Aligned with {peer}: {lists}, {overlap.both:,} on both lists"
+    if overlap.both == overlap.mine == overlap.yours:
+        yield "Both list the same people, in whatever order the files have them"
+        return
+    if overlap.alike:
+        more = ", ".join(overlap.alike)
+        yield f"They are the same people in another spelling: add to [data] id_alike, on both sides, {more}"
+    elif 2 * overlap.both < min(overlap.mine, overlap.yours):
+        yield from _look_lines(matched.look)
+    if not matched.named:
+        yield "Who they are was not told: without --count-only each side learns which of its own are common"
+        return
+    here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
+    used = "classified" if matched.rows else "used; `train` takes the others"
+    yield f"{here:,} rows here and {there:,} at {peer} fall out and are not {used}"
+
+
+def _look_lines(look: IdLook) -> Iterator[str]:
+    """Say what our ids look like, where few of them are on both lists."""
+    if look.shapes:
+        yield f"Ours look like {' or '.join(look.shapes)} (9 for a digit): does the peer write its ids otherwise?"
+    if look.unpadded:
+        yield "Ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
+
+
+def matched_json(matched: Matched) -> dict[str, object]:
+    """Return what `matched_lines` tells, for programs."""
+    overlap = matched.overlap
+    numbers = {"here": overlap.mine, "there": overlap.yours, "both": overlap.both}
+    head = {"format": "cotally-matched/1", "peer": matched.peer}
+    return {**head, **numbers, "named": matched.named, "alike": list(overlap.alike)}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from party.models.prediction import Predictions, Unknown
 from party.names import printable
-from party.node.offers import Offer
+from party.node.aligning import Offer
 from party.show.notices import notice_text
 from protocols.two_party.prediction import Answers
 

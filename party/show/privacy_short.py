@@ -1,21 +1,230 @@
 """The short report: what a design discloses in five sentences, one row per attribute, and what the figures mean."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import fsum, isinf
+from typing import assert_never
 
 from rich.table import Table
 
-from party.show.figures import epsilon, odds, percent
-from party.show.known import known_lines
+from party.names import odds_words, printable
 from party.show.layout import Block, ScreenColumn, ScreenTable, meanings, screen_table
-from party.show.names import listed, titled
-from party.show.odds import odds_text
-from party.show.questions import question_text
 from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import Findings, GroupFindings, Measures
-from protocols.randomized_response.design import Kind
+from protocols.privacy.loss import Odds, disguised_odds
+from protocols.randomized_response.design import Design, Kind
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.two_party.inputs import PartyInputs
+
+
+@dataclass(frozen=True)
+class Names:
+    """What readers call the columns, their values and the groups of a design, each in its order."""
+
+    columns: Sequence[str]
+    values: Sequence[Sequence[str]]
+    groups: Sequence[str]
+
+
+def titled(name: str) -> str:
+    """Return a group's name as a sentence tells it.
+
+    >>> titled("work"), titled("group 1")
+    ('group work', 'group 1')
+    """
+    return name if name.startswith("group ") else f"group {name}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+_LARGE = 10**6
+
+
+def percent(chance: Fraction) -> str:
+    """Return a chance in percent; never rounded to certainty or impossibility.
+
+    >>> percent(Fraction(1, 3)), percent(Fraction(99999, 100000)), percent(Fraction(1))
+    ('33.3%', 'over 99.9%', '100%')
+    """
+    if chance in (0, 1):
+        return f"{100 * int(chance)}%"
+    if chance < Fraction(1, 1000):
+        return "under 0.1%"
+    if chance > Fraction(999, 1000):
+        return "over 99.9%"
+    return f"{float(100 * chance):.1f}%"
+
+
+def epsilon(loss: float) -> str:
+    """Return a loss in one word."""
+    return "infinite" if isinf(loss) else f"{loss:.3f}"
+
+
+def odds(loss: float) -> str:
+    """Say by which factor a finite loss lets odds move.
+
+    >>> odds(1.3863), odds(23.55)
+    ('4', '1.7e10')
+    """
+    factor = Decimal(loss).exp()
+    return f"{float(factor):.3g}" if factor < _LARGE else f"{factor:.1e}".replace("e+", "e")
+
+
+_OF_ALL = ("lie", "answer a personal question", "say what the device says")
+_OF_ONE = ("another value", "the answer to a personal question", "what the device says")
+
+
+def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str:
+    """Say how a group answers, as the end of a sentence.
+
+    Args:
+        kind: Of its question.
+        truth: The chance of the truth.
+        values: How many the group's only column has; None of more columns.
+    """
+    chance = f"with a chance of {percent(truth)}"
+    if values is None:
+        told, lie, answer, device = f"all attributes of a group tell the truth {chance}, else all of them", *_OF_ALL
+    else:
+        told, lie, answer, device = f"a column of {values} values is sent truly {chance}, else as", *_OF_ONE
+    match kind:
+        case Kind.RELATED:
+            return f"{told} {lie}"
+        case Kind.UNRELATED:
+            return f"{told} {answer}"
+        case Kind.FORCED:
+            return f"{told} {device}"
+        case Kind.CROSSWISE:
+            return f"it is told whether it agrees with a harmless statement, which is true of {percent(truth)}"
+        case Kind.TRIANGULAR:
+            return f"it is told whether it or a harmless statement is true, the latter of {percent(1 - truth)}"
+        case _:
+            assert_never(kind)
+
+
+def kinds_text(design: Design) -> str:
+    """Name the kinds of question of a design with their chances, each once."""
+    if not design.groups:
+        return "asked directly"
+    parts = [(design.part(k).kind, design.truth(k)) for k in range(len(design.groups))]
+    return "; ".join(f"{kind.value} question, {_chance(kind, truth)}" for kind, truth in dict.fromkeys(parts))
+
+
+def _chance(kind: Kind, truth: Fraction) -> str:
+    match kind:
+        case Kind.RELATED | Kind.UNRELATED | Kind.FORCED:
+            return f"theta {truth}"
+        case Kind.CROSSWISE:
+            return f"prevalence {truth}"
+        case Kind.TRIANGULAR:
+            return f"prevalence {1 - truth}"
+        case _:
+            assert_never(kind)
+
+
+_TOGETHER = (
+    "Columns that share a coin give each other away, beyond these odds: `cotally check` shows how many records a "
+    "receiver reads"
+)
+
+
+def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
+    """Return named odds in words, names of equal odds together, and no names where all are equal.
+
+    >>> from fractions import Fraction
+    >>> from protocols.privacy.loss import disguised_odds
+    >>> from protocols.randomized_response.related_question import RelatedDesign
+    >>> design = RelatedDesign.of_odds((2, 4, 2), ((0, 1), (2,)), Fraction(2, 3))
+    >>> odds_text(disguised_odds(design, ["smoker", "age", "married"]))
+    '3 to 2 (smoker), 2 to 1 (age and married)'
+    """
+    alike: dict[str, list[str]] = {}
+    for name, odds in found:
+        alike.setdefault(odds_words(odds.truth, odds.other), []).append(name)
+    if len(alike) == 1:
+        return next(iter(alike))
+    return ", ".join(f"{odds} ({listed(names)})" for odds, names in alike.items())
+
+
+def own_odds(local: PartyInputs, design: RelatedDesign) -> list[str]:
+    """Say the odds of every column that our copy sends in this disguise; nothing where nothing is disguised."""
+    sent = local.table.attributes[: len(design.sizes)]
+    text = odds_text(disguised_odds(design, [printable(attribute.name) for attribute in sent]))
+    told = [f"Odds of a true value in our copy against any one other: {text}"] if text else []
+    return [*told, _TOGETHER] if told and any(len(group) > 1 for group in design.groups) else told
+
+
+_ANSWER_KNOWN = (
+    "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that differs from "
+    "it is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
+)
+_STATEMENT_KNOWN = (
+    "Against someone who knows whether a harmless statement is true of a respondent, epsilon is infinite. Choose "
+    "statements that the receiver cannot know of single people."
+)
+_NONE_TO_KNOW = (
+    "Responses rest on coins alone, and on no personal answer of the respondent: nobody can know one and learn by it."
+)
+
+KNOWN_COLUMNS = (
+    ScreenColumn("group", is_text=True),
+    ScreenColumn("asked by", is_text=True, rank=3),
+    ScreenColumn("epsilon"),
+    ScreenColumn("epsilon if known"),
+    ScreenColumn("truths then certain"),
+)
+
+
+def known_lines(found: Findings) -> list[str]:
+    """Return what becomes of epsilon where a personal answer is known, and of how many the truth is then certain."""
+    text = []
+    for statements in (False, True):
+        groups = [g for g in found.groups if g.loss_if_known and (g.kind is not Kind.UNRELATED) == statements]
+        shares = {group.given_away for group in groups if group.given_away is not None}
+        if groups:
+            most = percent(max(shares)) if len(shares) == 1 else f"up to {percent(max(shares))}"
+            text.append(f"{_STATEMENT_KNOWN if statements else _ANSWER_KNOWN} Of {most} the truth is then certain.")
+    return text
+
+
+def known_or_none(found: Findings) -> list[str]:
+    """Return the same, or that there is nothing to know."""
+    rests = any(group.loss_if_known is not None for group in found.groups)
+    return known_lines(found) if rests else [_NONE_TO_KNOW]
+
+
+def known_rows(found: Findings) -> list[Sequence[str]]:
+    """Return a row of `KNOWN_COLUMNS` for each group."""
+    return [
+        (
+            group.name,
+            f"{group.kind.value} question",
+            epsilon(group.loss),
+            epsilon(group.loss if group.loss_if_known is None else group.loss_if_known),
+            "none" if group.given_away is None else percent(group.given_away),
+        )
+        for group in found.groups
+    ]
+
+
+def certain_lines(known: Sequence[tuple[str, Fraction]]) -> list[str]:
+    """Say of how many in each group the truth is certain to who knows the personal answers, if there are any."""
+    listed = "; ".join(f"{printable(titled(name))} {percent(share)}" for name, share in known)
+    told = (
+        "To who knows the personal answers of a respondent, or whether the harmless statement is true, the truth "
+        f"is certain of: {listed}."
+    )
+    return [told] if known else []
+
 
 _SHARES = "shares a coin"
 PRIVACY_COLUMNS = (

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from party.show.figures import percent
+from party.show.privacy_short import percent
 from protocols.privacy.attack import CopyReading, Disclosure
 
 LIKE_THE_PILOT = "a copy of a table like the pilot"

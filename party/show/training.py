@@ -8,15 +8,15 @@ from party.node.check import Assessment, spendings
 from party.node.players import Trained
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
-from party.settings.window import window_text
+from party.settings.toml import window_text
 from party.show.assessment import amount_lines, follows_lines, noise_lines
 from party.show.costs import forecast_text, key_text
 from party.show.model import telling_lines
-from party.show.odds import own_odds
+from party.show.privacy_short import own_odds
 from party.show.reading import reading_line
 from party.show.run_report import revealed_by
 from party.show.worth import worth_lines
-from protocols.learning.models import Model, commonest_share
+from protocols.learning.naive_bayes import Model, commonest_share
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import Spending, TreeSpending
 from protocols.privacy.attack import Disclosure

@@ -1,7 +1,7 @@
 """Whether a model is worth more than a guess, in words."""
 
 from party.names import printable
-from protocols.learning.models import Model, beats_in_training, only_class
+from protocols.learning.naive_bayes import Model, beats_in_training, only_class
 from protocols.learning.tree import Tree
 
 

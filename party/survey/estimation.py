@@ -15,7 +15,7 @@ from itertools import count
 from party.names import suggestion
 from party.settings.survey import Questionnaire
 from protocols.errors import InputError
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.privacy.attack import Disclosure, disclosure, likely_disclosure, read_rows
 from protocols.privacy.entry import entry_of
 from protocols.privacy.single_entry import given_away
@@ -26,8 +26,7 @@ from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
 from protocols.survey.inference import AfterMining, RuleSet, inference_rules, privacy_after_mining
-from protocols.tables.expression import Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Term
 
 _WORD = r"""(?:("[^"]*(?:""[^"]*)*")|('[^']*(?:''[^']*)*')|([^\s"'=]+))"""
 _TERM = re.compile(rf"\s*{_WORD}\s*=\s*{_WORD}(\s+and\s+|\s*\Z)")

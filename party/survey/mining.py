@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from party.survey.signal import check_signal
 from protocols.errors import InputError
-from protocols.learning.models import Model, beats_guessing
+from protocols.learning.naive_bayes import Model, beats_guessing
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.pooled import PooledResponses, Survey
 from protocols.survey.responses import Responses
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression
 from protocols.terms import PRUNING_SHARE, TO_THE_END, Growth
 
 CONFIDENCE = 0.95

@@ -21,8 +21,8 @@ from protocols.association.own_sets import TermSet
 from protocols.association.rules import MinedRules, RuleEstimate, Supports
 from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
-from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute, Schema
+from protocols.tables.table import Term
 
 MOST_RULES: Final = 1 << 20
 

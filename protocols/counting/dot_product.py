@@ -25,10 +25,8 @@ from protocols.counts import Answer, Correct, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
-from protocols.tables.arrays import Index
-from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression, Index, Term
 from protocols.work import PageEncryptor
 
 

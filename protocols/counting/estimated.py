@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
-from protocols.counting.nodes import split_by_value
-from protocols.counting.rows import View, expand
+from protocols.counting.rows import View, expand, split_by_value
 from protocols.counts import Classifier
 from protocols.errors import InputError
-from protocols.tables.arrays import Floats, Index
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression, Floats, Index
 
 _BLOCK = 1 << 20
 

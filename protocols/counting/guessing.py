@@ -19,8 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.nodes import NodeRows, count_together, place_of_each
-from protocols.counting.rows import merge_equal
+from protocols.counting.rows import NodeRows, count_together, merge_equal, place_of_each
 from protocols.counts import (
     Additions,
     Answer,
@@ -34,10 +33,8 @@ from protocols.counts import (
 )
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.tables.arrays import Floats, Index
-from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression, Floats, Index
 
 MAX_ROWS = 1 << 26
 """Of one node, about 24 bytes each."""

@@ -28,9 +28,8 @@ from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_pr
 from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.randomness import Randomness
 from protocols.role import Role, receive
-from protocols.tables.expression import AnyOf, Expression, Term
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import AnyOf, Codes, Expression, Term
 from protocols.work import AT_HOME, Places
 
 MOST_TRANSFERS = 1 << 24

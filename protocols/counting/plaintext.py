@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from protocols.counting.rows import rows_by_node, tally
-from protocols.counts import Answer, Correct, Learned, Query
+from protocols.counts import Answer, Correct, CountTable, Estimates, Learned, Query, positive_part, stacks
 from protocols.role import Role
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Floats
 
 
 class PlaintextEngine:
@@ -38,3 +39,63 @@ class PlaintextEngine:
         """Count the test records whose class the model predicts."""
         yield from ()
         return Correct(float((model.predict(self._test) == self._test[:, self._schema.class_index]).sum()))
+
+
+class ProjectedEstimates:
+    """Estimated counts, projected: of a survey, or of one party's columns beside the other's copy.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, train: Estimates) -> None:
+        self._train = train
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Estimate at once; yields nothing."""
+        self._train.advance([query.expression for query in queries])
+        yield from ()
+        return project_answers(queries, self._train.answers(queries))
+
+
+def project_answers(queries: Sequence[Query], answers: Sequence[Answer]) -> list[Answer]:
+    """Project the tables of every answer to the total of its query's node.
+
+    Where the node's counts are not known, the total is what the table's own cells add up to: the number of records it
+    was estimated from.
+    """
+    totals = [_total(query, table) for query, answer in zip(queries, answers, strict=True) for table in answer.tables]
+    tables = [table for answer in answers for table in answer.tables]
+    noises = [noise for answer in answers for noise in answer.noises]
+    projected: list[tuple[CountTable, Floats]] = [(table, noise) for table, noise in zip(tables, noises, strict=True)]
+    for positions, stack in stacks(tables):
+        rescaled = project(stack, np.array([totals[position] for position in positions]))
+        for position, table, scale in zip(positions, *rescaled, strict=True):
+            projected[position] = table, noises[position] * scale**2
+    rest = iter(projected)
+    counted = [[next(rest) for _ in query.candidates] for query in queries]
+    return [Answer(tuple(table for table, _ in each), tuple(noise for _, noise in each)) for each in counted]
+
+
+def _total(query: Query, table: CountTable) -> float:
+    return float(round(float(table.sum())) if query.class_counts is None else sum(query.class_counts))
+
+
+def project(estimates: Floats, total: ArrayLike) -> tuple[Floats, Floats]:
+    """Set negative estimates to 0 and rescale the rest to `total`; all zero if the positive mass is below 1e-9.
+
+    What is positive by rounding alone counts as 0: otherwise a node of one class would seem to have a second one.
+
+    Args:
+        estimates: `... x values x classes`.
+        total: What the cells of each table must add up to.
+
+    Returns:
+        The tables, and by what each was multiplied (`... x 1 x 1`).
+    """
+    positive = positive_part(estimates)
+    flat = positive.reshape(*positive.shape[:-2], -1)
+    mass = np.zeros(flat.shape[:-1])
+    for cell in range(flat.shape[-1]):  # in one order on every machine: both parties must get the same bits
+        mass = mass + flat[..., cell]
+    scale = np.divide(np.asarray(total, dtype=np.float64), mass, out=np.zeros_like(mass), where=mass > 0)
+    return positive * scale[..., None, None], scale[..., None, None]

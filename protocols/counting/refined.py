@@ -1,16 +1,16 @@
 """Counts with noise, made fit for a learner: whole, not negative, and no finer than what the noise leaves (DESIGN 14).
 
-What is told stays as it is between the parties and for their checks; a learner sees what `protocols.noise.told` makes
+What is told stays as it is between the parties and for their checks; a learner sees what `protocols.noise.both` makes
 of it, the same on both sides.
 """
 
 from collections.abc import Sequence
 
 from protocols.counts import Answer, Correct, CountEngine, Learned, Query
-from protocols.noise.told import KnownSums, branch_variance, refined
+from protocols.noise.both import KnownSums, branch_variance, refined
 from protocols.role import Role
-from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
+from protocols.tables.table import ROOT, Expression
 
 
 class RefinedCounts:

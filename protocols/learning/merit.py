@@ -17,7 +17,7 @@ from protocols.counts import LEAST_MASS, Answer, CountTable, positive_part, stac
 from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.limits import may_split
 from protocols.learning.whole import whole_merit
-from protocols.tables.arrays import Floats
+from protocols.tables.table import Floats
 from protocols.terms import Growth, Impurity
 
 Measure = Callable[[Floats, Impurity], Floats]

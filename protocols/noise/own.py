@@ -13,7 +13,7 @@ from protocols.counts import ModelParts
 from protocols.noise.accounting import Spending, TreeSpending
 from protocols.noise.geometric import Geometric, OneSided
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression
 
 
 class KeyedNoise:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.tables.arrays import Index
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Index
 
 
 @dataclass(frozen=True, eq=False, repr=False)

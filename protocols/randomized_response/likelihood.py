@@ -22,8 +22,7 @@ import numpy as np
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.tables.arrays import Floats
-from protocols.tables.table import NO_ANSWER, Codes
+from protocols.tables.table import NO_ANSWER, Codes, Floats
 
 MAX_LIKELIHOOD_CELLS = 2**16
 MAX_GROUP_CELLS = 2**10

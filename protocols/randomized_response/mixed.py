@@ -11,8 +11,7 @@ from typing import Self
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates
 from protocols.randomized_response.design import Design, Draw, Factors, Matrix, Moments, OneKind
-from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 
 
 @dataclass(frozen=True)

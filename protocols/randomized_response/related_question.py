@@ -27,9 +27,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Draw, Factors, Kind, Matrix, Moments, OneKind, cells
-from protocols.tables.arrays import Index
-from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Index
 
 MAX_ORDER = 64
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import MAX_DENOMINATOR, Draw, Factors, Kind, Matrix, Moments, OneKind, cells
-from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 
 
 @dataclass(frozen=True)

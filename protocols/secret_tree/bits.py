@@ -12,8 +12,8 @@ from functools import cache
 from math import comb
 
 from protocols.learning.tree import Leaf, Node, Split, Tree
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
+from protocols.tables.table import Expression
 from protocols.terms import ALL, Window
 
 _STEPS = 64  # of a bit

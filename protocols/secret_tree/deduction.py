@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from protocols.learning.tree import Leaf, Tree
 from protocols.secret_tree.bits import Allowance
-from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 
 Records = NDArray[np.bool_]
 

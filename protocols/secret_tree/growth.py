@@ -48,8 +48,8 @@ from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import window_wires
 from protocols.secret_tree.worth import worth_by
-from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
+from protocols.tables.table import ROOT, Expression, Term
 from protocols.terms import ALL, Growth, Impurity
 
 Tables = Mapping[int, Uint64s]

@@ -15,8 +15,7 @@ from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
 from protocols.oblivious.session import Transfers
 from protocols.role import Role
-from protocols.tables.expression import ROOT, Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression
 
 
 class SharedCounts:

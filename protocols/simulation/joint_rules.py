@@ -16,10 +16,9 @@ from protocols.errors import InputError
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone
 from protocols.rule_terms import RuleTerms
-from protocols.simulation.draws import bulk_draw
-from protocols.tables.expression import Expression
+from protocols.simulation.two_party import bulk_draw
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 from protocols.two_party.itemset_search import Evidence, JointSearch
 
 SIDES = ("alice", "bob")

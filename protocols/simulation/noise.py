@@ -22,10 +22,9 @@ from protocols.learning.whole import Gini
 from protocols.noise.accounting import Spending, TreeSpending, most_changes
 from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.role import Role, run_alone
-from protocols.simulation.hold_out import HoldOut
-from protocols.tables.expression import ROOT, Expression
+from protocols.simulation.two_party import HoldOut
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression
 from protocols.terms import ALL, Growth
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.draws import bulk_draw, random_groups
-from protocols.simulation.hold_out import HoldOut, accuracy
+from protocols.simulation.two_party import HoldOut, accuracy, bulk_draw, random_groups
 from protocols.survey.mining import grow_tree, learn_naive_bayes
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.table import Table

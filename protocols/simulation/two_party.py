@@ -9,25 +9,119 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.projected import ProjectedEstimates
+from protocols.counting.plaintext import PlaintextEngine, ProjectedEstimates
 from protocols.counting.rows import View, make_view, peer_columns
-from protocols.counts import Answer, Counts, Estimates, Query
+from protocols.counts import Answer, Classifier, Counts, CountTable, Estimates, Query
+from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import best, whole_gains
-from protocols.learning.tree import Tree
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.learning.whole import Whole
+from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone
-from protocols.simulation.draws import bulk_draw, random_groups
-from protocols.simulation.hold_out import HoldOut, accuracy
-from protocols.simulation.relabelling import label_leaves
-from protocols.tables.expression import Expression
-from protocols.tables.schema import Attribute, joint_schema
-from protocols.tables.table import Table
+from protocols.tables.schema import Attribute, Schema, joint_schema
+from protocols.tables.table import Codes, Expression, Table
 from protocols.terms import ALL, TO_THE_END, Growth, Method, Window
+
+
+def bulk_draw(generator: np.random.Generator, records: int) -> Draw:
+    """Return draws for this many records, in the order in which they are asked for."""
+
+    def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
+        del purpose  # the generator goes on
+        return generator.integers(bound, size=records)
+
+    return draw
+
+
+def random_groups(columns: Sequence[int], groups: int, generator: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+    """Spread columns at random over this many groups, as equal in size as possible (Multi-group section 5.2).
+
+    Raises:
+        InputError: `groups` is below 1, or above the number of columns.
+    """
+    if not 1 <= groups <= len(columns):
+        raise InputError(f"{len(columns)} columns make 1 to {len(columns)} groups, not {groups}")
+    parts = np.array_split(generator.permutation(np.array(columns)), groups)
+    return tuple(sorted(tuple(sorted(part.tolist())) for part in parts))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HoldOut:
+    """Training and test records by the columns of a schema; of two parties, the schema says who holds which."""
+
+    schema: Schema
+    train: Codes
+    test: Codes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Domain size of every column."""
+        return tuple(column.size for column in self.schema.columns)
+
+    def __repr__(self) -> str:
+        return f"<HoldOut {len(self.train)} + {len(self.test)} x {len(self.sizes)}>"
+
+
+def accuracy(model: Classifier, data: HoldOut) -> float:
+    """Return the share of the test records that a model classifies correctly."""
+    return float((model.predict(data.test) == data.test[:, data.schema.class_index]).mean())
+
+
+def label_leaves(tree: Tree, engine: Counts) -> Role[Tree]:
+    """Return the same splits with leaves labelled by this engine's counts; an empty leaf takes its parent's class.
+
+    Args:
+        tree: Any tree.
+        engine: Where the counts come from; none of them negative.
+
+    Discloses: whatever `engine` discloses.
+    """
+    tables: dict[Expression, CountTable] = {}
+    known: dict[Expression, tuple[float, ...] | None] = {}
+    for level in tree.levels():
+        queries = [Query(expression, (node.attribute,), known.get(expression)) for expression, node in level]
+        for (expression, node), answer in zip(level, (yield from engine.count(queries)), strict=True):
+            (tables[expression],) = answer.tables
+            rows = tables[expression].tolist()
+            known |= {expression.child(node.attribute, value): tuple(row) for value, row in enumerate(rows)}
+    return replace(tree, root=_labelled(tree, tables))
+
+
+def _labelled(tree: Tree, tables: dict[Expression, CountTable]) -> Node:
+    def split(expression: Expression, node: Split, children: Sequence[Node]) -> Node:
+        table = tables[expression]
+        labelled = (
+            _leaf(row, table) if isinstance(child, Leaf) else child
+            for child, row in zip(children, table.tolist(), strict=True)
+        )
+        return Split(tuple(table.sum(axis=0).tolist()), node.attribute, tuple(labelled))
+
+    return tree.folded(lambda _, leaf: leaf, split)
+
+
+def _leaf(row: Sequence[float], rows: CountTable) -> Leaf:
+    above = np.asarray(rows, dtype=np.float64).sum(axis=0).tolist()
+    return Leaf(tuple(row), majority(row if sum(row) > 0 else above))
+
+
+def end_early(tree: Tree, is_split: Callable[[Expression, Split], bool]) -> Tree:
+    """Return the tree in which splits that fail the test are leaves of their majority class.
+
+    Splits are decided from the root downward, so this is the tree that such an early stop would have grown.
+    """
+
+    def split(expression: Expression, node: Split, children: Sequence[Node]) -> Node:
+        if is_split(expression, node):
+            return Split(node.counts, node.attribute, tuple(children))
+        return Leaf(node.counts, majority(node.counts))
+
+    return replace(tree, root=tree.folded(lambda _, leaf: leaf, split))
+
 
 _PARTIES = ("alice", "bob")
 

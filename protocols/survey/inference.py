@@ -27,8 +27,7 @@ from protocols.privacy.single_entry import (
 )
 from protocols.randomized_response.design import Design
 from protocols.survey.itemsets import column_items
-from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,8 @@ from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, 
 from protocols.errors import InputError
 from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
 from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out
-from protocols.tables.arrays import Floats
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,14 +9,13 @@ from typing import Protocol
 import numpy as np
 
 from protocols.counting.estimated_questions import SurveyCounts
-from protocols.counting.projected import ProjectedEstimates
+from protocols.counting.plaintext import ProjectedEstimates
 from protocols.counts import Additions, Classifier, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, estimate_count
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, MissingCells, Schema
-from protocols.tables.table import NO_ANSWER, Codes
+from protocols.tables.table import NO_ANSWER, Codes, Expression
 
 SOURCE = "survey"
 

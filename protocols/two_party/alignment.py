@@ -41,7 +41,7 @@ from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
-from protocols.tables.arrays import Index
+from protocols.tables.table import Index
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, SPELLINGS, compare, compare_on_record
 from protocols.two_party.inputs import PartyInputs

@@ -19,7 +19,7 @@ from protocols.facts import ClassCountsFact, Way
 from protocols.messages import ClassCounts
 from protocols.noise.both import BothNoises, sum_bound
 from protocols.role import Note, Role, Send, exchange, receive
-from protocols.tables.arrays import Index
+from protocols.tables.table import Index
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.inputs import PartyInputs

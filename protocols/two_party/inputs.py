@@ -15,9 +15,8 @@ from protocols.privacy.attack import Disclosure, disclosure, read_rows
 from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import Randomness, canonical, keyed_digest
-from protocols.tables.arrays import Index
 from protocols.tables.schema import Attribute
-from protocols.tables.table import Table
+from protocols.tables.table import Index, Table
 from protocols.terms import EVERYONE, Terms
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.work import Compute, InlineWorkers

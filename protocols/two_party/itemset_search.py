@@ -28,8 +28,8 @@ from protocols.errors import DeviationError, InputError
 from protocols.randomized_response.estimate import estimate_count, quantile
 from protocols.role import Phase, Progress, Role
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
+from protocols.tables.table import Expression
 
 CERTAINTY: Final = 0.99
 """How sure an estimate must be to be left uncounted."""

@@ -28,7 +28,7 @@ from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.moments import error_bound
 from protocols.role import Kept, Role
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Expression, Term
+from protocols.tables.table import Expression, Term
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import Leaving, PutOnRecord, keep_no_record, share_class_counts
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies

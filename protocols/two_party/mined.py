@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import ProjectedEstimates
+from protocols.counting.plaintext import ProjectedEstimates
 from protocols.counting.rows import View
 from protocols.counts import Correct
 from protocols.errors import InputError, PeerError
@@ -24,8 +24,8 @@ from protocols.learning.tree import Leaf, Node, Split, Tree, label_of_node, plan
 from protocols.messages import SentTree
 from protocols.role import Note, Role, Send, receive
 from protocols.secret_tree.bits import Allowance
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
+from protocols.tables.table import Expression
 from protocols.terms import ALL, Growth
 
 _TOO_WIDE = "the mined tree has more splits on a level than records: set min_leaf, or a max_depth, in the job"

@@ -28,8 +28,8 @@ from protocols.role import Phase, Progress, Role
 from protocols.rule_terms import RuleTerms
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute
+from protocols.tables.table import Expression
 
 _AT_ONCE = 256
 """Sets that are counted together: the keys of their transfers are kept meanwhile."""

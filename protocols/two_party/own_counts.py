@@ -12,8 +12,7 @@ from protocols.facts import SetsFact, Way
 from protocols.messages import SetCounts
 from protocols.role import Note, Role, exchange
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Term
 from protocols.two_party.agreement import Agreement, Objection, settle
 
 _REFUSED = "the peer's counts of its own sets of items cannot be true"

@@ -12,9 +12,8 @@ from protocols.counting.rows import make_view, peer_columns
 from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.moments import error_bound
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs

@@ -20,7 +20,7 @@ import numpy as np
 from protocols.errors import InputError, PeerError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.learning.routes import RowOutcome
 from protocols.messages import RowsAsked, RowsShare
 from protocols.oblivious.gates import Gates
@@ -28,8 +28,7 @@ from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import keyed_digest
 from protocols.role import Note, Role, Send, exchange, receive
-from protocols.tables.arrays import Index
-from protocols.tables.table import Rows
+from protocols.tables.table import Index, Rows
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, compare_on_record
 from protocols.two_party.inputs import PartyInputs

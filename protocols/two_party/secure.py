@@ -17,8 +17,7 @@ from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical
 from protocols.role import Role, Send, receive
-from protocols.tables.arrays import Index
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Index
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.bayes_test import BayesTest
 from protocols.two_party.copies import Copies

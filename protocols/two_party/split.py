@@ -6,7 +6,7 @@ from math import floor
 import numpy as np
 
 from protocols.randomness import public_order
-from protocols.tables.arrays import Index
+from protocols.tables.table import Index
 from protocols.terms import Terms
 
 

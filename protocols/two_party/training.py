@@ -22,8 +22,7 @@ from protocols.counting.rows import View
 from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.models import Model, beats_commonest, beats_when_tested
-from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
+from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts, beats_commonest, beats_when_tested
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
@@ -32,7 +31,7 @@ from protocols.role import Kept, Role
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
-from protocols.tables.expression import ROOT
+from protocols.tables.table import ROOT
 from protocols.terms import ALL, Learner
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import (

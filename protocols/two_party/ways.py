@@ -29,8 +29,7 @@ import numpy as np
 
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.contest import Contest
-from protocols.learning.models import Model
-from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.naive_bayes import Model, NaiveBayes
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Tree
 from protocols.messages import RowShares

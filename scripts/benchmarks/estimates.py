@@ -19,9 +19,9 @@ from protocols.counts import Query
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.expression import ROOT
+from protocols.tables.table import ROOT
 
 ATTRIBUTES = 16
 PASSES = 10.0

@@ -36,7 +36,7 @@ from party.data import Column, ColumnTreatment, treat
 from party.data.cells import Cells
 from party.demo.data import Halves, deal_dataset
 from party.demo.processes import free_port
-from party.settings.window import window_text
+from party.settings.toml import window_text
 from protocols.terms import ALL, Method, Window
 
 Row = dict[str, Any]

@@ -16,7 +16,7 @@ from growth import generate
 
 from party.demo.data import deal_dataset
 from party.settings.depth import depth_text
-from party.settings.window import parse_window, window_text
+from party.settings.toml import parse_window, window_text
 from protocols.terms import ALL, Counting, Method, Reveal, Window
 
 GENERATED_RECORDS = 1 << 20

@@ -13,7 +13,6 @@ import numpy as np
 from _data import BY_CODES, TEST, binary_table, table_by_codes
 from _figure import Labels, Measured, generator_of
 
-from protocols.simulation.hold_out import HoldOut
 from protocols.simulation.survey import (
     naive_bayes_accuracy,
     no_disguise,
@@ -22,6 +21,7 @@ from protocols.simulation.survey import (
     tree_accuracy,
     unrelated_question,
 )
+from protocols.simulation.two_party import HoldOut
 
 SPLIT_SEED = 2003
 

@@ -15,7 +15,6 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.learning.tree import Tree
 from protocols.secret_tree.growth import tree_spending
-from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.noise import (
     BulkNoise,
     BulkTreeNoise,
@@ -23,7 +22,7 @@ from protocols.simulation.noise import (
     grow_with_noise,
     side_spending,
 )
-from protocols.simulation.two_party import grow_plain, random_split
+from protocols.simulation.two_party import HoldOut, accuracy, grow_plain, random_split
 from protocols.terms import Growth, Impurity
 
 RECORDS = {"adult": (2_000, 8_000, 48_842), "mushroom": (2_000, 8_124), "tic-tac-toe": (958,)}

@@ -20,11 +20,17 @@ from protocols.counts import Query
 from protocols.learning.tree import Split
 from protocols.randomized_response.coins import default_groups
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.simulation.hold_out import HoldOut, accuracy
-from protocols.simulation.relabelling import end_early
-from protocols.simulation.two_party import GrownTree, disguised_views, grow_hybrid, grow_plain, random_split
-from protocols.tables.expression import Expression
-from protocols.tables.table import Table
+from protocols.simulation.two_party import (
+    GrownTree,
+    HoldOut,
+    accuracy,
+    disguised_views,
+    end_early,
+    grow_hybrid,
+    grow_plain,
+    random_split,
+)
+from protocols.tables.table import Expression, Table
 
 THETA, GROUPS_PER_PARTY = "0.45", 2
 WINDOWS = (2, 3, 4)

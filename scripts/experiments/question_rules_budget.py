@@ -21,8 +21,8 @@ from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.rule_terms import MOST_SETS, RuleTerms
-from protocols.simulation.draws import random_groups
 from protocols.simulation.joint_rules import SIDES, JointTable
+from protocols.simulation.two_party import random_groups
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Codes
 

@@ -16,8 +16,9 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counting.rows import View
 from protocols.privacy.attack import read_copy
-from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.two_party import (
+    HoldOut,
+    accuracy,
     at_random,
     disguised_views,
     grow_hybrid,

@@ -10,8 +10,8 @@ from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.simulation.hold_out import accuracy
 from protocols.simulation.survey import disguised, random_hold_out, related_question
+from protocols.simulation.two_party import accuracy
 from protocols.survey.mining import grow_tree
 
 BINS = 2  # of numbers where other columns keep all their values

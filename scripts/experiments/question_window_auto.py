@@ -24,9 +24,10 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.ranking import GAIN_BITS
 from protocols.randomized_response.moments import noise
 from protocols.role import Role, run_alone
-from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.two_party import (
+    HoldOut,
     PlainRanking,
+    accuracy,
     at_random,
     disguised_views,
     grow_hybrid,

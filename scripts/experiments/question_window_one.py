@@ -12,8 +12,8 @@ from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.simulation.hold_out import accuracy
 from protocols.simulation.two_party import (
+    accuracy,
     at_random,
     disguised_views,
     grow_hybrid,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from protocols.role import run_pair
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Term
 from protocols.terms import Method, Reveal
 from tests.support.joint_itemsets import RuleCase, rule_terms
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from protocols.noise.accounting import Spending
 from protocols.noise.own import OwnNoise
-from protocols.tables.expression import ROOT
-from protocols.tables.table import Table
+from protocols.tables.table import ROOT, Table
 from protocols.terms import Impurity, Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.curious import Guarded, assert_built, assert_refused, listening

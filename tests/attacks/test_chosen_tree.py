@@ -26,8 +26,7 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import tree_spending
 from protocols.secret_tree.held_out import noise_of_scores
 from protocols.secret_tree.window import open_windows
-from protocols.tables.expression import ROOT
-from protocols.tables.table import Table
+from protocols.tables.table import ROOT, Table
 from protocols.terms import EPSILON_OF_SCORES, Growth
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import split_of

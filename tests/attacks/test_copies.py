@@ -32,9 +32,7 @@ from protocols.randomized_response.related_question import RelatedDesign, disgui
 from protocols.role import Role
 from protocols.rule_terms import RuleTerms
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.arrays import Floats
-from protocols.tables.expression import Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression, Floats, Term
 from protocols.terms import ALL, Method
 from protocols.two_party.limits import USUAL_LIMITS
 from tests.support.curious import Guarded, Told, assert_built, listening

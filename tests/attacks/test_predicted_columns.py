@@ -13,7 +13,7 @@ import pytest
 
 from party.node.players import Predicted
 from party.records.predictions import PredictionPages
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.two_party.prediction import Recall
 from tests.support.offering import AGES as FOUR_AGES

@@ -20,7 +20,7 @@ from party.errors import PeerStoppedError
 from party.files import write_atomically
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_secret
-from party.models import kept_model
+from party.models import any_file
 from party.node import players
 from party.node.inputs import load_inputs
 from party.node.session import _head_signing
@@ -28,7 +28,7 @@ from party.records.ledger import read_ledger
 from party.records.releases import released
 from party.settings.job import read_job
 from party.settings.party import read_party_config
-from party.show.incident import DEBUG
+from party.show.log import DEBUG
 from party.transport.channel import play
 from party.transport.grpc.client import connect
 from party.transport.pages import Waits
@@ -169,7 +169,7 @@ def test_a_model_that_does_not_fit_on_the_disk_is_held_by_neither(pair: Pair, mo
             raise InputError(f"{path} cannot be written: {os.strerror(errno.ENOSPC)}")
         write_atomically(path, content)
 
-    monkeypatch.setattr(kept_model, "write_atomically", write)
+    monkeypatch.setattr(any_file, "write_atomically", write)
 
     def calls(bob: Bob) -> None:
         with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):

@@ -24,7 +24,7 @@ from protocols.errors import DisagreementError
 from protocols.jobs import Train
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, OpenedPage, PackedCounts, SentTree
 from protocols.role import Role
-from protocols.tables.expression import Expression
+from protocols.tables.table import Expression
 from protocols.terms import Terms
 from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs

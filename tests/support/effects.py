@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from party.models.kept_model import KeptModel
+from party.models.any_file import KeptModel
 from party.node import players
 from party.records.journal import Journal, RunRecord
 from party.records.ledger import Ledger

@@ -13,9 +13,8 @@ from protocols.jobs import Train
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
-from protocols.tables.table import Codes, Table
+from protocols.tables.table import Codes, Table, Term
 from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets

@@ -8,7 +8,7 @@ import numpy as np
 
 from party.files import locked_folder
 from party.models.any_file import write_model
-from party.node.offers import Offers, load_offer
+from party.node.aligning import Offers, load_offer
 from party.node.players import Predicted
 from party.node.session import Host, run_session
 from party.records.entries import PeerPages, terms_content
@@ -18,8 +18,7 @@ from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver
-from protocols.learning.models import Model
-from protocols.learning.naive_bayes import bayes_of_counts
+from protocols.learning.naive_bayes import Model, bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
 from protocols.tables.schema import Attribute, Schema

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.role import Role
 from protocols.two_party.prediction import NO_RECALL, Answers, PredictionRun, Recall, SharedRows, predict_together
 from tests.support.cases import correlated

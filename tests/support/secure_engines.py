@@ -21,9 +21,8 @@ from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderRepli
 from protocols.counts import Answer, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Role, run_alone
-from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression, Term
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import key_holder

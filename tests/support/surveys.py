@@ -11,7 +11,7 @@ import numpy as np
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

@@ -4,8 +4,58 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from party.show.page.classes import EDGE, shortened
-from party.show.page.templates import render
+import numpy as np
+from rich.cells import cell_len
+
+from party.association.mining import ResultColumns, sets_of
+from party.models.tree_file import references
+from party.names import printable
+from party.show.baskets import first_rows, set_text
+from party.show.joint_rules import joint_title, up_to
+from party.show.page.parts import render
+from party.show.tree import bayes_title
+from protocols.association.joint import JointItemsets
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
+
+EDGE = 8
+_CLASS_LEGEND, _LEGEND_ROW, _LEGEND_CELLS = 16, 20, 60
+# Okabe and Ito's palette, which colour-blind people can tell apart, and patterns for who sees no colour at all.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#595959")
+_SHAPES = ("", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 0L8 8", "M0 4H8M4 0V8", "M0 0L8 8M0 8L8 0")
+
+
+def class_words(classes: Sequence[str]) -> dict[str, object]:
+    """Return what the template `classes.svg` needs for the classes of these names, at the top of a drawing."""
+    return {
+        "fills": [{"colour": colour, "shape": shape} for colour, shape in map(_fill, range(len(classes)))],
+        "legend": [
+            {"y": EDGE + k * _LEGEND_ROW, "number": k, "text": shortened(name, _LEGEND_CELLS)}
+            for k, name in enumerate(classes[:_CLASS_LEGEND])
+        ],
+        "unnamed": max(len(classes) - _CLASS_LEGEND, 0),
+    }
+
+
+def legend_height(classes: int) -> int:
+    """Return where a drawing goes on below the legend of so many classes."""
+    return EDGE + min(classes, _CLASS_LEGEND) * _LEGEND_ROW + EDGE
+
+
+def shortened(text: str, cells: int) -> str:
+    """Return a text that is not wider than so many columns of a terminal."""
+    if cell_len(text) <= cells:
+        return text
+    while cell_len(text) >= cells:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def _fill(number: int) -> tuple[str, str]:
+    """Return a class's colour and pattern: 49 pairs before one comes again."""
+    kinds = len(_COLOURS)
+    return _COLOURS[number % kinds], _SHAPES[(number + number // kinds) % kinds]
+
 
 _NAMES, _PLOT, _ROW, _AXIS = 230, 330, 22, 24
 _NAME_CELLS = 30
@@ -78,3 +128,128 @@ def _steps(span: float) -> Iterator[float]:
 def _multiples(step: float, low: float, high: float) -> list[float]:
     first, last = floor(low / step), max(ceil(high / step - 1e-9), floor(low / step) + 1)
     return [step * k for k in range(first, last + 1)]
+
+
+_BAR_NAMES, _BARS, _NUMBER = 190, 240, 52
+_LINE, _BAR, _GAP = 20, 13, 8
+_BAR_NAME_CELLS = 24
+
+
+def bayes_svg(model: NaiveBayes, *, alone: bool = True) -> str:
+    """Return a drawing of a model.
+
+    Args:
+        model: The classifier.
+        alone: Whether it is a file of its own, or part of a page.
+    """
+    classes = [printable(value) for value in model.schema.class_attribute.values]
+    y = legend_height(len(classes))
+    heads: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
+    for name, lines in _tables(model):
+        heads.append({"y": y + _LINE - 6, "text": shortened(name, 2 * _BAR_NAME_CELLS), "whole": name})
+        y += _LINE
+        for value, chances in lines:
+            rows.append(_row(value, chances, y))
+            y += _BAR * len(chances) + _GAP
+    words = class_words(classes) | {
+        "alone": alone,
+        "title": bayes_title(model),
+        "width": EDGE + _BAR_NAMES + _BARS + _NUMBER + EDGE,
+        "height": y + EDGE,
+        "heads": heads,
+        "rows": rows,
+        "left": EDGE + _BAR_NAMES,
+        "bar": _BAR,
+    }
+    return render("bayes.svg", words)
+
+
+def _tables(model: NaiveBayes) -> Iterator[tuple[str, list[tuple[str, list[float]]]]]:
+    """Yield what each table is called, and its rows: a value with its chance in each class."""
+    yield "P(class)", [("", np.exp(model.prior).tolist())]
+    attributes = model.schema.attributes
+    for name, attribute, table in zip(references(attributes), attributes, model.conditional, strict=True):
+        values = map(printable, attribute.values)
+        yield f"P({printable(name)} | class)", list(zip(values, np.exp(table).tolist(), strict=True))
+
+
+def _row(value: str, chances: Sequence[float], y: int) -> dict[str, object]:
+    told = ", ".join(f"{chance:.4f}" for chance in chances)
+    return {
+        "y": y + _BAR * len(chances) // 2 + 4,
+        "text": shortened(value, _BAR_NAME_CELLS),
+        "whole": f"{value}: {told}" if value else told,
+        "bars": [
+            {"y": y + k * _BAR, "number": k, "width": f"{_BARS * chance:.1f}", "text": f"{chance:.3f}"}
+            for k, chance in enumerate(chances)
+        ],
+    }
+
+
+def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: bool = True) -> str:
+    """Return a drawing of the supports of the most frequent sets.
+
+    Args:
+        title: What it shows.
+        columns: The sets.
+        threshold: Of frequent ones.
+        alone: Whether it is a file of its own, or part of a page.
+    """
+    shares = [
+        Interval(set_text(columns["itemsets"][k]), *(float(columns[name][k]) for name in ("support", "low", "high")))
+        for k in first_rows(columns["support"])
+    ]
+    return intervals_svg(title, shares, threshold, alone=alone)
+
+
+def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
+    """Return a drawing of what two parties have found together, of sets of so many items at most.
+
+    Raises:
+        InputError: They have no counts.
+    """
+    if not found.has_counts:
+        raise InputError("these sets have no counts to draw")
+    return sets_svg(joint_title(found), sets_of(up_to(found, most_items)), float(found.threshold))
+
+
+_LEFT, _STEP, _HIGH, _BELOW, _LEGEND = 48, 90, 200, 26, 44
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class WindowPoint:
+    """What a run with one window came to: shares, None where they are not known."""
+
+    window: str
+    accuracy: float | None
+    cost: float | None
+
+
+def windows_svg(title: str, points: Sequence[WindowPoint]) -> str:
+    """Return a drawing, part of a page, of runs in the order of their windows."""
+    top, bottom = EDGE + _LEGEND, EDGE + _LEGEND + _HIGH
+
+    def height(share: float) -> str:
+        return f"{bottom - min(max(share, 0.0), 1.0) * _HIGH:.1f}"
+
+    places = [_LEFT + _STEP // 2 + k * _STEP for k in range(len(points))]
+
+    def line(shares: Sequence[float | None]) -> list[dict[str, object]]:
+        known = [(x, share) for x, share in zip(places, shares, strict=True) if share is not None]
+        return [{"x": x, "y": height(share), "text": f"{share:.3f}"} for x, share in known]
+
+    words: dict[str, object] = {
+        "title": title,
+        "width": _LEFT + _STEP * len(points) + EDGE,
+        "height": bottom + _BELOW,
+        "left": _LEFT,
+        "bottom": bottom,
+        "top": top,
+        "ticks": [{"y": height(tick), "text": f"{tick:.0%}"} for tick in _TICKS],
+        "windows": [{"x": x, "text": point.window} for x, point in zip(places, points, strict=True)],
+        "accuracy": line([point.accuracy for point in points]),
+        "cost": line([point.cost for point in points]),
+    }
+    return render("windows.svg", words)

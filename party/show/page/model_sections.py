@@ -7,14 +7,13 @@ from party.association.mining import ResultColumns, RuleThreshold, rules_of, set
 from party.models.tree_file import references
 from party.names import printable
 from party.show.baskets import first_rows, set_text
-from party.show.bayes import bayes_blocks
 from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to
 from party.show.layout import ScreenColumn, laid_out
-from party.show.page.bayes_svg import bayes_svg
+from party.show.page.interval_svg import bayes_svg, joint_svg
 from party.show.page.parts import Drawing, Grid, PagePart, PageSection, Sentences
-from party.show.page.sets_svg import joint_svg
+from party.show.tree import bayes_blocks
 from protocols.association.joint import JointItemsets
-from protocols.learning.importance import informations
+from protocols.learning.impurity import informations
 from protocols.learning.naive_bayes import NaiveBayes
 
 IMPORTANCE = "Which attributes matter"

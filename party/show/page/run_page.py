@@ -14,7 +14,7 @@ from party.records.finished import FinishedRun
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
 from party.settings.party import Acceptance
-from party.settings.window import window_text
+from party.settings.toml import window_text
 from party.show.assessment import (
     amount_lines,
     counts_kind,
@@ -24,22 +24,28 @@ from party.show.assessment import (
     past_lines,
     revealed_text,
 )
-from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
+from party.show.page.interval_svg import WindowPoint, windows_svg
 from party.show.page.model_sections import IMPORTANCE, bayes_sections, rules_sections
 from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
-from party.show.page.window_svg import WindowPoint, windows_svg
-from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
+from party.show.privacy_short import (
+    PRIVACY_COLUMNS,
+    assumption_lines,
+    known_or_none,
+    legend_rows,
+    privacy_rows,
+    summary_lines,
+)
 from party.show.reading import reading_line
 from party.show.runs import size_text
 from party.show.tree import counts_line, pure_leaves, pure_lines, title, tree_lines
 from party.show.worth import worth_lines
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
-from protocols.learning.importance import importances
-from protocols.learning.models import beats_commonest, beats_when_tested, commonest_share
+from protocols.learning.impurity import importances
+from protocols.learning.naive_bayes import beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
 from protocols.secret_tree.deduction import Follows
 from protocols.tables.schema import Attribute

@@ -13,21 +13,27 @@ from party.show.baskets import (
     itemset_rows,
     rule_rows,
 )
-from party.show.bayes import bayes_blocks
 from party.show.estimates import UNBIASED, at_random_line, chi_square_text, weights_text
-from party.show.known import KNOWN_COLUMNS, known_or_none, known_rows
 from party.show.layout import ScreenColumn, laid_out
-from party.show.page.bayes_svg import bayes_svg
-from party.show.page.interval_svg import Interval, intervals_svg
+from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg, sets_svg
 from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.run_page import importance_section, tree_section
-from party.show.page.sets_svg import sets_svg
-from party.show.privacy import after_mining_lines, shown_names
-from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
-from party.show.questions import kinds_text
+from party.show.privacy_full import after_mining_lines, shown_names
+from party.show.privacy_short import (
+    KNOWN_COLUMNS,
+    PRIVACY_COLUMNS,
+    assumption_lines,
+    kinds_text,
+    known_or_none,
+    known_rows,
+    legend_rows,
+    privacy_rows,
+    summary_lines,
+)
 from party.show.reading import LIKE_THESE, reading_line
+from party.show.tree import bayes_blocks
 from party.survey.estimation import AnswerFile, ColumnShares, EstimateOptions, Finding
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Tree
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.audit import AuditResult

@@ -2,6 +2,10 @@
 
 A box names the value that leads to it, and below it the attribute that is asked next or the class of a leaf. Classes
 differ in colour and in pattern.
+
+Places for the nodes of a tree: parents beside the first of their children, no two nodes in one place.
+
+A drawing that is higher than a screen then begins with its root, where reading begins, on a phone too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +15,54 @@ from rich.cells import cell_len
 
 from party.models.tree_file import references
 from party.names import printable
-from party.show.page.classes import EDGE, class_words, legend_height, shortened
-from party.show.page.templates import render
-from party.show.page.tidy import tidy
+from party.show.page.interval_svg import EDGE, class_words, legend_height, shortened
+from party.show.page.parts import render
 from party.show.tree import counts_text, title
 from protocols.learning.tree import Node, Split, Tree
+
+
+@dataclass(frozen=True)
+class _Contour:
+    """How far a subtree reaches to both sides at each depth below its root, as seen from the root."""
+
+    low: list[float]
+    high: list[float]
+
+
+def tidy(children: Sequence[Sequence[int]]) -> list[float]:
+    """Return where each node stands across its level, the root at 0 and neighbours at least 1 apart.
+
+    Subtrees are put as close together as their outlines allow (Reingold and Tilford 1981). No recursion: a tree may be
+    deeper than Python's stack.
+
+    Args:
+        children: Of each node, in their order; every node comes before its children, the root first.
+    """
+    offsets = [0.0] * len(children)
+    contours: dict[int, _Contour] = {}
+    for node in reversed(range(len(children))):
+        contours[node] = _placed([contours.pop(child) for child in children[node]], children[node], offsets)
+    for node, below in enumerate(children):
+        for child in below:
+            offsets[child] += offsets[node]
+    return offsets
+
+
+def _placed(subtrees: Sequence[_Contour], nodes: Sequence[int], offsets: list[float]) -> _Contour:
+    """Set the offsets of a node's children from it, and return its own outline."""
+    low: list[float] = []
+    high: list[float] = []
+    shifts: list[float] = []
+    for subtree in subtrees:
+        apart = (right + 1 - left for right, left in zip(high, subtree.low, strict=False))
+        shift = max(apart, default=0.0)
+        shifts.append(shift)
+        low += [shift + left for left in subtree.low[len(low) :]]
+        high = [shift + right for right in subtree.high] + high[len(subtree.high) :]
+    for node, shift in zip(nodes, shifts, strict=True):
+        offsets[node] = shift
+    return _Contour([0.0, *low], [0.0, *high])
+
 
 _BOX, _HEIGHT, _ROOM, _ROW = 136, 42, 22, 47
 _CELLS = 18  # of a line of a box

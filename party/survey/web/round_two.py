@@ -22,8 +22,7 @@ from party.survey.mining import hold_out
 from party.survey.web.description import survey_digest, whole_numbers
 from party.survey.web.store import BitCount, PublishedModel, response_codes
 from protocols.errors import InputError
-from protocols.learning.models import Model
-from protocols.learning.naive_bayes import NaiveBayes, grains
+from protocols.learning.naive_bayes import Model, NaiveBayes, grains
 from protocols.learning.tree import Leaf, Tree
 from protocols.randomness import canonical
 from protocols.survey.mining import Accuracy

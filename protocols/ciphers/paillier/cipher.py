@@ -27,7 +27,7 @@ from protocols.ciphers.paillier.packing import (
 from protocols.ciphers.port import Reply, Shape
 from protocols.errors import PeerError
 from protocols.randomness import Randomness
-from protocols.tables.arrays import Index
+from protocols.tables.table import Index
 
 _KEYS_KEPT = 4
 _LENGTH_BYTES = 2

@@ -17,7 +17,7 @@ from party.models.tree_file import tree_from_json, tree_json
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.template import party_files
-from party.show.incident import DEBUG
+from party.show.log import DEBUG
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError

@@ -10,7 +10,7 @@ import pytest
 from party.cli.main import COMMANDS, command_parser, main
 from party.errors import ConfigError
 from party.models.any_file import write_model
-from party.node.offers import offer_of_settings
+from party.node.aligning import offer_of_settings
 from party.settings.party import read_party_config
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here

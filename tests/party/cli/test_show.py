@@ -11,7 +11,7 @@ import pytest
 
 from party.cli.main import main
 from party.models.any_file import KeptResult, model_json
-from party.show.page import png
+from party.show.page import parts
 from party.show.page.tree_svg import tree_svg
 from protocols.learning.tree import Leaf, Split
 from tests.party.models.test_bayes_file import small_bayes
@@ -107,11 +107,11 @@ def test_an_image_of_too_many_dots_is_made_smaller_or_refused(
     path = tmp_path / "model.json"
     path.write_text(model_json(chain(6)))
     most = 300_000
-    monkeypatch.setattr(png, "_MOST_PIXELS", most)
+    monkeypatch.setattr(parts, "_MOST_PIXELS", most)
     assert main(["show", str(path), "--png"]) == 0
     width, height = size_of(capfdbinary.readouterr().out)
     assert most / 2 < width * height < 1.01 * most
-    monkeypatch.setattr(png, "_MOST_PIXELS", 10_000)
+    monkeypatch.setattr(parts, "_MOST_PIXELS", 10_000)
     assert main(["show", str(path), "--png"]) == 2
     assert b"leave levels out" in capfdbinary.readouterr().err
 

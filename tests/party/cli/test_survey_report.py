@@ -13,9 +13,8 @@ import pytest
 
 from party.cli.main import main
 from party.cli.survey_report import survey_page
-from party.show.page.parts import Document, Grid, PagePart, Pairs, Sentences
-from party.show.page.writing import as_html, as_markdown
-from party.show.privacy import shown_names
+from party.show.page.parts import Document, Grid, PagePart, Pairs, Sentences, as_html, as_markdown
+from party.show.privacy_full import shown_names
 from party.show.privacy_short import summary_lines
 from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors

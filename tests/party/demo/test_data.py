@@ -18,7 +18,7 @@ from party.demo.folders import (
     write_parties,
 )
 from party.demo.options import DemoOptions, OwnFiles
-from party.demo.reference import make_reference
+from party.demo.run import make_reference
 from party.keys.identity import load_peers
 from party.node.inputs import load_inputs
 from party.settings.job import read_job

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from party.demo.data import ALICE, BOB, deal_dataset
-from party.demo.errors import PartyFailedError
 from party.demo.folders import write_parties
+from party.demo.options import PartyFailedError
 from party.demo.processes import PartyProcess, Server, free_port, train
 from party.show.progress import Failure
 from tests.party.demo.test_data import options

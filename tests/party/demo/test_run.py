@@ -11,11 +11,9 @@ import pytest
 from party.cli import main as cli
 from party.demo import run as demo
 from party.demo.data import ALICE, BOB, PARTIES, deal_dataset
-from party.demo.errors import DemoError, PartyFailedError
 from party.demo.folders import config_path, held_folder, write_parties
-from party.demo.options import DemoOptions
-from party.demo.reference import Reference, make_reference
-from party.demo.run import Run, compare_all, planned
+from party.demo.options import DemoError, DemoOptions, PartyFailedError
+from party.demo.run import Reference, Run, compare_all, make_reference, planned
 from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_inputs

@@ -20,7 +20,7 @@ from party.show.tree import MARK
 from party.survey import read_design
 from protocols.learning.tree import Leaf
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from tests.support.surveys import unrelated
 
 SIZES = (2, 3, 2, 2)

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.survey import Questionnaire, read_design
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
 DESIGN = """

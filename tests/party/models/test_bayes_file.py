@@ -16,8 +16,8 @@ from party.models.any_file import read_model, write_model
 from party.models.bayes_file import FORMAT, bayes_from_json, bayes_json, read_bayes
 from party.models.prediction import predict_frame
 from party.models.strict_json import ModelError
-from party.show.bayes import bayes_blocks
 from party.show.layout import laid_out
+from party.show.tree import bayes_blocks
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.tables.schema import Attribute, Schema

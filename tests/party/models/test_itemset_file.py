@@ -15,8 +15,8 @@ from party.models.strict_json import ModelError
 from protocols.association import joint
 from protocols.association.joint import JointItemsets, JointSet
 from protocols.errors import InputError
-from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
+from protocols.tables.table import Term
 
 A, B = Term(0, 1), Term(1, 0)
 FOUND = JointItemsets(

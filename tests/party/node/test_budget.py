@@ -9,8 +9,7 @@ import pytest
 from party.errors import ConfigError
 from party.records.ledger import PeerName
 from party.records.tally import Dealings
-from party.settings.life import LifeBounds
-from party.settings.party import read_party_config
+from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
 from protocols.facts import Way
 from protocols.terms import Method

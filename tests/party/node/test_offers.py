@@ -8,10 +8,10 @@ import pytest
 from party.data import read_frame
 from party.errors import ConfigError
 from party.models.any_file import write_model
-from party.node.offers import Offer, Offers, load_offer, offer_of_settings
+from party.node.aligning import Offer, Offers, load_offer, offer_of_settings
 from party.settings.party import PartyConfig, read_party_config
 from protocols.jobs import Predict, PredictionTerms, Receiver
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.two_party.prediction import SharedRows
 from protocols.two_party.ways import NO_SHARES
 from tests.party.models.test_bayes_file import small_bayes

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from party.files import locked_folder
-from party.models.kept_model import KeptModel
+from party.models.any_file import KeptModel
 from party.node.session import Host, run_session
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel

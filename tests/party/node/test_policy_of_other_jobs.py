@@ -14,8 +14,7 @@ from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
 from party.records.releases import record_release, release_of
 from party.settings.ids import AlignmentBounds
-from party.settings.life import LifeBounds
-from party.settings.party import Acceptance, PartyConfig, read_party_config
+from party.settings.party import Acceptance, LifeBounds, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.terms import MODEL_BYTES, Counting
 from tests.party.node.test_policy import AGREE, make

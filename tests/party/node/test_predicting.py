@@ -8,7 +8,7 @@ import pytest
 
 from party.cli.predict import write_predicted
 from party.models.any_file import write_model
-from party.node.offers import load_offer
+from party.node.aligning import load_offer
 from party.node.players import Predicted
 from party.settings.party import read_party_config
 from party.show.ledger import dealings_lines

@@ -12,7 +12,7 @@ from party.node import players
 from party.node.budget import Account
 from party.records.entries import RunPages, recorded_answers
 from party.records.tally import dealings
-from party.settings.life import LifeBounds
+from party.settings.party import LifeBounds
 from protocols.errors import DisagreementError
 from protocols.learning.tree import Split
 from protocols.role import Fact

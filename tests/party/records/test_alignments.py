@@ -17,8 +17,8 @@ from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
 from party.records.tally import dealings
 from party.settings.ids import AlignmentBounds
-from party.show.alignment import matched_lines
 from party.show.ledger import dealings_lines
+from party.show.parties import matched_lines
 from protocols.facts import AlignmentFact
 from protocols.two_party.alignment import Overlap
 

@@ -7,7 +7,6 @@ import pytest
 from party.data import ColumnTreatment, Form
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError
-from party.settings.address import Address
 from party.settings.party import (
     Acceptance,
     ColumnSettings,
@@ -15,8 +14,7 @@ from party.settings.party import (
     PartyConfig,
     read_party_config,
 )
-from party.settings.toml import exact_number, read_toml
-from party.settings.window import parse_window
+from party.settings.toml import Address, exact_number, parse_window, read_toml
 from protocols.errors import InputError
 from protocols.terms import ALL, Counting, Method
 from protocols.two_party.limits import Limits

@@ -7,7 +7,7 @@ import pytest
 
 from party.show.drawing import shown_drawing
 from party.survey import read_design
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from tests.party.survey.files import UNRELATED, write_design
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from party.records.run_file import RunReport
-from party.show.picture import write_figures
+from party.show.runs import write_figures
 from protocols.errors import InputError
 from tests.party.records.test_run_file import FAST, OF_PLAIN, REPORT, ROW, SMC
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from party.show.figures import odds
 from party.show.layout import USUAL_WIDTH, laid_out
-from party.show.privacy import privacy_blocks
+from party.show.privacy_full import privacy_blocks
 from party.show.privacy_json import findings_json
+from party.show.privacy_short import odds
 from protocols.privacy.entry import Prior
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import Design

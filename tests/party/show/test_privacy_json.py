@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from party.show.figures import percent
 from party.show.privacy_json import findings_json
+from party.show.privacy_short import percent
 from protocols.errors import InputError
 from protocols.privacy.entry import Prior, breach, entropy_left, entry_of, record_coin_entropy
 from protocols.privacy.findings import Findings, measure_design

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from party.show.worth import worth_lines
-from protocols.learning.models import beats_when_tested
-from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
 from protocols.learning.tree import Leaf, Split, Tree
 from tests.support.models import small_model
 from tests.support.plain import schema_of

@@ -11,7 +11,7 @@ import pytest
 from party import survey
 from party.cli import main as cli
 from party.data import read_frame
-from party.show.copies import example_lines
+from party.show.mining import example_lines
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
 

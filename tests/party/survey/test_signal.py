@@ -9,7 +9,7 @@ import pytest
 from party.errors import DataError
 from party.survey import disguise_table, load_survey, read_design, read_disguised
 from party.survey.signal import check_origin
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
 
 RECORDS = 3_000

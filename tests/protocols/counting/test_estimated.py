@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import project
+from protocols.counting.plaintext import project
 from protocols.counting.rows import View
 from protocols.counts import Query
 from protocols.errors import InputError
@@ -16,7 +16,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import disguise
-from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.table import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.declaration import pattern_weights
 from tests.support.enumeration import coin_outcomes, true_count

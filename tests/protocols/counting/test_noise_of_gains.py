@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import project_answers
+from protocols.counting.plaintext import project_answers
 from protocols.counting.rows import View
 from protocols.counts import Answer, Query, departures, positive_part, table_shares
 from protocols.learning.impurity import TIE, merit, noise_merit
@@ -18,12 +18,10 @@ from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import grow_tree
 from protocols.survey.responses import Responses
-from protocols.tables.arrays import Floats
-from protocols.tables.expression import ROOT, Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression, Floats, Term
 from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.enumeration import response_tables

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from protocols.learning.importance import importances
+from protocols.learning.impurity import importances
 from protocols.learning.tree import Tree
 from protocols.terms import Growth, Impurity
 from tests.support.models import models, small_model

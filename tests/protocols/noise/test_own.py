@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from protocols.noise.accounting import Spending
 from protocols.noise.own import OwnNoise
-from protocols.tables.expression import ROOT
+from protocols.tables.table import ROOT
 
 SPENDING = Spending(Fraction(1), 26)
 SECRET = b"s" * 32

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.noise.told import KnownSums, branch_variance, refined
+from protocols.noise.both import KnownSums, branch_variance, refined
 
 told_numbers = st.lists(st.lists(st.integers(-50, 400), min_size=2, max_size=2), min_size=2, max_size=4)
 

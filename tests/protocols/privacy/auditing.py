@@ -8,7 +8,7 @@ import numpy as np
 from protocols.privacy.audit import AuditResult, Sampler, audit
 from protocols.privacy.chernoff import alarm_bound
 from protocols.randomized_response.design import Design, Draw
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from tests.protocols.privacy.designs import related, unrelated
 from tests.support.binomial import lower_tail, upper_tail
 

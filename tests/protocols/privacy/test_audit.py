@@ -13,7 +13,7 @@ import pytest
 
 from party.show.audit import audit_lines
 from party.show.layout import laid_out
-from party.show.names import Names
+from party.show.privacy_short import Names
 from protocols.errors import InputError
 from protocols.privacy.audit import (
     FEWEST,

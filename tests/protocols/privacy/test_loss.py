@@ -15,8 +15,8 @@ import pytest
 
 from party.names import odds_words
 from party.show.layout import USUAL_WIDTH, laid_out
-from party.show.odds import odds_text
-from party.show.privacy import privacy_blocks
+from party.show.privacy_full import privacy_blocks
+from party.show.privacy_short import odds_text
 from protocols.errors import InputError
 from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.loss import (

@@ -12,9 +12,8 @@ from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, estimate_count, quantile
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.draws import bulk_draw
-from protocols.tables.expression import ROOT, Expression, Term
-from protocols.tables.table import Codes
+from protocols.simulation.two_party import bulk_draw
+from protocols.tables.table import ROOT, Codes, Expression, Term
 from tests.support.binomial import ShareTest, log_mass
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (

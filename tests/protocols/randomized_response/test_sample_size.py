@@ -21,8 +21,8 @@ from protocols.randomized_response.sample_size import (
     tree_sample_size,
 )
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.draws import bulk_draw
-from protocols.tables.expression import ROOT, Expression, Term
+from protocols.simulation.two_party import bulk_draw
+from protocols.tables.table import ROOT, Expression, Term
 from tests.support.binomial import ShareTest
 from tests.support.enumeration import every_design, every_record, expressions, name, responses, shares
 

@@ -31,9 +31,8 @@ from protocols.secret_tree.growth import SecretTree, simulate_openings, tree_spe
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema, joint_schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 from protocols.terms import ALL, Growth, Impurity, Window
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet

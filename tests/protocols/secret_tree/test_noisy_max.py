@@ -20,8 +20,7 @@ from protocols.role import Transcript
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import check_noise, simulate_openings, tree_spending
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.expression import Expression
-from protocols.tables.table import Codes
+from protocols.tables.table import Codes, Expression
 from protocols.terms import Growth, Impurity
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.secret_tree.test_growth import Game, opened

@@ -7,11 +7,11 @@ import pytest
 
 from party.datasets.included import load_table
 from protocols.learning.tree import Leaf, Split, majority
-from protocols.simulation.hold_out import HoldOut
-from protocols.simulation.relabelling import end_early
 from protocols.simulation.two_party import (
+    HoldOut,
     at_random,
     disguised_views,
+    end_early,
     grow_hybrid,
     grow_plain,
     grow_randomized,

@@ -13,8 +13,6 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.randomized_response.design import Design
 from protocols.role import run_alone
-from protocols.simulation.draws import random_groups
-from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.survey import (
     disguised,
     naive_bayes_accuracy,
@@ -24,6 +22,7 @@ from protocols.simulation.survey import (
     tree_accuracy,
     unrelated_question,
 )
+from protocols.simulation.two_party import HoldOut, accuracy, random_groups
 from protocols.survey.mining import grow_tree
 from protocols.terms import ALL
 

@@ -12,11 +12,10 @@ from protocols.learning.impurity import merit, merit_gradient
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import Doubt, chance_of_none, chi_square_tail, grow_tree, split_doubts
 from protocols.survey.responses import Responses
-from protocols.tables.expression import ROOT, Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Expression, Term
 from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.surveys import HALF, sampled, schema_for, unrelated

@@ -13,13 +13,11 @@ from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.draws import bulk_draw
+from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.pooled import PooledEstimates, PooledResponses
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.arrays import Floats
-from protocols.tables.expression import ROOT
-from protocols.tables.table import Codes
+from protocols.tables.table import ROOT, Codes, Floats
 
 YES_NO = ("yes", "no")
 SCHEMA = survey_schema(("drinks", "smokes"), (YES_NO, YES_NO))

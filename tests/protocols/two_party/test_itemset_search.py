@@ -12,7 +12,7 @@ from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.role import Role, run_alone
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Expression, Term
+from protocols.tables.table import Expression, Term
 from protocols.two_party import itemset_search
 from protocols.two_party.itemset_search import Evidence, JointSearch
 from tests.support.plain import schema_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from party.models.tree_file import tree_json
 from party.wire.codec import decode, encode
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import ProjectedEstimates
+from protocols.counting.plaintext import ProjectedEstimates
 from protocols.counting.rows import make_view
 from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.learning.id3 import HybridId3

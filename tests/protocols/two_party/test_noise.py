@@ -12,7 +12,7 @@ from protocols.counts import Query
 from protocols.messages import ClassCounts, ExactCounts, PackedCounts
 from protocols.noise.both import BothNoises
 from protocols.role import Message, Transcript, run_pair
-from protocols.tables.expression import ROOT
+from protocols.tables.table import ROOT
 from protocols.terms import ALL, TermError
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.noise import noises_of, run_digest

@@ -29,8 +29,7 @@ from protocols.secret_tree.growth import simulate_openings
 from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.arrays import Index
-from protocols.tables.expression import ROOT, Expression
+from protocols.tables.table import ROOT, Expression, Index
 from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import accept_copy, exchange_copies

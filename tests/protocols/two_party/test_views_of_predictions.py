@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from protocols.learning.models import Model
+from protocols.learning.naive_bayes import Model
 from protocols.messages import ChoicePage, CorrectionPage, MaskedPage, RowShares
 from protocols.oblivious.aes import WORD
 from protocols.oblivious.bits import pack, unpack

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from party.show.page.bayes_svg import bayes_svg
-from party.show.page.interval_svg import Interval, intervals_svg
+from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg
 from protocols.learning.naive_bayes import NaiveBayes
 from tests.party.models.test_bayes_file import bayes_models, small_bayes
 from tests.support.models import NAMES

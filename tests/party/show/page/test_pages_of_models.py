@@ -14,8 +14,8 @@ from party.cli.main import main
 from party.models.any_file import read_model
 from party.models.itemset_file import read_itemsets
 from party.show.ledger import dealings_lines
+from party.show.page.parts import as_html, as_markdown
 from party.show.page.run_page import Finished, page_of_run
-from party.show.page.writing import as_html, as_markdown
 from protocols.learning.naive_bayes import NaiveBayes
 from tests.party.show.page.test_run_page import Page
 from tests.support.finished import finished_party, hostile, page_facts

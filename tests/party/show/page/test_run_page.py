@@ -19,8 +19,8 @@ from party.models.any_file import write_model
 from party.node.check import own_copy
 from party.records.run_file import read_train_report
 from party.show.ledger import dealings_lines
+from party.show.page.parts import as_html, as_markdown
 from party.show.page.run_page import Finished, page_of_run
-from party.show.page.writing import as_html, as_markdown
 from party.show.reading import reading_line
 from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.loss import disguised_odds

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from party.show.page.tidy import tidy
+from party.show.page.tree_svg import tidy
 
 NEAR = 1e-6
 

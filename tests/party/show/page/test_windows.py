@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from party.records.finished import FinishedRun, finished_run, runs_alike
 from party.records.ledger import LedgerEntry
-from party.show.page.window_svg import WindowPoint, windows_svg
+from party.show.page.interval_svg import WindowPoint, windows_svg
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 SVG = ""  # a drawing within a page has no namespace of its own
