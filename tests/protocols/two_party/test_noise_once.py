@@ -57,6 +57,7 @@ def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
         "rules",
         "learner",
         "reveal",
+        "most_bits",
     }  # no rules and no hidden counts under noise; learners are below
     assert {*VARIED, *beside} == {field.name for field in fields(Terms)}
 
