@@ -345,6 +345,11 @@ class Terms:
         return self.method == Method.HYBRID
 
     @property
+    def mines(self) -> bool:
+        """Whether one side mines the tree alone, from its own columns and the other's copy."""
+        return self.method == Method.RANDOMIZED and self.rules is None
+
+    @property
     def encrypts(self) -> bool:
         """Whether counts are made under encryption, and a key is needed."""
         return self.counts_exactly and self.counting == Counting.PAILLIER

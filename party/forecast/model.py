@@ -144,7 +144,7 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     if terms.hides_counts:
         return 0
     if not terms.counts_exactly:
-        return classes
+        return classes if terms.rules is not None else 0
     if terms.rules is not None:
         return terms.rules.most_told
     sizes = sorted(domains, reverse=True)
@@ -233,7 +233,7 @@ class _Run:
     def forecast(self, most: int) -> Forecast:
         """Add the parts up; `most` counts are told at most."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
-        copies = self.sizes.records * (len(self.sizes.domains) + 2) if self.terms.disguises else 0
+        copies = self.sizes.records * self.copied if self.terms.disguises else 0
         told = self.counts * 8 if self.terms.counts_exactly and not self.terms.hides_counts else 0.0
         session = _SESSION_BYTES if self.pairs and self.terms.encrypts else 0
         others = copies + session + self.pairs * _PAIR_BYTES + told + _AGREEMENT_BYTES
@@ -255,7 +255,8 @@ class _Run:
     def round_trips(self) -> int:
         """Waits for the peer: of the agreement, of a page of the copies each, of each level's windows and counts."""
         terms = self.terms
-        copies = ceil(self.sizes.records / PAGE_RECORDS) + 1 if terms.disguises else 0
+        pages = 0 if terms.mines else ceil(self.sizes.records / PAGE_RECORDS)
+        copies = pages + 1 if terms.disguises else 0
         fixed = _AGREEMENT_TRIPS + copies + _LAST_TRIPS
         if not terms.counts_exactly:
             return fixed
@@ -263,6 +264,14 @@ class _Run:
         tested = (self.digits + 2 if self.compared else 1) if terms.test > 0 else 0
         levels = self.levels if not terms.opens_tree else self.levels * self.shared_trips + _LABEL_TRIPS
         return fixed + session + levels + _RANKING_TRIPS * self.ranked_levels + tested
+
+    @property
+    def copied(self) -> int:
+        """Bytes of a record's copies: both sides' with the class, or one of a side without it."""
+        if not self.terms.mines:
+            return len(self.sizes.domains) + 2
+        holder = self.sizes.class_holder
+        return max(len(side) for place, side in enumerate(self.sizes.sides) if place != holder)
 
     @property
     def by_gini(self) -> bool:

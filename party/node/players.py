@@ -202,7 +202,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
 
     note_columns(stage.pages, local)
     agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, stage.watching())
-    read = local.disclosed(agreed.own_design) if terms.disguises else None
+    read = local.disclosed(agreed.own_design) if agreed.own_design.sizes else None
     if stage.on_agreed is not None:
         stage.on_agreed(agreed, stage.runs.resumed, read)
     pages = _opened_pages(agreed, stage)

@@ -115,7 +115,7 @@ def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None)
         "peer columns": sorted([name, values] for name, values in theirs.items()),
         "peer data": agreed.commitment.hex(),
     }
-    if agreed.terms.disguises:
+    if agreed.peer_design.sizes:
         names = [*theirs, agreed.terms.class_name]
         groups = agreed.peer_design.groups
         fields["peer groups"] = sorted(sorted(names[column] for column in group) for group in groups)
@@ -290,7 +290,9 @@ class Memory:
 
     def _release(self, agreed: Agreement, copy: bytes | None = None) -> Release:
         release = with_brought(release_of(self.local, Train(agreed.terms), self._peer), agreed, copy)
-        return replace(release, spend=spend_of(self.local, agreed))
+        unsent = ("theta", "groups") if agreed.terms.mines and not agreed.own_design.sizes else ()
+        fields = {name: value for name, value in release.fields.items() if name not in unsent}
+        return replace(release, fields=fields, spend=spend_of(self.local, agreed))
 
     def _overspent(self, release: Release) -> Objection | None:
         if release.spend is None:

@@ -42,7 +42,8 @@ def interrupted(reason: str) -> str:
 def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None) -> list[str]:
     """Say what was agreed and, if a copy of ours leaves, what its receiver reads."""
     terms = agreed.terms
-    copy = [*own_odds(local, agreed.own_design), reading_line(read, "our copy")] if terms.disguises else []
+    own = agreed.own_design
+    copy = [*own_odds(local, own), reading_line(read, "our copy")] if own.sizes else []
     if terms.rules is not None:
         told = f"Agreed with {agreed.peer}: {_rules_text(agreed)}"
         return [told, *copy]

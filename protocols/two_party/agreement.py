@@ -153,7 +153,8 @@ class Opening:
 class Agreement:
     """What both parties know when they have agreed on training.
 
-    `commitment` is the peer's, to its table; `nonces` are those of the `Opening`, and name the run.
+    A side of whose copy nothing crosses has a design of no columns: with `smc` either, and who mines. `commitment` is
+    the peer's, to its table; `nonces` are those of the `Opening`, and name the run.
     """
 
     terms: Terms
@@ -446,8 +447,8 @@ def _records_objection(own: Share, share: Share, are_same: bool, alike: bool) ->
 
 
 def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreement:
+    nothing = RelatedDesign((), (), Fraction(1))
     if not terms.disguises:
-        nothing = RelatedDesign((), (), Fraction(1))
         return Agreement(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
     held = [len(each.values) for each in share.attributes]
@@ -458,4 +459,8 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         peer_design = peer_design.of_first(len(held) - (shared and share.class_values is not None))
     except InputError as error:
         return Objection("theta" if error.field == "theta" else "groups", str(error))
+    if terms.mines and schema.class_attribute.party == local.party:
+        own_design = nothing
+    elif terms.mines:
+        peer_design = nothing
     return Agreement(terms, schema, peer, own_design, peer_design)

@@ -11,7 +11,7 @@ from protocols.facts import CopyFact, Way
 from protocols.messages import DisguisedPage
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Note, Part, Phase, Progress, Role, Save, exchange
+from protocols.role import Note, Part, Phase, Progress, Role, Save, Send, receive
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.inputs import PartyInputs
@@ -28,7 +28,7 @@ def accept_copy(digest: bytes) -> None:
 
 @dataclass(frozen=True)
 class Copies:
-    """What the exchange of copies leaves: our records with the peer's copy, both copies, and our own coins."""
+    """What the exchange of copies leaves: our records with the peer's copy, of rules both copies, and our own coins."""
 
     view: View
     both: View
@@ -38,7 +38,7 @@ class Copies:
 def exchange_copies(
     local: PartyInputs, agreed: Agreement, judge: CopyJudge, known: bytes | None = None
 ) -> Role[Copies]:
-    """Send and receive the disguised copies; without a disguise there are no coins.
+    """Send and receive the disguised copies; who mines only receives. Without a disguise there are no coins.
 
     Args:
         local: What we bring.
@@ -46,7 +46,8 @@ def exchange_copies(
         judge: Is given a digest of the peer's copy, keyed by our secret, before anything that depends on it leaves.
         known: The peer's copy, where both have kept the other's.
 
-    Discloses: our disguised copy, if there is a disguise, and whether we know the peer by another one than its own.
+    Discloses: our disguised copy, if there is a disguise and we do not mine, and whether we know the peer by another
+    one than its own.
 
     Raises:
         PeerError: Its copy does not fit what was agreed.
@@ -64,24 +65,31 @@ def exchange_copies(
         yield Save(Part.COPY, 0, theirs.tobytes())
     else:
         theirs = _read(known, len(copy), peer_design)
-    view = make_view(agreed.schema, local.party, codes, theirs, peer_design)
-    return Copies(view, view_of_copies(view, local.party, copy, own_design), coins)
+    view = make_view(agreed.schema, local.party, codes, theirs if peer_design.sizes else None, peer_design)
+    both = view if agreed.terms.rules is None else view_of_copies(view, local.party, copy, own_design)
+    return Copies(view, both, coins)
 
 
 def _exchange(local: PartyInputs, agreed: Agreement, copy: Codes, judge: CopyJudge) -> Role[Codes]:
     columns = [column.name for column in local.table.attributes[: copy.shape[1]]]
-    yield Note(CopyFact(Way.TOLD, _digest(local, b"own copy", columns, copy)))
-    received: list[Codes] = []
+    if columns:
+        yield Note(CopyFact(Way.TOLD, _digest(local, b"own copy", columns, copy)))
+    received = [copy[:0, :0]] if not agreed.peer_design.sizes else []
     for start in range(0, len(copy), PAGE_RECORDS):
         page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
-        answer = yield from exchange(DisguisedPage(page.tobytes()))
-        received.append(_read(answer.codes, len(page), agreed.peer_design))
+        if columns:
+            yield Send(DisguisedPage(page.tobytes()))
+        if agreed.peer_design.sizes:
+            received.append(_read((yield from receive(DisguisedPage)).codes, len(page), agreed.peer_design))
         yield Progress(Phase.COPIES, start + len(page), len(copy))
     theirs = np.concatenate(received)
-    names = [agreed.schema.columns[column].name for column in peer_columns(agreed.schema, local.party)]
-    digest = _digest(local, b"peer copy", names, theirs)
-    yield Note(CopyFact(Way.LEARNED, digest))
-    yield from settle(judge(digest))
+    objection = None
+    if theirs.shape[1]:
+        names = [agreed.schema.columns[column].name for column in peer_columns(agreed.schema, local.party)]
+        digest = _digest(local, b"peer copy", names, theirs)
+        yield Note(CopyFact(Way.LEARNED, digest))
+        objection = judge(digest)
+    yield from settle(objection)
     return theirs
 
 

@@ -1,7 +1,8 @@
 """One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
 
-    class counts      from who holds the class (none with reveal = "tree")
-    disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
+    class counts      from who holds the class (none with reveal = "tree", or `randomized`)
+    disguised copies  both ways (not for `smc`; of `randomized` to who mines); each side says whether it knows the other
+                      by another one
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)
     the model         a tree level by level; naive Bayes by one batch of counts
@@ -117,9 +118,10 @@ def run(
         record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
         kept: What we have kept of the run, if both go on with it.
 
-    Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), the
-    windows (`hybrid`) or the tree that we mined (`randomized`), the exact counts of the windows (unless `randomized`),
-    and the number of correctly classified test records. The peer's model is the same as ours.
+    Discloses: to the peer, our training class counts if we hold the class (unless `randomized`), our disguised copy
+    (unless `smc`, or we mine), the windows (`hybrid`) or the tree that we mined (`randomized`), the exact counts of the
+    windows (unless `randomized`), and the number of correctly classified test records. The peer's model is the same as
+    ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -160,7 +162,7 @@ class _Run:
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
-        hides = self._terms.hides_counts
+        hides = self._terms.hides_counts or self._terms.mines
         grown, told = yield from self._grow_secretly(record) if hides else self._learn(record)
         self._keep(grown.model)
         yield from confirm_same_model(grown.model.digest())
@@ -168,13 +170,13 @@ class _Run:
 
     def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Grow a tree and show no count."""
-        if self._terms.test:
+        if self._terms.hides_counts and self._terms.test:
             record(Leaving.REST)  # both tables: over many splits the word on the class would show single classes
             seed = split_of(self._local, self._agreed)
             self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
         yield from judge_class(self._local, self._terms, self._train, record)
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
-        if not self._terms.counts_exactly:
+        if self._terms.mines:
             return (yield from self._mine(copies)), 0
         tree, scores = yield from grow_secretly(self._local, self._agreed, copies, self._parts, self._resumed.answers)
         correct = None if scores is None else Correct(float(scores.correct), scores.correct_error)
@@ -186,9 +188,7 @@ class _Run:
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
-        exact = self._terms.counts_exactly
-        grown = yield from self._grow_from_secure_counts(copies, told) if exact else self._mine(copies)
-        return grown, len(told)
+        return (yield from self._grow_from_secure_counts(copies, told)), len(told)
 
     def _split(self, view: View) -> tuple[View, View]:
         return view.rows(self._train), view.rows(self._test)

@@ -86,7 +86,7 @@ def test_noise_is_in_every_count_so_that_none_follows() -> None:
 
 def test_a_run_without_secure_counts_discloses_and_encrypts_nothing() -> None:
     estimated = cost(make_terms(method="randomized"))
-    assert estimated.counts == 2  # of the classes
+    assert estimated.counts == 0
     assert estimated.bytes < 1e6
     assert estimated.memory < cost().memory
 
@@ -100,7 +100,6 @@ def test_the_most_counts_follow_from_splits_window_and_classes() -> None:
     assert cost(limited, records=20, sides=((2, 4), (2, 2, 2))).counts == 2 + (1 + 4 + 5) * 4 * 2
     # nodes on each level, of attributes of 4, 2, 2, 2 and 2 values over 20 records
     assert cost(terms, records=20, sides=((2, 4), (2, 2, 2))).counts == 2 + (1 + 4 + 8 + 10 + 10) * 4 * 2
-    assert cost(make_terms(method="randomized")).counts == 2
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -129,7 +128,6 @@ def test_limits_make_a_run_cheaper() -> None:
 def test_thousands_of_columns_take_longer_than_ten_and_their_tree_is_still_guessed() -> None:
     few, many = (cost(make_terms(method="randomized"), sides=((2,) * half,) * 2) for half in (5, 1000))
     assert many.seconds - few.seconds > 1990 * 10_000 * 2e-6
-    assert many.counts > 0
 
 
 def test_a_wider_window_and_a_larger_tree_cost_more() -> None:

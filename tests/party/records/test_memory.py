@@ -25,7 +25,7 @@ CASE = Case(
     classes=2,
     codes=correlated((2, 3, 2, 2, 2), 20, seed=1),
     groups={"alice": 2, "bob": 2},
-    terms=make_terms(method="randomized"),
+    terms=make_terms(),
 )
 DESIGN = RelatedDesign((), (), Fraction(1))
 AGREED = Agreement(CASE.terms, schema_of((2, 3, 2, 2), 2, alice=2), "bob", DESIGN, DESIGN, b"to the first table")

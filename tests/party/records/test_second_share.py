@@ -120,12 +120,9 @@ class TestASecondChoice:
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
-@pytest.mark.parametrize("method", ["hybrid", "randomized"])
-def test_a_second_copy_of_the_same_table_is_refused_before_answers_leave(
-    alice: Alice, method: str, opens: bool
-) -> None:
+def test_a_second_copy_of_the_same_table_is_refused_before_answers_leave(alice: Alice, opens: bool) -> None:
     """Other coins for the same columns: the same commitment, another copy. Ours leaves, the same as before."""
-    terms = make_terms(method=method, omega=1)
+    terms = make_terms(omega=1)
     assert_built(alice.meet(bob(), terms, opens=opens))
     before = on_record(alice)
     ends = alice.meet(replace(bob(), dataset="other coins"), terms, opens=opens)
@@ -137,3 +134,14 @@ def test_another_method_of_the_same_peer_is_no_second_choice(alice: Alice) -> No
     for method in METHODS:
         assert_built(alice.meet(bob(), make_terms(method=method, omega=1)))
     assert_refused(alice.meet(with_second_column(bob()), make_terms(method="smc")), "peer data")
+
+
+def test_who_mines_has_released_no_copy(alice: Alice) -> None:
+    """Here Bob mines, from the copy of Alice."""
+    assert_built(alice.meet(bob(), make_terms(method="randomized")))
+    assert {"theta", "groups", "peer data"} <= on_record(alice)["case"].keys()
+    assert not {"peer groups", "peer copy"} & on_record(alice)["case"].keys()
+    with read_ledger(alice.folder / "bob-1", bob().secrets.coins) as ledger:
+        theirs = released(ledger.entries())["case"]
+    assert {"peer groups", "peer copy"} <= theirs.keys()
+    assert not {"theta", "groups"} & theirs.keys()

@@ -89,8 +89,7 @@ def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_lea
     assert agreed.commitment == peer.digest(b"commitment")
 
 
-@pytest.mark.parametrize("who", ["alice", "bob"])
-@pytest.mark.parametrize("method", ["hybrid", "randomized"])
+@pytest.mark.parametrize(("method", "who"), [("hybrid", "alice"), ("hybrid", "bob"), ("randomized", "bob")])
 def test_a_peer_that_sends_another_copy_than_before_is_refused_before_gains_leave(method: str, who: str) -> None:
     objecting: dict[str, Any] = {f"{who}_judges_copy": lambda _: Objection(COPY, "canary: our own business")}
     alice, bob, kinds = outcome_of(meet(ONE_HOLDS, terms=make_terms(method=method, omega=1), **objecting))
@@ -102,7 +101,7 @@ def test_a_peer_that_sends_another_copy_than_before_is_refused_before_gains_leav
         TableCommitment,
         HiddenContents,
         JointDigests,
-        ClassCounts,
+        *({ClassCounts} if method == "hybrid" else ()),
         DisguisedPage,
     }
     assert "canary" in str(alice if who == "alice" else bob)

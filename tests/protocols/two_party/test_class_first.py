@@ -94,7 +94,7 @@ def test_a_class_that_names_every_person_is_refused_before_anything_leaves(metho
     assert "the class has one value, or too many" in str(bob.error)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["hybrid", "smc"])
 @pytest.mark.parametrize("records", [0, 1, 9])
 def test_a_class_of_few_training_records_is_refused_before_anything_leaves(method: str, records: int) -> None:
     """None at all included: all who have the value are held out then, and could be counted by the accuracy."""
@@ -229,8 +229,8 @@ def test_where_both_hold_the_class_both_tell_and_compare() -> None:
         assert sum(isinstance(message, HiddenContents) for message in end.sent) == 2  # of the ids, and of the class
 
 
-def test_other_counts_of_a_class_that_both_hold_end_the_run_where_nothing_else_is_counted_exactly() -> None:
-    case = with_class(2, halves(), method="randomized")
+def test_other_counts_of_a_class_that_both_hold_end_the_run() -> None:
+    case = with_class(2, halves())
     alice, _ = both_hold(told("b", lambda values: (values[0] - 1, values[1] + 1)), case)
     assert type(alice.error) is DeviationError
     assert not any(isinstance(message, DisguisedPage) for message in alice.sent)

@@ -75,13 +75,19 @@ def test_how_good_it_is_only_the_class_holder_estimates() -> None:
     assert (b.correct, b.standard_error) == (None, 0.0)
 
 
-def test_where_the_tree_alone_is_revealed_not_even_the_class_counts_cross() -> None:
+@pytest.mark.parametrize("owners", [("alice",), ("alice", "bob")], ids=" and ".join)
+@pytest.mark.parametrize("case", [CASE, ALONE], ids=["counts", "tree"])
+def test_whatever_is_revealed_one_copy_crosses_to_the_miner_and_no_class_counts(
+    case: Case, owners: tuple[str, ...]
+) -> None:
     sent = Transcript()
-    a, b = play(ALONE, sent)
+    a, b = play(replace(case, class_owners=owners), sent)
     crossed = (*sent.sent_by_a, *sent.sent_by_b)
     assert a.tree == b.tree
-    assert 0 < a.tree.depth <= 3
+    assert a.tree.depth > 0
     assert not any(isinstance(message, ClassCounts) for message in crossed)
+    assert not any(isinstance(message, DisguisedPage) for message in sent.sent_by_a)
+    assert [len(message.codes) for message in sent.sent_by_b if isinstance(message, DisguisedPage)] == [2 * 400]
     assert (a.exact_counts_disclosed, a.smc_computations) == (0, 0)
 
 
