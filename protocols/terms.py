@@ -316,7 +316,7 @@ class Terms:
 
     @property
     def hides_counts(self) -> bool:
-        """Whether nobody sees a count, and the tree alone is opened, or which sets are frequent."""
+        """Whether nobody sees a count: a tree is opened, or sent by `randomized`, or which sets are frequent."""
         return self.reveal != Reveal.COUNTS
 
     @property

@@ -14,7 +14,7 @@ from party.node.policy import make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
-from party.records.entries import KnownTree, PeerPages, RunPages, note_columns, recorded_answers, terms_content
+from party.records.entries import KnownAnswers, PeerPages, RunPages, note_columns, recorded_answers, terms_content
 from party.records.journal import RunRecord
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
@@ -209,7 +209,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     stage.show_heads()  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     if terms.hides_counts:
-        kept = KnownTree(recorded_answers(stage.pages.ledger.entries(), stage.pages.peer, local, agreed), kept)
+        kept = KnownAnswers(recorded_answers(stage.pages.ledger.entries(), stage.pages.peer, local, agreed), kept)
 
     def save(item: Save) -> None:
         opened = terms.hides_counts and item.part is Part.ANSWERS

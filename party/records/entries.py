@@ -356,8 +356,8 @@ def column_name(attribute: Attribute) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class KnownTree:
-    """What we remember of a tree that alone is revealed: its answers by the ledger, all else by the journal.
+class KnownAnswers:
+    """What we remember of a run in which nobody sees a count: its answers by the ledger, all else by the journal.
 
     Args:
         answers: The first one first.
@@ -377,7 +377,7 @@ class KnownTree:
 def recorded_answers(
     entries: Iterable[LedgerEntry], peer: PeerName, local: PartyInputs, agreed: Agreement
 ) -> list[bytes]:
-    """Return what this peer and we have opened of the tree of both tables, in runs that asked for the same.
+    """Return what this peer and we have opened of both tables, in runs that asked for the same.
 
     Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
     """

@@ -13,7 +13,7 @@ from math import comb
 
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Schema
-from protocols.tables.table import Expression
+from protocols.tables.table import ROOT, Expression
 from protocols.terms import ALL, Window
 
 _STEPS = 64  # of a bit
@@ -105,7 +105,7 @@ class Allowance:
 
     def levels(self, tree: Tree) -> Iterator[tuple[list[tuple[Expression, Node]], list[int]]]:
         """Yield the nodes of each depth as they were grown, with the places of those that were asked."""
-        level, spent = [(expression, node) for expression, node in tree.walk() if not expression.terms], Fraction(0)
+        level, spent = [(ROOT, tree.root)], Fraction(0)
         while level:
             candidates = [self._candidates(expression) for expression, _ in level]
             asked = self.asked(candidates, spent)

@@ -2,11 +2,12 @@
 
     records           how many, as of a class that all of them have
     disguised copies  both ways (not for `smc`)
-    own sets          both ways: the exact counts of the frequent sets of each side's items (not for `randomized`)
+    own sets          both ways: the exact counts of the frequent sets of each side's items (neither for `randomized`
+                      nor with reveal = "sets")
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)
     the sets of both  level by level; those that the copies leave in doubt are counted exactly (with reveal = "sets" no
-                      count is told: transfers, and of each candidate whether it is frequent)
+                      count is shown, only of each candidate whether it is frequent)
     model digests     both ways, and they must be equal
 
 There is no class: what a run of any learner takes for one is a column of one value, which both sides hold.
@@ -76,10 +77,10 @@ def find_itemsets(
 ) -> Role[FoundTogether]:
     """Play one party's part of a run; arguments as of `training.run`.
 
-    Discloses: to the peer, our disguised copy (unless `smc`); unless `randomized`, the exact counts of the frequent
-    sets of our own items, and the exact count of each set with items of both that is counted: frequent or
-    not, it tells of how many records with its items our items are true; with `reveal = "sets"` only of each such set
-    whether it is frequent. The peer's itemsets are the same as ours.
+    Discloses: to the peer, our disguised copy (unless `smc`); unless `randomized`, with `reveal = "counts"` the exact
+    counts of the frequent sets of our own items, and the exact count of each set with items of both that is counted:
+    frequent or not, it shows of how many records with its items our items are true; with `reveal = "sets"` only of each
+    candidate whether it is frequent. The peer's itemsets are the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.

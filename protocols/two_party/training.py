@@ -5,8 +5,9 @@
                       by another one
     transfers         both ways: a session of them; where counts are encrypted, the key holder's public key
                       (neither for `randomized`)
-    the model         a tree level by level; naive Bayes by one batch of counts
-    accuracy          one number
+    the model         a tree level by level, or by `randomized` sent by who mined it; naive Bayes by one batch of counts
+    accuracy          one number; with reveal = "tree" a table of the held-out records, with noise (of `randomized`
+                      the miner's own estimate, which does not cross)
     model digests     both ways, and they must be equal
 
 Both sides run the same code; which of them chooses, or holds the key, follows from what both know.
@@ -118,10 +119,11 @@ def run(
         record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
         kept: What we have kept of the run, if both go on with it.
 
-    Discloses: to the peer, our training class counts if we hold the class (unless `randomized`), our disguised copy
-    (unless `smc`, or we mine), the windows (`hybrid`) or the tree that we mined (`randomized`), the exact counts of the
-    windows (unless `randomized`), and the number of correctly classified test records. The peer's model is the same as
-    ours.
+    Discloses: to the peer, whether a class is too rare, if we hold it; our disguised copy (unless `smc`, or of
+    `randomized` if we mine), the windows (`hybrid`) or the tree that we mined (`randomized`); unless `randomized`, our
+    training class counts if we hold the class, the exact counts of the windows, and the number of correctly classified
+    test records; with `reveal = "tree"` in place of all counts the tree, and the table of held-out records with our
+    noise. The peer's model is the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
