@@ -7,6 +7,7 @@ evaluator's reply does, and precedes a fact without numbers, since it does not k
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from protocols.counts import Query
 from protocols.role import Fact
@@ -60,10 +61,11 @@ class CountsFact(Fact):
 
 @dataclass(frozen=True, repr=False)
 class MinedFact(Fact):
-    """A tree of so many nodes, mined from the class holder's true columns and the other side's copy."""
+    """A tree of so many nodes and bits, mined from the class holder's true columns and the other side's copy."""
 
     way: Way
     nodes: int
+    bits: Fraction
 
 
 @dataclass(frozen=True, repr=False)

@@ -278,7 +278,7 @@ class TwoPartyNaiveBayes(_TwoPartyClassifier):
     Args:
         first: How many columns are Alice's, or their names; None for half of them.
         counting: How exact counts are made: "oblivious_transfer", or "paillier".
-        min_leaf: Fewest records of a class that is counted by itself; above 1, too many columns are refused.
+        min_leaf: A limit of trees, which naive Bayes does not look at.
         max_values: Most values of a column: the rarest become one, numbers are binned into as many.
         seed: Of the split, where records are held out.
         test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.

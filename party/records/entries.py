@@ -260,8 +260,8 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "windows", {"way": way, "nodes": list(_windows(schema, queries, windows))}
         case CountsFact(way, queries, values):
             return "counts", {"way": way, "nodes": list(_counts(schema, queries, values))}
-        case MinedFact(way, nodes):
-            return "mined tree", {"way": way, "nodes": nodes}
+        case MinedFact(way, nodes, price):
+            return "mined tree", {"way": way, "nodes": nodes, "bits": str(price)}
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
         case SetsFact(way, sets, values):

@@ -188,7 +188,15 @@ class Dealings:
     def bits(self) -> Fraction:
         """The bits that were revealed to the peer: of trees that alone were, however often, and of answers by them."""
         told = (len(people) * bits(self.trees.get(model, 1)) for (model, _), people in self.told.answers.items())
-        return sum((each for _, _, each in self.booked), start=sum(told, start=Fraction(0)))
+        return sum(self.bits_of_runs.values(), start=sum(told, start=Fraction(0)))
+
+    @property
+    def bits_of_runs(self) -> dict[str, Fraction]:
+        """The bits of trees alone, of the runs that asked for the same together."""
+        found: dict[str, Fraction] = {}
+        for asking, _, price in self.booked:
+            found[asking] = found.get(asking, Fraction(0)) + price
+        return found
 
     @property
     def epsilons(self) -> list[Fraction]:
@@ -238,7 +246,8 @@ class Dealings:
         """Book the bits of what is about to be opened, once more if it was before, and keep who may be answered by."""
         if content["kind"] == "model":
             self.trees[content["digest"]] = classes
-        self.booked += _booked(content, terms, columns, classes)
+        again = self.booked if content["kind"] == "mined tree" else []  # the same tree: its miner counts nothing afresh
+        self.booked += [each for each in _booked(content, terms, columns, classes) if each not in again]
 
     def _add_alignment(self, content: Any) -> None:
         """Keep of a pair of lists what is known best of how many are common."""
@@ -261,6 +270,8 @@ def _booked(content: Any, terms: Any, columns: int, classes: int) -> Iterator[Bo
         prices = [(content["what"], path, bits_of_node(columns - len(path), window)) for path in paths]
     elif content["kind"] == "opened" and content["are"] is None and content["what"] == OpenedKind.LABELS:
         prices = [(content["what"], path, bits(classes)) for path in content["paths"]]
+    elif content["kind"] == "mined tree" and content["way"] == Way.TOLD:
+        prices = [(content["kind"], (), Fraction(content["bits"]))]
     for what, path, price in prices:
         node = frozenset((column, value) for column, value in path)
         yield str(counting_of(terms)), (what, node), price

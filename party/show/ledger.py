@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
         yield f"  {head}:"
         yield from (f"    {_named_text(each)}" for each in (told.named if side is told.told else ()))
         yield from (f"    {line}" for line in _side_lines(side))
+        yield from (f"    {line}" for line in (_bits_lines(told) if side is told.told else ()))
         if noisy.numbers or noisy.opened:
             yield f"    with noise, epsilon {_sum_text(told.epsilons)} against each side:"
             yield from (f"      {line}" for line in _side_lines(noisy, "counts"))
@@ -40,6 +42,15 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     if full and told.learned.itemsets:
         yield "  Every exact count of a set of items that we know:"
         yield from (f"    {_node_text(path)}: {count}" for path, count in told.learned.itemsets.items())
+
+
+def _bits_lines(told: Dealings) -> Iterator[str]:
+    runs = list(told.bits_of_runs.values())
+    parts = [f"run on terms of its own: {ceil(bits):,}" for bits in runs] if len(runs) > 1 else []
+    if answers := told.bits - sum(runs):
+        parts.append(f"answers by them: {ceil(answers):,}")
+    if told.bits:
+        yield f"at most {ceil(told.bits):,} bits of trees alone{''.join(f'; {part}' for part in parts)}"
 
 
 def _named_text(content: Any) -> str:

@@ -53,7 +53,7 @@ def mine(train: View, class_counts: Sequence[int], growth: Growth, allowance: Al
     if max(levels.values(), default=0) > len(train):
         raise InputError(_TOO_WIDE)
     message = SentTree(tuple(~node.label if isinstance(node, Leaf) else node.attribute for _, node in tree.nodes()))
-    yield Note(MinedFact(Way.TOLD, len(message.nodes)))
+    yield Note(MinedFact(Way.TOLD, len(message.nodes), allowance.spent(tree)))
     yield Send(message)
     return _read(message, train.schema, len(train), growth)
 
@@ -92,7 +92,7 @@ def receive_mined(schema: Schema, records: int, growth: Growth, allowance: Allow
     message = yield from receive(SentTree)
     tree = _read(message, schema, records, growth)
     _require(not _beyond(tree, allowance))
-    yield Note(MinedFact(Way.LEARNED, len(message.nodes)))
+    yield Note(MinedFact(Way.LEARNED, len(message.nodes), allowance.spent(tree)))
     return tree
 
 

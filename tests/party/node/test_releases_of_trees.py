@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,11 @@ from party.node.budget import Account
 from party.records.entries import RunPages, recorded_answers
 from party.records.tally import dealings
 from party.settings.party import LifeBounds
+from party.show.ledger import dealings_lines
 from protocols.errors import DisagreementError
 from protocols.learning.tree import Split
 from protocols.role import Fact
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedFact
 from protocols.tables.table import Table
 from protocols.two_party.inputs import PartyInputs
@@ -224,3 +227,21 @@ def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_no
             assert account.answers_left(model) == (None if most is None else max(0, int(most - spent)))
             assert account.answers_left(bytes(32)) is None
     assert 0 < spent <= 11
+
+
+def test_a_mined_tree_is_of_its_bits_once_at_who_mines(tmp_path: Path) -> None:
+    """Its receiver tells no more of its columns than its copy."""
+    terms = make_terms(method="randomized", reveal="tree", max_depth=2, theta=Fraction(4, 5), most_bits=12)
+    sessions = Sessions(tmp_path, replace(CASE, codes=CLASSES, terms=terms), ANY_ODDS)
+    sessions.run()
+    tree = trained(sessions.run()[1]).outcome.tree
+    told = Allowance(tree.schema, 2, most=Fraction(12)).spent(tree)
+    assert 1 < told <= 12
+    assert [bits_of(sessions, party) for party in ("alice", "bob")] == [0, told]
+    with sessions.ledger("bob") as ledger:
+        lines = [line for each in dealings(ledger.entries()) for line in dealings_lines(each, full=False)]
+    assert f"    at most {ceil(told)} bits of trees alone" in lines
+    let(sessions, "bob", "most_bits = 12")
+    sessions.case = replace(sessions.case, terms=replace(terms, max_depth=1))
+    ends = sessions.both_errors()
+    assert {getattr(end, "field", None) for end in ends} == {"most_bits"}
