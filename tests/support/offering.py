@@ -22,6 +22,7 @@ from protocols.learning.naive_bayes import Model, bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
 from protocols.tables.schema import Attribute, Schema
+from protocols.terms import Terms
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import TEST_BITS, Case, make_terms
@@ -54,6 +55,10 @@ TREE = Tree(
     ),
 )
 BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])))
+_NAMED = {
+    "columns": [each.name for each in SCHEMA.attributes],
+    "class": {"values": list(SCHEMA.class_attribute.values)},
+}
 AGES = {"p1": "old", "p2": "young", "p3": "old", "p4": "young"}
 CITIES = {"p4": "Oslo", "p3": "Rome", "p2": "Oslo", "p1": ""}
 EXPECTED = {"p1": "no", "p2": "yes", "p3": "yes", "p4": "yes"}
@@ -70,6 +75,7 @@ class Offering:
     models: dict[str, Model] = field(default_factory=lambda: {"alice": TREE, "bob": TREE})
     killed: str = ""
     at: int = -1
+    made_by: Terms = CASE.terms
     sent: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,7 +93,7 @@ class Offering:
         tables = [local.digest(b"contents").hex(), ""]
         with locked_folder(self.folder / party) as held, open_ledger(held, local.secrets.coins) as ledger:
             pages = PeerPages(ledger, peer)
-            pages.write("run", {**run, "terms": terms_content(CASE.terms), "tables": tables})
+            pages.write("run", {**run, "terms": terms_content(self.made_by), "tables": tables, **_NAMED})
             pages.write("model", {**run, "digest": model})
 
     def terms(self, **changes: object) -> PredictionTerms:

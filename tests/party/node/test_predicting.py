@@ -239,3 +239,18 @@ def test_rows_of_ids_and_items_are_read_as_the_columns_of_the_model(tmp_path: Pa
     offer = load_offer(read_party_config(settings, TEST_BITS), pair.folder / "items.json", rows)
     assert offer.shared.people == ("p1", "p2", "p4")
     assert offer.shared.codes[:, 1].tolist() == [0, 0, 1]
+
+
+def test_no_more_people_are_answered_about_than_bits_are_left_beside_the_tree(tmp_path: Path) -> None:
+    """Of two classes an answer is one bit; what has been answered is not asked for again."""
+    pair = Offering(tmp_path, "most_bits = 3", made_by=make_terms(method="smc", reveal="tree", max_depth=2))
+    ends = pair.play()
+    assert_not_answered(ends, "budget")
+    assert "most_bits leaves answers about 3 people beside the trees that were revealed, 4 are asked for" in str(
+        ends[0]
+    )
+    assert pair.dealings("alice").bits == 0
+    for rows in (pair.ages, pair.cities):
+        del rows["p4"]
+    assert len(pair.learned()) == 3
+    assert pair.dealings("alice").bits == 3
