@@ -229,6 +229,10 @@ class Terms:
             return
         if self.class_name != EVERYONE:
             raise TermError("class", "is not for rules: they are about all columns alike")
+        if self.rules.min_threshold is not None and self.reveal != Reveal.SETS:
+            raise TermError(
+                "reveal", 'must be "sets" with min_threshold: with counts, `cotally rules` asks for rules afterwards'
+            )
         for field in ("test", "noise", "max_depth"):
             if getattr(self, field):
                 raise TermError(field, "is not for rules")

@@ -149,6 +149,13 @@ class RuleThreshold:
             raise InputError(f"must be one of {', '.join(known)}", field="metric")
 
 
+def threshold_of(metric: str | None, least: Fraction | None) -> RuleThreshold | None:
+    """Return a threshold of which one part may be the usual; None for no threshold."""
+    given = {"metric": metric, "least": least}
+    given = {name: value for name, value in given.items() if value is not None}
+    return RuleThreshold(**given) if given else None  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FoundSets:
     """Frequent itemsets by the numbers of their items, those of fewest items first.
@@ -302,15 +309,30 @@ def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColum
     return {**itemset_columns(as_found, names, confidence), "settled": settled}
 
 
-def rules_of(found: JointItemsets, wanted: RuleThreshold, confidence: float = CONFIDENCE) -> ResultColumns:
+def rules_of(
+    found: JointItemsets, wanted: RuleThreshold | None = None, confidence: float = CONFIDENCE
+) -> ResultColumns:
     """Return the rules that reach a threshold; `settled` tells whether all three supports of one are exact.
 
-    The error of a confidence is at most what stands there: that of estimates is not known better.
+    The error of a confidence is at most what stands there: that of estimates is not known better. Of rules without
+    counts there are the items alone, of those that reach the threshold of the run.
 
     Raises:
-        InputError: The confidence is not between 0 and 1, both excluded.
+        InputError: The confidence is not between 0 and 1, both excluded; or no count is known, and the run has compared
+            no rule, or with another threshold.
     """
     names = item_names(found)
+    if (reached := found.reached) is not None:
+        if wanted is not None and (wanted.metric, wanted.least) != (reached.metric, reached.least):
+            raise InputError(
+                f"the run asked which rules have a {reached.metric} of {reached.least} or more, and no more is known: "
+                "leave metric and min_threshold out"
+            )
+        name = dict(zip(items_of(found.attributes), names, strict=True))
+        sides = zip(*reached.rules, strict=True) if reached.rules else ((), ())
+        listed = [[frozenset(name[term] for term in each) for each in side] for side in sides]
+        return dict(zip(("antecedents", "consequents"), listed, strict=True))
+    wanted = RuleThreshold() if wanted is None else wanted
     columns = rule_columns(found.rules(), names, confidence, wanted)
     term = dict(zip(names, items_of(found.attributes), strict=True))
     settled = [
@@ -331,14 +353,16 @@ def joint_itemsets(path: Path | str, confidence: float = CONFIDENCE) -> Any:  # 
 
 def joint_rules(
     path: Path | str,
-    metric: str = "confidence",
-    min_threshold: Fraction | float | str = Fraction(4, 5),
+    metric: str | None = None,
+    min_threshold: Fraction | float | str | None = None,
     confidence: float = CONFIDENCE,
 ) -> Any:  # a pandas DataFrame
     """Return the rules of such a file whose `metric` is at least `min_threshold`, with mlxtend's columns.
 
+    By default a confidence of 4/5, or what the run compared where no count is known.
+
     Raises:
         InputError: The file cannot be used, or an argument is out of range.
     """
-    wanted = RuleThreshold(metric, exact_of(min_threshold, "min_threshold", "a number"))
-    return result_frame(rules_of(read_itemsets(Path(path)), wanted, confidence))
+    least = None if min_threshold is None else exact_of(min_threshold, "min_threshold", "a number")
+    return result_frame(rules_of(read_itemsets(Path(path)), threshold_of(metric, least), confidence))

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from party.association.mining import RuleThreshold, rules_of, sets_of, write_result
+from party.association.mining import rules_of, sets_of, threshold_of, write_result
 from party.cli.outputs import fraction, settle_outputs
 from party.data import check_table_name
 from party.models.any_file import model_json, read_result
@@ -50,7 +50,8 @@ def command_show(arguments: argparse.Namespace) -> int:
 
 def command_rules(arguments: argparse.Namespace) -> int:
     """Print the first ones, and write all."""
-    wanted = RuleThreshold(arguments.metric, fraction("--min-threshold", arguments.min_threshold))
+    least = arguments.min_threshold
+    wanted = threshold_of(arguments.metric, None if least is None else fraction("--min-threshold", least))
     settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)
     check_table_name(arguments.output)
     found = read_result(arguments.model)

@@ -3,19 +3,21 @@
 `cotally-itemsets/1` is JSON: `{"format", "records", "min_support": "1/20", "least", "undecided", "attributes":
 [{"party", "name", "values"}, ...], "sets": [{"items": [[column, value], ...], "count", "variance", "settled"}, ...]}`,
 items as positions, counts and variances as fractions in text, in the order of the number of items and then of the
-items. `cotally-sets/1` is the same of sets whose counts nobody knows: of each there are the items alone.
+items. `cotally-sets/1` is the same of sets whose counts nobody knows: of each there are the items alone. It has `rules`
+besides: null if none was asked about, else `{"metric", "min_threshold", "reached": [[antecedent, consequent], ...]}`.
 
 The reader trusts nothing: a file that breaks any rule is refused with the place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
 from party.models.strict_json import attribute_of, compact, list_of, parsed, read_format, record_of, refuse, text_of
-from protocols.association.joint import JointItemsets, JointSet
+from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.association.own_sets import TermSet
+from protocols.rule_terms import RuleMetric
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Term
 
@@ -38,11 +40,24 @@ def itemsets_json(found: JointItemsets) -> str:
         "min_support": str(found.threshold),
     }
     top = compact({**head, "least": found.least, "undecided": found.undecided})[:-1]
-    return f'{top},\n "attributes": [\n  {attributes}],\n "sets": [\n  {sets}]}}\n'
+    rules = "" if found.has_counts else f',\n "rules": {_rules_text(found.reached)}'
+    return f'{top},\n "attributes": [\n  {attributes}],\n "sets": [\n  {sets}]{rules}}}\n'
+
+
+def _rules_text(reached: ReachedRules | None) -> str:
+    if reached is None:
+        return "null"
+    rules = ",\n  ".join(compact([_items(side) for side in rule]) for rule in reached.rules)
+    top = compact({"metric": reached.metric, "min_threshold": str(reached.least)})[:-1]
+    return f'{top}, "reached": [\n  {rules}]}}'
+
+
+def _items(terms: TermSet) -> list[list[int]]:
+    return [[term.column, term.value] for term in terms]
 
 
 def _set_content(each: JointSet, has_counts: bool) -> dict[str, object]:
-    items = [[term.column, term.value] for term in each.terms]
+    items = _items(each.terms)
     if not has_counts:
         return {"items": items}
     return {"items": items, "count": str(each.count), "variance": str(each.variance), "settled": each.settled}
@@ -64,11 +79,13 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
         ModelError: It is not a `cotally-itemsets/1` in every detail.
     """
     keys = {"format", "records", "min_support", "least", "undecided", "attributes", "sets"}
-    top = record_of(parsed(data), "the file", keys)
+    content = parsed(data)
+    without = isinstance(content, dict) and content.get("format") == WITHOUT_COUNTS
+    top = record_of(content, "the file", keys | {"rules"} if without else keys)
     if top["format"] not in (FORMAT, WITHOUT_COUNTS):
         refuse("format", f"must be {FORMAT!r}")
     least = _count(top["least"], "least", 1)
-    unknown = Fraction(least) if top["format"] == WITHOUT_COUNTS else None
+    unknown = Fraction(least) if without else None
     attributes = tuple(
         _attribute(value, f"attributes[{position}]")
         for position, value in enumerate(list_of(top["attributes"], "attributes"))
@@ -98,7 +115,29 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
         kept=tuple(sets.values()),
         undecided=_count(top["undecided"], "undecided", 0),
         has_counts=unknown is None,
+        reached=_rules(top["rules"], attributes, sets) if without else None,
     )
+
+
+def _rules(value: object, attributes: tuple[Attribute, ...], sets: Collection[TermSet]) -> ReachedRules | None:
+    """Read the rules of sets that are listed, each of them once."""
+    if value is None:
+        return None
+    entry, rules = record_of(value, "rules", {"metric", "min_threshold", "reached"}), list[tuple[TermSet, TermSet]]()
+    if entry["metric"] not in list(RuleMetric):
+        refuse("rules.metric", f"must be one of {', '.join(RuleMetric)}")
+    for position, pair in enumerate(list_of(entry["reached"], "rules.reached")):
+        place = f"rules.reached[{position}]"
+        sides = [_terms(side, place, attributes) for side in list_of(pair, place)]
+        if len(sides) != len(("antecedent", "consequent")) or tuple(sorted(sum(sides, ()))) not in sets:
+            refuse(place, "must be two parts of a set that is listed")
+        rules.append((sides[0], sides[1]))
+    if len(set(rules)) != len(rules):
+        refuse("rules.reached", "has a rule twice")
+    least = _fraction(entry["min_threshold"], "rules.min_threshold")
+    if least <= 0:
+        refuse("rules.min_threshold", "must be above 0")
+    return ReachedRules(RuleMetric(entry["metric"]), least, tuple(rules))
 
 
 def _attribute(value: object, place: str) -> Attribute:
@@ -113,10 +152,7 @@ def _is_of_both(terms: TermSet, attributes: tuple[Attribute, ...]) -> bool:
 def _set(value: object, place: str, attributes: tuple[Attribute, ...], unknown: Fraction | None) -> JointSet:
     keys = {"items", "count", "variance", "settled"} if unknown is None else {"items"}
     entry = record_of(value, place, keys)
-    terms = tuple(_term(item, f"{place}.items", attributes) for item in list_of(entry["items"], f"{place}.items"))
-    columns = [term.column for term in terms]
-    if not columns or columns != sorted(set(columns)):
-        refuse(f"{place}.items", "must be of different columns, in their order")
+    terms = _terms(entry["items"], f"{place}.items", attributes)
     if unknown is not None:
         return JointSet(terms, unknown, settled=False)
     if type(entry["settled"]) is not bool:
@@ -128,6 +164,14 @@ def _set(value: object, place: str, attributes: tuple[Attribute, ...], unknown: 
     if entry["settled"] and (variance or count < 0 or count.denominator != 1):
         refuse(place, "is settled, but its count is not exact")
     return JointSet(terms, count, variance, entry["settled"])
+
+
+def _terms(value: object, place: str, attributes: tuple[Attribute, ...]) -> TermSet:
+    terms = tuple(_term(item, place, attributes) for item in list_of(value, place))
+    columns = [term.column for term in terms]
+    if not columns or columns != sorted(set(columns)):
+        refuse(place, "must be of different columns, in their order")
+    return terms
 
 
 def _threshold(value: object) -> Fraction:

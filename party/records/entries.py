@@ -29,7 +29,7 @@ from protocols.messages import SignedHead
 from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact, Kept, Part, Save
-from protocols.rule_terms import RuleTerms
+from protocols.rule_terms import RuleMetric, RuleTerms
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import Expression
@@ -214,7 +214,9 @@ def terms_content(terms: Terms) -> dict[str, object]:
     content = {name: value if type(value) in plain else str(value) for name, value in vars(terms).items()}
     rules = terms.rules
     if rules is not None:
-        content["rules"] = {**vars(rules), "min_support": str(rules.min_support), "absent": list(rules.absent)}
+        fractions = ("min_support", "min_threshold")
+        told = {name: str(value) if name in fractions and value else value for name, value in vars(rules).items()}
+        content["rules"] = {**told, "absent": list(rules.absent)}
     return content
 
 
@@ -226,6 +228,9 @@ def terms_of(content: Mapping[str, Any]) -> Terms:
     values["omega"] = content["omega"]
     if rules is not None:
         limits = {**rules, "min_support": Fraction(rules["min_support"]), "absent": tuple(rules["absent"])}
+        if (least := rules.get("min_threshold")) is not None:
+            limits["min_threshold"] = Fraction(least)
+        limits["metric"] = RuleMetric(rules.get("metric", RuleMetric.CONFIDENCE))
         values["rules"] = RuleTerms(**limits)
     return Terms(**values)
 
@@ -267,8 +272,13 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
         case SetsFact(way, sets, values):
             told = None if values is None else list(values)
             return "itemsets", {"way": way, "sets": [_path(schema, each) for each in sets], "counts": told}
-        case OpenedFact(what, nodes, values):
-            return "opened", {"way": Way.BOTH, "what": what, **_opened(schema, what, nodes, values)}
+        case OpenedFact(what, nodes, values, consequents):
+            return "opened", {
+                "way": Way.BOTH,
+                "what": what,
+                **_opened(schema, what, nodes, values),
+                **_rules(schema, consequents),
+            }
         case ModelFact(digest):
             return "model", {"way": Way.BOTH, "digest": digest.hex()}
         case _:
@@ -282,12 +292,18 @@ def _opened(
     words: Mapping[OpenedKind, Sequence[str]] = {
         OpenedKind.LEAVES: ("split", "leaf"),
         OpenedKind.SETS: ("rare", "frequent"),
+        OpenedKind.RULES: ("below", "reached"),
         OpenedKind.LABELS: schema.class_attribute.values,
         OpenedKind.SPLITS: [column_name(each) for each in schema.attributes],
     }
     of_nodes = what is not OpenedKind.SCORES
     are = None if values is None else [words[what][value] if of_nodes else value for value in values]
     return {"paths": [_path(schema, node) for node in nodes], "are": are}
+
+
+def _rules(schema: Schema, consequents: Sequence[Expression]) -> Content:
+    """Name the other sides of rules, whose antecedents are the paths."""
+    return {"consequents": [_path(schema, each) for each in consequents]} if consequents else {}
 
 
 def _design(way: Way, run: RunPages) -> dict[str, object]:

@@ -83,8 +83,9 @@ class Side:
         """Add what was opened of nodes: a run that goes on opens some of them again."""
         if content["what"] == OpenedKind.SCORES:
             self.opened[content["what"], frozenset(), terms] = str(content["are"])
-        for at, path in enumerate(content["paths"]):
-            node = frozenset((column, value) for column, value in path)
+        sides = content.get("consequents", [[]] * len(content["paths"]))
+        for at, (path, rest) in enumerate(zip(content["paths"], sides, strict=True)):
+            node = frozenset([*map(tuple, path), *((f"=> {column}", value) for column, value in rest)])
             self.opened[content["what"], node, terms] = None if content["are"] is None else content["are"][at]
 
     def add_answers(self, content: Any) -> None:

@@ -13,7 +13,7 @@ from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import BLANKS, Section, read_toml, read_window
 from protocols.errors import InputError
 from protocols.jobs import Train
-from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
+from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleMetric, RuleTerms
 from protocols.terms import (
     ALL,
     EVERYONE,
@@ -34,7 +34,7 @@ from protocols.terms import (
 RULES: Final = "rules"
 RULE_KEYS: Final = (
     "learner", "method", "theta", "counting", "key_bits", "min_leaf", "reveal",
-    "min_support", "max_len", "most_sets", "absent",
+    "min_support", "max_len", "most_sets", "absent", "metric", "min_threshold",
 )  # fmt: skip
 USUAL_THETA: Final = "2/3"
 """As far from 1/2 as the usual `[agree] odds` allow: nearer to it, estimates say less, and leave no set uncounted."""
@@ -55,6 +55,8 @@ def read_rules(job: Section, key_floor: int) -> Terms:
             max_len=job.integer("max_len", 1, MOST_LENGTH, _USUAL_LENGTH),
             most_sets=job.integer("most_sets", 0, MOST_SETS, _USUAL_SETS),
             absent=tuple(dict.fromkeys(map(plain_text, job.texts("absent", ())))),
+            metric=RuleMetric(job.text("metric", RuleMetric.CONFIDENCE)),
+            min_threshold=job.fraction("min_threshold") if "min_threshold" in job.names else None,
         )
     except InputError as error:
         if error.field is None:

@@ -85,7 +85,8 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
         revealed: What it has revealed.
     """
     if run.terms.rules is not None and run.terms.hides_counts:
-        return [_SETS.format(run.terms.rules.most_sets), _DEVIATES]
+        rules = "" if run.terms.rules.min_threshold is None else f"{_RULES.format(**vars(run.terms.rules))} "
+        return [f"{_SETS.format(run.terms.rules.most_sets)} {rules}{_READS}", _DEVIATES]
     if run.terms.hides_counts and not run.terms.counts_exactly:
         return [_TREE_ALONE, _COPIES]
     if run.terms.hides_counts:
@@ -108,10 +109,9 @@ def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]
     return [f"This run reveals at most {run.most:,} {kind}, {whatever}{guess}, if the peer has columns like ours."]
 
 
-_SETS = (
-    "This run reveals no count, but of at most {:,} sets with items of both sides which are frequent. "
-    "A partner that chose its items can read single people from that."
-)
+_SETS = "This run reveals no count, but of at most {:,} sets with items of both sides which are frequent."
+_RULES = "As far as these are fewer, it reveals which of their rules have a {metric} of {min_threshold} or more."
+_READS = "A partner that chose its items can read single people from that."
 _TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
 _COPIES = "It also reveals a disguised copy of each side. Only who holds the class can estimate how good the tree is."
 _BITS = (

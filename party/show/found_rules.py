@@ -21,7 +21,8 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
         most = terms.rules.most_told if terms.rules else 0
         yield from amount_lines(Assessment(terms, most, likely=None), revealed_by(ended))
         if terms.hides_counts:
-            yield f"{found.counted:,} sets with items of both were asked about"
+            rules = "" if found.itemsets.reached is None else ", and rules of them,"
+            yield f"{found.counted:,} sets with items of both{rules} were asked about"
         else:
             yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
     if found.withheld:
@@ -31,7 +32,7 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
         )
     listing = (
         f"`cotally rules {model}` lists the rules"
-        if found.itemsets.has_counts
+        if found.itemsets.has_counts or found.itemsets.reached is not None
         else f"`cotally show {model}` lists them"
     )
     yield f"Wrote {model}: {listing}"

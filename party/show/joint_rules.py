@@ -15,12 +15,14 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
     """Say which counts are estimates, and how many sets are left undecided."""
     estimated = sum(not each.settled for each in found.frequent)
     if not found.has_counts:
-        yield "how many records have each of them is not known, nor how sure a rule is"
+        sure = "" if found.reached is None else " beyond that"
+        yield f"how many records have each of them is not known, nor how sure a rule is{sure}"
     elif estimated:
         yield f"{estimated:,} of them have estimated counts, from both disguised copies; all others are exact"
     if found.undecided:
         theta = ", or take theta further from 1/2" if found.has_counts else ""
-        yield f"{found.undecided:,} sets were left out undecided: raise most_sets{theta}"
+        what = "sets" if found.reached is None else "sets and rules"
+        yield f"{found.undecided:,} {what} were left out undecided: raise most_sets{theta}"
 
 
 def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None = None) -> Iterator[Block]:
@@ -40,6 +42,7 @@ def uncounted_lines(found: JointItemsets, most_items: int | None = None) -> Iter
     yield from (f"  {set_text(each)}" for each in sets[:_LISTED])
     if len(sets) > _LISTED:
         yield f"{len(sets) - _LISTED:,} more sets are in the file"
+    yield from reached_lines(found)
     yield from doubt_lines(found)
 
 
@@ -55,9 +58,25 @@ def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
     return replace(found, kept=tuple(each for each in found.kept if len(each.terms) <= most_items))
 
 
-def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold, width: int | None) -> Iterator[Block]:
+def reached_lines(found: JointItemsets) -> Iterator[str]:
+    """Yield the first rules of which it is known that they reach the threshold of the run, and no number."""
+    if (reached := found.reached) is None:
+        return
+    columns = rules_of(found)
+    rules = list(zip(columns["antecedents"], columns["consequents"], strict=True))
+    yield f"{len(rules):,} rules of a {reached.metric} of {float(reached.least):g} or more"
+    yield from (f"  {set_text(first)} => {set_text(rest)}" for first, rest in rules[:_LISTED])
+    if len(rules) > _LISTED:
+        yield f"{len(rules) - _LISTED:,} more rules are in the file"
+
+
+def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold | None, width: int | None) -> Iterator[Block]:
     """Yield the rules whose confidence is surely highest."""
-    columns = rules_of(found, wanted)
+    columns, wanted = rules_of(found, wanted), wanted or RuleThreshold()
+    if found.reached is not None:
+        yield from reached_lines(found)
+        yield from doubt_lines(found)
+        return
     rules: Sequence[object] = columns["antecedents"]
     yield f"{len(rules):,} rules of a {wanted.metric} of {float(wanted.least):g} or more"
     yield from rule_blocks(columns, width)

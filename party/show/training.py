@@ -83,7 +83,8 @@ def _counting(terms: Terms) -> str:
 
 
 def _looked_for(terms: Terms) -> str:
-    told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name != "absent"]
+    hidden = {"absent"} if terms.rules and terms.rules.min_threshold else {"absent", "metric", "min_threshold"}
+    told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name not in hidden]
     absent = terms.rules.absent if terms.rules else ()
     none = [f"absent {printable(', '.join(absent))}"] if absent else []
     return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])

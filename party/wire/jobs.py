@@ -7,7 +7,7 @@ from typing import Final
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
-from protocols.rule_terms import RuleTerms
+from protocols.rule_terms import RuleMetric, RuleTerms
 from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Reveal, TermError, Terms
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
@@ -92,16 +92,25 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
 
 
 def _rules(proto: wire.RuleTerms) -> RuleTerms:
-    support = read_fraction("min_support", proto.min_support)
+    support = read_fraction("rules", proto.min_support)
+    least = read_fraction("rules", proto.min_threshold) if proto.min_threshold else None
     try:
-        return RuleTerms(support, proto.max_len, proto.most_sets, tuple(proto.absent))
+        metric = RuleMetric(proto.metric)
+        return RuleTerms(support, proto.max_len, proto.most_sets, tuple(proto.absent), metric, least)
     except InputError as error:
         raise TermError("rules", str(error)) from None
 
 
 def _rules_to_wire(terms: RuleTerms) -> wire.RuleTerms:
     support = fraction_text(terms.min_support)
-    return wire.RuleTerms(min_support=support, max_len=terms.max_len, most_sets=terms.most_sets, absent=terms.absent)
+    return wire.RuleTerms(
+        min_support=support,
+        max_len=terms.max_len,
+        most_sets=terms.most_sets,
+        absent=terms.absent,
+        metric=terms.metric,
+        min_threshold="" if terms.min_threshold is None else fraction_text(terms.min_threshold),
+    )
 
 
 def fraction_text(value: Fraction) -> str:

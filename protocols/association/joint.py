@@ -21,6 +21,7 @@ from protocols.association.own_sets import TermSet
 from protocols.association.rules import MinedRules, RuleEstimate, Supports
 from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
+from protocols.rule_terms import RuleMetric
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import Term
 
@@ -49,6 +50,21 @@ class JointSet:
         return sqrt(max(float(self.variance), 0.0))
 
 
+@dataclass(frozen=True)
+class ReachedRules:
+    """Rules that reach a threshold, and of each nothing else.
+
+    Args:
+        metric: What of them does.
+        least: The threshold.
+        rules: Antecedent and consequent of each.
+    """
+
+    metric: RuleMetric
+    least: Fraction
+    rules: tuple[tuple[TermSet, TermSet], ...]
+
+
 @dataclass(frozen=True, repr=False)
 class JointItemsets:
     """What two parties have found together.
@@ -59,8 +75,9 @@ class JointItemsets:
         threshold: `s_min`, a share.
         least: The fewest records of a frequent set.
         kept: The sets that are frequent, or may be; all subsets of one are among them.
-        undecided: How many sets were left out since nobody knows whether they are frequent.
+        undecided: How many sets were left out since nobody knows whether they are frequent; rules too, if asked about.
         has_counts: Whether counts are known; else only that each set has `least` records or more, and items of both.
+        reached: The rules that were found without counts; None if none was asked about.
     """
 
     attributes: tuple[Attribute, ...]
@@ -70,6 +87,7 @@ class JointItemsets:
     kept: tuple[JointSet, ...]
     undecided: int = 0
     has_counts: bool = True
+    reached: ReachedRules | None = None
 
     @property
     def frequent(self) -> tuple[JointSet, ...]:
@@ -88,7 +106,8 @@ class JointItemsets:
         """
         if not self.has_counts:
             raise InputError(
-                'these sets have no counts, so nobody knows how sure a rule is: reveal = "counts" in the job has them'
+                "these sets have no counts, so nobody knows how sure a rule is: min_threshold in the job asks which "
+                'rules reach it, reveal = "counts" has the counts'
             )
         every = sum(2 ** len(whole.terms) - 2 for whole in self.frequent)
         if every > MOST_RULES:
@@ -140,6 +159,8 @@ class JointItemsets:
         for each in self.kept:
             items = " ".join(f"{term.column}={term.value}" for term in each.terms)
             yield f"{items}: {each.count} {each.variance} {each.settled}"
+        if self.reached is not None:
+            yield f"{self.reached.metric} {self.reached.least} {self.reached.rules}"
 
 
 def items_of(attributes: Iterable[Attribute], absent: Iterable[str] = ()) -> list[Term]:

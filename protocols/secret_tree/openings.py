@@ -26,6 +26,7 @@ class OpenedKind(StrEnum):
     LABELS      the class of a leaf
     SPLITS      by which attribute a node is split, as its place among the node's candidates
     SETS        whether a set of items of both parties reaches a threshold: 1 if it does (`two_party.opened_sets`)
+    RULES       whether a rule, its antecedent and its consequent, reaches one: 1 if it does (likewise)
     SCORES      how many held-out records have which label, by class, with the noise of both sides (`held_out`)
     """
 
@@ -33,6 +34,7 @@ class OpenedKind(StrEnum):
     LABELS = "labels"
     SPLITS = "splits"
     SETS = "sets"
+    RULES = "rules"
     SCORES = "scores"
 
 
@@ -40,12 +42,13 @@ class OpenedKind(StrEnum):
 class OpenedFact(Fact):
     """What is opened of these nodes, of `SCORES` none; `values` are None while nobody knows them.
 
-    Of `SPLITS` they are attributes, of `SCORES` numbers, label by label.
+    Of `SPLITS` they are attributes, of `SCORES` numbers, label by label. Of `RULES` nodes are the antecedents.
     """
 
     what: OpenedKind
     nodes: tuple[Expression, ...]
     values: tuple[int, ...] | None
+    consequents: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,13 +57,15 @@ class Lane:
 
     Args:
         place: Of its lane.
-        node: Its path.
+        node: Its path; of a rule the antecedent.
         values: What each number that may be opened of it stands for.
+        consequent: Of a rule.
     """
 
     place: int
     node: Expression
     values: Sequence[int]
+    consequent: Expression | None = None
 
 
 def open_lanes(gates: Gates, what: OpenedKind, wires: Uint64s, lanes: Sequence[Lane]) -> Role[list[int]]:
@@ -75,12 +80,13 @@ def open_lanes(gates: Gates, what: OpenedKind, wires: Uint64s, lanes: Sequence[L
     if not lanes:
         return []
     nodes = tuple(lane.node for lane in lanes)
-    yield Note(OpenedFact(what, nodes, None))
+    consequents = tuple(lane.consequent for lane in lanes if lane.consequent is not None)
+    yield Note(OpenedFact(what, nodes, None, consequents))
     both = yield from gates.opened(wires_of(bits_of_lanes(wires)[:, [lane.place for lane in lanes]]))
     bits = bits_of_lanes(both)[:, : len(lanes)].astype(np.int64)
     numbers = [int(number) for number in (bits << np.arange(len(bits))[:, None]).sum(0)]
     if not all(number < len(lane.values) for number, lane in zip(numbers, lanes, strict=True)):
         raise DeviationError
     values = [lane.values[number] for number, lane in zip(numbers, lanes, strict=True)]
-    yield Note(OpenedFact(what, nodes, tuple(values)))
+    yield Note(OpenedFact(what, nodes, tuple(values), consequents))
     return values

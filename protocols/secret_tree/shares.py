@@ -39,13 +39,14 @@ class SharedCounts:
         self._chosen: dict[Expression, ChosenKeys] = {}
         self._both: dict[Expression, BothKeys] = {}
 
-    def count(self, what: Sequence[Expression]) -> Role[Uint64s]:
-        """Return our shares of how many records satisfy each expression, modulo `2**width`.
+    def count(self, what: Sequence[Expression], width: int | None = None) -> Role[Uint64s]:
+        """Return our shares of how many records satisfy each expression, modulo `2**width`: ours if None is given.
 
         Raises:
             PeerError: The peer sent what the protocol does not allow.
         """
-        vectors = self._sides.vectors([(place, self.width, each) for place, each in enumerate(what)])
+        width = self.width if width is None else width
+        vectors = self._sides.vectors([(place, width, each) for place, each in enumerate(what)])
         alone = vectors.pop(ROOT, [])
         result = np.zeros(len(what), WORD)
         if not self._is_chooser:

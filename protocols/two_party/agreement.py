@@ -380,6 +380,10 @@ def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
         return f"min_support makes {least} records enough, fewer than min_leaf = {min_leaf}: raise min_support"
     if rules.most_sets * records > MAX_SET_BITS:
         return f"most_sets must be at most {MAX_SET_BITS // records:,} for {records:,} records: it takes memory"
+    try:
+        rules.compared_width(records)
+    except InputError as error:
+        return str(error)
     return None
 
 

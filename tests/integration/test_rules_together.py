@@ -92,10 +92,13 @@ def test_all_counted_exactly_the_frequent_sets_are_all_that_there_are(pair: Pair
     }
 
 
-def test_two_processes_that_reveal_sets_alone_end_with_those_of_both_and_have_no_count_on_record(pair: Pair) -> None:
-    alice, bob = run_pair(pair, reveal="sets", method="smc", theta=None)
+def test_two_processes_that_reveal_sets_alone_end_with_those_and_their_rules_and_have_no_count_on_record(
+    pair: Pair,
+) -> None:
+    alice, bob = run_pair(pair, reveal="sets", method="smc", theta=None, metric="lift", min_threshold="11/10")
     assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
     assert "reveals no count" in bob.err
+    assert "which of their rules have a lift of 11/10 or more" in bob.err
     model = pair.bob / "model.json"
     assert (pair.alice / "model.json").read_bytes() == model.read_bytes()
     every = [frozenset(items) for length in (2, 3) for items in combinations(ITEMS, length)]
@@ -107,11 +110,27 @@ def test_two_processes_that_reveal_sets_alone_end_with_those_of_both_and_have_no
     assert not told.told.numbers
     opened = {path: is_so for (_, path, _), is_so in told.told.opened.items()}
     assert {frozenset(map("=".join, path)) for path, is_so in opened.items() if is_so == "frequent"} == found
-    assert cotally_here("rules", model).code == 2
+    rules = {
+        (first, items - first)
+        for items in found
+        for length in range(1, len(items))
+        for first in map(frozenset, combinations(sorted(items), length))
+        if exact_share(items) / exact_share(first) / exact_share(items - first) >= 1.1
+    }
+    listed = joint_rules(model)
+    assert rules == set(zip(listed["antecedents"], listed["consequents"], strict=True))
+    assert len(rules) == len(listed) == 2 * list(opened.values()).count("reached")
+    ended = cotally_here("rules", model)
+    assert f"{len(rules)} rules of a lift of 1.1 or more" in ended.out
+    first, rest = (", ".join(sorted(side)) for side in next(iter(rules)))
+    for out in (ended.out, cotally_here("show", model).out):
+        assert f"  {first} => {rest}\n" in out
+    refused = cotally_here("rules", model, "--min-threshold", "1/2")
+    assert (refused.code, "asked which rules have a lift of 11/10 or more" in refused.err) == (2, True)
     assert ", ".join(sorted(next(iter(found)))) in cotally_here("show", model).out
     page = pair.folder / "page.html"
     assert cotally_here("report", pair.bob, "--model", model, "-o", page).code == 0
-    assert "no count" in page.read_text()
+    assert "which of their rules have a lift of 11/10 or more, and no count" in page.read_text()
 
 
 def test_the_ledgers_list_each_exact_count_and_those_of_a_later_run_once_more_only_if_they_are_new(pair: Pair) -> None:

@@ -179,6 +179,9 @@ def test_whether_sets_are_frequent_is_revealed_by_smc_alone() -> None:
     usual: dict[str, Any] = {"class_name": EVERYONE, "test": Fraction(0), "learner": Learner.RULES, "rules": rules}
     sets = replace(make_terms(), **usual | {"method": Method.SMC, "reveal": Reveal.SETS})
     assert sets.hides_counts
+    asking = replace(sets, rules=replace(rules, min_threshold=Fraction(4, 5)))
+    with pytest.raises(TermError, match='must be "sets" with min_threshold'):
+        replace(asking, reveal=Reveal.COUNTS)
     others: list[tuple[dict[str, Any], str]] = [
         ({"method": Method.HYBRID}, '"counts" with method = "hybrid"'),
         ({"method": Method.RANDOMIZED}, '"counts" with method = "randomized"'),

@@ -8,7 +8,7 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
+from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleMetric, RuleTerms
 from protocols.terms import MODEL_BYTES, Growth, Learner, Method, TermError, Terms
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import make_terms
@@ -72,6 +72,11 @@ def test_a_growth_that_no_tree_can_have_is_refused_where_there_are_no_terms() ->
         ({"absent": ("",)}, "absent"),
         ({"absent": ("x" * 2000,)}, "absent"),
         ({"absent": ("0", "0")}, "absent"),
+        ({"metric": "conviction", "min_threshold": Fraction(1)}, "metric"),
+        ({"min_threshold": Fraction(0)}, "min_threshold"),
+        ({"min_threshold": Fraction(6, 5)}, "min_threshold"),
+        ({"min_threshold": LONG}, "min_threshold"),
+        ({"min_threshold": 1 / LONG, "metric": RuleMetric.LIFT}, "min_threshold"),
     ],
 )
 def test_rules_that_nobody_can_look_for_are_refused_by_name(changes: dict[str, Any], field: str) -> None:
@@ -79,6 +84,15 @@ def test_rules_that_nobody_can_look_for_are_refused_by_name(changes: dict[str, A
     with pytest.raises(InputError, match="must be") as caught:
         replace(whole, **changes)
     assert caught.value.field == field
+
+
+def test_a_metric_goes_with_a_threshold_and_a_threshold_with_few_enough_records() -> None:
+    with pytest.raises(InputError, match="goes with a min_threshold"):
+        RuleTerms(Fraction(1, 4), 2, 9, metric=RuleMetric.LIFT)
+    fine = RuleTerms(Fraction(1, 4), 2, 9, (), RuleMetric.LIFT, Fraction(11, 10))
+    assert fine.compared_width(2**29) == 63
+    with pytest.raises(InputError, match="is too fine for 1,073,741,824 records"):
+        fine.compared_width(2**30)
 
 
 def test_a_prediction_that_nobody_can_make_is_refused_by_name() -> None:

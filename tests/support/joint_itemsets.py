@@ -83,12 +83,12 @@ class RuleCase:
 
 def rule_terms(rules: RuleTerms, **changes: object) -> Terms:
     """Return terms of rules with changes: hybrid, by oblivious transfer, without limits."""
-    usual = Terms(
-        method=Method.HYBRID, theta=Fraction(4, 5), omega=ALL, counting=Counting.OBLIVIOUS_TRANSFER,
-        class_name=EVERYONE, seed=0, test=Fraction(0), key_bits=TEST_BITS,
-        learner=Learner.RULES, rules=rules,
-    )  # fmt: skip
-    return replace(usual, **changes)  # type: ignore[arg-type]
+    usual: dict[str, object] = {
+        "method": Method.HYBRID, "theta": Fraction(4, 5), "omega": ALL, "counting": Counting.OBLIVIOUS_TRANSFER,
+        "class_name": EVERYONE, "seed": 0, "test": Fraction(0), "key_bits": TEST_BITS,
+        "learner": Learner.RULES, "rules": rules,
+    }  # fmt: skip
+    return Terms(**usual | changes)  # type: ignore[arg-type]
 
 
 def plain_apriori(case: RuleCase) -> dict[TermSet, int]:

@@ -32,7 +32,8 @@ def declare_rules(parser: argparse.ArgumentParser) -> None:
     """List the association rules that two parties have found together, or the frequent itemsets.
 
     Supports and confidences are exact unless they are marked: an estimate has an error, and "(?)" where its
-    interval holds the threshold.
+    interval holds the threshold. Of a run with reveal = "sets" these are the rules that reach its
+    min_threshold, without numbers.
 
     Examples:
       cotally rules bob/model.json --metric lift --min-threshold 1.2
@@ -40,8 +41,8 @@ def declare_rules(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("model", type=Path, metavar="model.json", help="what a run with learner = rules has written")
     parser.add_argument("--itemsets", action="store_true", help="the frequent itemsets in place of rules")
-    parser.add_argument("--metric", default="confidence", metavar="NAME", help="confidence, or lift and others")
-    parser.add_argument("--min-threshold", default="4/5", metavar="T", help="of that metric (default: %(default)s)")
+    parser.add_argument("--metric", metavar="NAME", help="confidence if not given, or lift and others")
+    parser.add_argument("--min-threshold", metavar="T", help="of that metric, 4/5 if not given")
     parser.add_argument("-o", "--output", type=Path, metavar="rules.csv", help="a file for all of them")
     add_overwrite(parser)
     add_json(parser)

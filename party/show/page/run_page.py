@@ -293,7 +293,9 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     if not found.has_counts:
         yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
         yield "Left undecided", f"{found.undecided:,} sets"
-        yield "What crossed", "which of the sets asked about are frequent, and no count"
+        rules = "" if found.reached is None else f", which of their rules have a {found.reached.metric} of "
+        least = "" if found.reached is None else f"{found.reached.least} or more"
+        yield "What crossed", f"which of the sets asked about are frequent{rules}{least}, and no count"
         return
     yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
     yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"

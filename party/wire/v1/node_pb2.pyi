@@ -783,10 +783,15 @@ class RuleTerms(_message.Message):
     MAX_LEN_FIELD_NUMBER: _builtins.int
     MOST_SETS_FIELD_NUMBER: _builtins.int
     ABSENT_FIELD_NUMBER: _builtins.int
+    METRIC_FIELD_NUMBER: _builtins.int
+    MIN_THRESHOLD_FIELD_NUMBER: _builtins.int
     min_support: _builtins.str
     """In lowest terms, such as 1/20."""
     max_len: _builtins.int
     most_sets: _builtins.int
+    metric: _builtins.str
+    min_threshold: _builtins.str
+    """In lowest terms; empty if no rule is asked about."""
     @_builtins.property
     def absent(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
@@ -796,10 +801,12 @@ class RuleTerms(_message.Message):
         max_len: _builtins.int = ...,
         most_sets: _builtins.int = ...,
         absent: _abc.Iterable[_builtins.str] | None = ...,
+        metric: _builtins.str = ...,
+        min_threshold: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "max_len", b"max_len", "min_support", b"min_support", "most_sets", b"most_sets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "max_len", b"max_len", "metric", b"metric", "min_support", b"min_support", "min_threshold", b"min_threshold", "most_sets", b"most_sets"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

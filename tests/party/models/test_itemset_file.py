@@ -13,8 +13,9 @@ from party.models.any_file import model_from_text, read_model
 from party.models.itemset_file import itemsets_from_json, itemsets_json, read_itemsets
 from party.models.strict_json import ModelError
 from protocols.association import joint
-from protocols.association.joint import JointItemsets, JointSet
+from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.errors import InputError
+from protocols.rule_terms import RuleMetric
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Term
 
@@ -34,9 +35,15 @@ FOUND = JointItemsets(
 
 
 UNCOUNTED = replace(FOUND, kept=(JointSet((A, B), Fraction(10), settled=False),), has_counts=False)
+REACHED = ReachedRules(RuleMetric.LIFT, Fraction(3, 2), (((A,), (B,)), ((B,), (A,))))
+WITH_RULES = replace(UNCOUNTED, reached=REACHED)
 
 
-@pytest.mark.parametrize("found", [FOUND, UNCOUNTED], ids=["counts", "none"])
+@pytest.mark.parametrize(
+    "found",
+    [FOUND, UNCOUNTED, WITH_RULES, replace(WITH_RULES, reached=replace(REACHED, rules=()))],
+    ids=["counts", "none", "rules", "no rule"],
+)
 def test_itemsets_are_read_as_they_were_written(tmp_path: Path, found: JointItemsets) -> None:
     path = tmp_path / "model.json"
     path.write_text(itemsets_json(found))
@@ -61,6 +68,38 @@ def test_a_file_without_counts_has_sets_of_both_sides_alone(sets: list[object], 
     content: Any = json.loads(itemsets_json(third)) | {"sets": sets}
     with pytest.raises(ModelError, match=problem):
         itemsets_from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"metric": "conviction"}, "must be one of confidence, lift"),
+        ({"min_threshold": "0"}, "must be above 0"),
+        ({"reached": [[[[0, 1]], [[1, 0]]], [[[0, 1]], [[1, 0]]]]}, "has a rule twice"),
+        ({"reached": [[[[0, 1]], [[1, 1]]]]}, "must be two parts of a set that is listed"),
+        ({"reached": [[[[0, 1], [1, 0]]]]}, "must be two parts of a set that is listed"),
+        ({"reached": [[[[0, 1], [1, 0]], []]]}, "must be of different columns"),
+    ],
+)
+def test_rules_without_counts_are_parts_of_sets_that_are_listed(changes: dict[str, object], problem: str) -> None:
+    content: Any = json.loads(itemsets_json(WITH_RULES))
+    content["rules"] |= changes
+    with pytest.raises(ModelError, match=problem):
+        itemsets_from_json(json.dumps(content))
+
+
+def test_rules_without_counts_are_listed_at_the_threshold_of_their_run_alone(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(itemsets_json(WITH_RULES))
+    for given in ((), ("lift", "3/2")):
+        found = joint_rules(path, *given)
+        assert list(found.columns) == ["antecedents", "consequents"]
+        assert list(found["antecedents"]) == [{"alice.bread=1"}, {"bob.milk=yes"}]
+    with pytest.raises(InputError, match="which rules have a lift of 3/2 or more"):
+        joint_rules(path, "lift", 2)
+    path.write_text(itemsets_json(UNCOUNTED))
+    with pytest.raises(InputError, match="min_threshold in the job"):
+        joint_rules(path)
 
 
 @pytest.mark.parametrize(

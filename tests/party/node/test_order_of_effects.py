@@ -217,9 +217,9 @@ def of_other_people(case: Case, party: str) -> PartyInputs:
     return replace(local, records=(*local.records[:-1], f"of {party} alone"))
 
 
-def of_rules(**changes: object) -> dict[str, list[Effect]]:
+def of_rules(least: Fraction | None = None, **changes: object) -> dict[str, list[Effect]]:
     usual = {"method": Method.HYBRID, "theta": Fraction(7, 10)}
-    terms = rule_terms(RuleTerms(Fraction(1, 10), 3, 1000, ()), **usual | changes)
+    terms = rule_terms(RuleTerms(Fraction(1, 10), 3, 1000, min_threshold=least), **usual | changes)
     return session_of(replace(CASE, terms=terms), Train(terms))
 
 
@@ -246,7 +246,7 @@ JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
     "a mined tree alone": lambda: training(method=Method.RANDOMIZED, reveal=Reveal.TREE, max_depth=2),
     "naive Bayes": lambda: training(method=Method.SMC, learner=Learner.NAIVE_BAYES, test=Fraction(1, 5)),
     "rules": of_rules,
-    "sets alone": lambda: of_rules(method=Method.SMC, reveal=Reveal.SETS),
+    "sets alone": lambda: of_rules(Fraction(1, 2), method=Method.SMC, reveal=Reveal.SETS),
     "an alignment": lambda: session_of(CASE, Align(), of_other_people),
     "a count of common people": lambda: session_of(CASE, Align(count_only=True), of_other_people),
     "a prediction for both": lambda: predicting(Receiver.BOTH),

@@ -17,7 +17,7 @@ from protocols.errors import InputError, PeerError
 from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling, seen
 from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.role import Message
-from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
+from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleMetric, RuleTerms
 from protocols.terms import (
     ALL,
     EVERYONE,
@@ -29,6 +29,7 @@ from protocols.terms import (
     Impurity,
     Learner,
     Method,
+    Reveal,
     Terms,
 )
 
@@ -65,6 +66,18 @@ RULES = st.builds(
         st.lists(LABELS.filter(bool), max_size=3, unique=True).map(tuple),
     ),
 )
+SETS = st.builds(
+    lambda terms, metric, least: replace(
+        terms,
+        method=Method.SMC,
+        counting=Counting.OBLIVIOUS_TRANSFER,
+        reveal=Reveal.SETS,
+        rules=replace(terms.rules, metric=metric, min_threshold=least),
+    ),
+    RULES,
+    st.sampled_from(RuleMetric),
+    CHANCES,
+)
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
 ASKED = st.builds(
     PredictionTerms,
@@ -72,7 +85,7 @@ ASKED = st.builds(
     st.sampled_from(Receiver),
     st.booleans(),
 )
-JOBS = TERMS.map(Train) | RULES.map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
+JOBS = (TERMS | RULES | SETS).map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
 @st.composite
@@ -218,7 +231,10 @@ def greeting(**changes: object) -> bytes:
     proto = wire.Frame.FromString(encode(A_GREETING))
     for name, value in changes.items():
         place = proto.greeting.train if hasattr(proto.greeting.train, name) else proto.greeting
-        setattr(place, name, value)
+        if isinstance(value, wire.RuleTerms):
+            proto.greeting.train.rules.CopyFrom(value)
+        else:
+            setattr(place, name, value)
     return proto.SerializeToString()
 
 
@@ -281,6 +297,7 @@ def test_a_malformed_frame_is_refused_by_a_text_that_is_always_the_same(data: by
 
 
 LOWEST = "must be a fraction in lowest terms, such as 9/20"
+METRICS = 'metric must be "confidence" or "lift": no other is compared without counts'
 BAD_TERMS: list[tuple[str, object, str]] = [
     ("method", "plain", "must be hybrid, smc or randomized"),
     ("method", "canary" * 999, "must be hybrid, smc or randomized"),
@@ -304,6 +321,9 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),
     ("key_bits", 0, "must be an integer from 1 to 16384"),
     ("key_bits", 16385, "must be an integer from 1 to 16384"),
+    ("rules", wire.RuleTerms(min_support="2/4"), LOWEST),
+    ("rules", wire.RuleTerms(min_support="1/4", min_threshold="1"), LOWEST),
+    ("rules", wire.RuleTerms(min_support="1/4", metric="x"), METRICS),
     ("noise", "2", LOWEST),
     ("noise", "0/1", 'must be an exact number from 0.001 to 1000, such as "0.5"'),
     ("noise", "1/1", 'needs omega = "all" or method = "smc": a window follows from true columns'),

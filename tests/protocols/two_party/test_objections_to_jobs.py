@@ -9,8 +9,8 @@ import pytest
 from protocols.errors import DisagreementError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import Greeting
-from protocols.rule_terms import RuleTerms
-from protocols.terms import MODEL_BYTES, Terms
+from protocols.rule_terms import RuleMetric, RuleTerms
+from protocols.terms import MODEL_BYTES, Method, Reveal, Terms
 from protocols.two_party import agreement
 from protocols.two_party.agreement import (
     Agreement,
@@ -32,6 +32,11 @@ ALICE, BOB = make_local(ONE_HOLDS, "alice"), make_local(ONE_HOLDS, "bob")
 HER_CLASS = make_local(BOTH_HOLD, "alice")
 MODEL = PredictionTerms(bytes(MODEL_BYTES), Receiver.INITIATOR, False)
 RULES = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
+
+
+def of_sets(least: Fraction) -> Terms:
+    rules = RuleTerms(Fraction(1, 2), 2, 50, metric=RuleMetric.LIFT, min_threshold=least)
+    return rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
 
 
 def met(job: Job, bob_agrees: Any = agree_to_all, tamper: Tamper = honest) -> tuple[End[Any], End[Any]]:
@@ -85,6 +90,8 @@ def test_rows_that_an_alignment_has_left_are_judged_again() -> None:
         (Limits(smallest_class=20, smallest_test=0), make_terms(), "class counts"),
         (NO_LIMITS, replace(RULES, min_leaf=11), "rules"),
         (NO_LIMITS, RULES, None),
+        (NO_LIMITS, of_sets(Fraction(1, 3)), None),
+        (NO_LIMITS, of_sets(Fraction(10**17 - 1, 10**17)), "rules"),
         (NO_LIMITS, make_terms(min_leaf=8), None),
     ],
 )

@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPage, OpenedPage, SetCounts
 from protocols.role import Message, Part, Transcript
+from protocols.rule_terms import RuleMetric
 from protocols.terms import Method, Reveal
-from protocols.two_party.opened_sets import simulate_answers
+from protocols.two_party.opened_sets import Rule, simulate_answers
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.two_party.test_itemsets import RULES, cases, table
 from tests.protocols.two_party.test_itemsets_going_on import Store, play
@@ -41,27 +45,94 @@ def test_they_are_the_sets_of_both_that_plain_apriori_finds(case: RuleCase) -> N
     assert alice.itemsets.undecided == 0
 
 
+def asking(case: RuleCase, metric: RuleMetric, least: Fraction, **others: Any) -> RuleCase:
+    """Return the case with rules that are asked about too."""
+    assert case.terms.rules is not None
+    return hiding(case).with_terms(rules=replace(case.terms.rules, metric=metric, min_threshold=least, **others))
+
+
+def plain_rules(case: RuleCase) -> set[Rule]:
+    """Compare every rule of a frequent set of both by fractions of counts of the joined table."""
+    rules, counts, records = case.terms.rules, plain_apriori(case), len(case.codes)
+    assert rules is not None
+    assert rules.min_threshold is not None
+    found = set()
+    for whole in of_both(case):
+        for first in (part for k in range(1, len(whole)) for part in combinations(whole, k)):
+            rest = tuple(term for term in whole if term not in first)
+            value = Fraction(counts[whole], counts[first])
+            if rules.metric is RuleMetric.LIFT:
+                value /= Fraction(counts[rest], records)
+            found |= {(first, rest)} if value >= rules.min_threshold else set()
+    return found
+
+
+def reached(found: JointItemsets) -> list[Rule]:
+    assert found.reached is not None
+    return list(found.reached.rules)
+
+
+@pytest.mark.parametrize("metric", RuleMetric)
+@settings(max_examples=20, deadline=None)
+@given(case=cases(), least=st.fractions(Fraction(1, 8), 3, max_denominator=12))
+def test_their_rules_are_those_that_plain_rules_have_at_the_threshold(
+    metric: RuleMetric, case: RuleCase, least: Fraction
+) -> None:
+    case = asking(case, metric, min(least, Fraction(1)) if metric is RuleMetric.CONFIDENCE else least)
+    alice, bob = case.play()
+    rules = reached(alice.itemsets)
+    assert (set(rules), len(set(rules))) == (plain_rules(case), len(rules))
+    assert alice.itemsets.digest() == bob.itemsets.digest()
+    assert alice.itemsets.undecided == 0
+
+
+@pytest.mark.parametrize("metric", RuleMetric)
+def test_a_rule_that_meets_its_threshold_to_the_last_record_reaches_it(metric: RuleMetric) -> None:
+    """The measures of the rules of a table are thresholds that are met, and a millionth more is one that is not."""
+    case = asking(table(150), metric, Fraction(1, 10**6), max_len=2)
+    first, rest = max(reached(case.play()[0].itemsets))
+    counts = plain_apriori(case)
+    value = Fraction(counts[tuple(sorted(first + rest))], counts[first])
+    value = value if metric is RuleMetric.CONFIDENCE else value * 150 / counts[rest]
+    for least, reaches in ((value, True), (value + Fraction(1, 10**6), value + Fraction(1, 10**6) <= value)):
+        there = asking(table(150), metric, least, max_len=2)
+        assert ((first, rest) in reached(there.play()[0].itemsets)) is reaches
+
+
 def opened(transcript: Transcript) -> list[bytes]:
     pages = ([m.words for m in sent if isinstance(m, OpenedPage)] for sent in vars(transcript).values())
     return [bytes(a ^ b for a, b in zip(one, other, strict=True)) for one, other in zip(*pages, strict=True)]
 
 
-def test_what_is_opened_follows_from_the_frequent_sets_and_nothing_else_of_a_set_crosses() -> None:
+ASKED: list[tuple[RuleMetric, Fraction | None]] = [
+    (RuleMetric.CONFIDENCE, None),
+    (RuleMetric.CONFIDENCE, Fraction(7, 10)),
+    (RuleMetric.LIFT, Fraction(11, 10)),
+]
+
+
+@pytest.mark.parametrize(("metric", "least"), ASKED)
+def test_what_is_opened_follows_from_sets_and_rules_and_nothing_else_of_one_crosses(
+    metric: RuleMetric, least: Fraction | None
+) -> None:
     """Either side's view is that of a simulator: masked words, half of whose bits are ones, and these openings."""
-    case, crossed = hiding(table(150)), Transcript()
+    crossed = Transcript()
+    case = hiding(table(150)) if least is None else asking(table(150), metric, least)
     alice, _ = case.play(crossed)
     rules = case.terms.rules
     assert rules is not None
     assert 0 < len(alice.itemsets.kept) < alice.counted
+    assert least is None or 0 < len(reached(alice.itemsets)) < alice.counted
     assert opened(crossed) == [each.tobytes() for each in simulate_answers(alice.itemsets, rules)]
     for sent in vars(crossed).values():
         assert not {type(each) for each in sent} & {SetCounts, ExactCounts, DisguisedPage, ClassCounts}
         assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
 
 
-def test_lengths_are_those_of_the_records_the_terms_and_the_frequent_sets() -> None:
+@pytest.mark.parametrize("metric", RuleMetric)
+def test_lengths_are_those_of_the_records_the_terms_and_the_frequent_sets(metric: RuleMetric) -> None:
     """Two tables of other counts with the same frequent sets; a third has others."""
-    first = hiding(table(150)).with_terms(rules=replace(RULES, min_support=Fraction(1, 3)))
+    first = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 3))
     near, other = first.codes.copy(), 0 * first.codes
     near[:3, 0] ^= 1
     lengths, found = [], []
@@ -85,10 +156,15 @@ def test_no_more_sets_are_asked_about_than_agreed_and_the_rest_is_undecided() ->
     assert cut.itemsets.undecided > 0
     with pytest.raises(InputError, match="no counts"):
         cut.itemsets.rules()
+    some, _ = asking(table(150), RuleMetric.LIFT, Fraction(1), most_sets=whole.counted + 3).play()
+    every, _ = asking(table(150), RuleMetric.LIFT, Fraction(1)).play()
+    assert some.counted == whole.counted + 3 == every.counted - some.itemsets.undecided
+    assert set(reached(some.itemsets)) < set(reached(every.itemsets))
 
 
-def test_a_search_that_was_cut_off_opens_no_level_again_and_ends_alike() -> None:
-    case = hiding(table(150)).with_terms(rules=replace(RULES, min_support=Fraction(1, 10)))
+@pytest.mark.parametrize("metric", RuleMetric)
+def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_alike(metric: RuleMetric) -> None:
+    case = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 10))
     whole, everything = play({"alice": Store(), "bob": Store()}, 99, goes_on=False, case=case)
     stores = {"alice": Store(), "bob": Store()}
     assert play(stores, 2, goes_on=False, case=case)[0] == {}
@@ -103,5 +179,5 @@ def test_a_search_that_was_cut_off_opens_no_level_again_and_ends_alike() -> None
 
 def test_no_mask_serves_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = MaskRecorder(monkeypatch)
-    hiding(table(60)).play()
+    asking(table(60), RuleMetric.LIFT, Fraction(1)).play()
     assert recorder.times() <= ONCE
