@@ -185,7 +185,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
 
 
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
-    shows_none = terms.reveal is Reveal.TREE or not terms.counts_exactly or terms.noise is not None
+    shows_none = terms.reveal is Reveal.TREE or terms.noise is not None  # a tree mined without it is bounded by no bits
     return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 

@@ -168,4 +168,7 @@ def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
         },
     ):
         assert first_objection(replace(agree, counting=tuple(Counting)), make(**changes)) is None
-    assert first_objection(replace(agree, methods=tuple(Method)), make(method=Method.RANDOMIZED)) is None
+    mined = make(method=Method.RANDOMIZED)  # no bits bound what such a tree says
+    assert first_objection(replace(agree, methods=tuple(Method)), mined) == objection
+    of_bits = replace(mined, reveal=Reveal.TREE, counting=Counting.OBLIVIOUS_TRANSFER, max_depth=3, test=Fraction(0))
+    assert first_objection(replace(agree, methods=tuple(Method), counting=tuple(Counting)), of_bits) is None
