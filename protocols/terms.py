@@ -4,10 +4,11 @@ Their legal values stand here and nowhere else: terms that no run can have canno
 roles make them, and hear which field is wrong.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from protocols.errors import InputError
 from protocols.rule_terms import RuleTerms
@@ -364,13 +365,13 @@ class Terms:
         return self.omega if self.ranks else ALL
 
     @property
-    def asking(self) -> dict[str, object]:
+    def asking(self) -> dict[str, Any]:
         """The fields that decide which counts are asked for and what they are: two runs alike in them tell the same.
 
         How counts are made does not matter; where all candidates are counted, nothing does that ranks
         them, and the method neither: `smc` and `hybrid` with all candidates ask for the same.
         """
-        return {name: value for name, value in vars(self).items() if name not in unasked(self.window)}
+        return asking_of(vars(self))
 
     def difference(self, other: "Terms") -> str | None:
         """Return the name of the first term in which the two differ; None if they are equal."""
@@ -386,10 +387,14 @@ def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:
     return max(noise, EPSILON_OF_SCORES) if reveal is Reveal.TREE and test else noise
 
 
-def unasked(window: Window) -> frozenset[str]:
-    """Return the fields of terms with this window that change neither which counts are asked for nor what they are."""
-    made = frozenset({"method", "counting", "key_bits"})
-    return made | {"theta", "omega"} if window is ALL else made
+def asking_of(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of these fields, or of those on record, is `Terms.asking`."""
+    idle = {"counting", "key_bits"}
+    if terms["method"] == Method.RANDOMIZED:
+        idle |= {"omega"}
+    elif terms["method"] == Method.SMC or terms["omega"] is ALL:
+        idle |= {"method", "theta", "omega"}
+    return {name: value for name, value in terms.items() if name not in idle}
 
 
 TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(Terms))

@@ -4,18 +4,19 @@ What has been told stands in the ledger. A run on the terms of an earlier one te
 asks for the same counts, and gets the same numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
+from typing import Any
 
 from party.forecast.model import most_counts
 from party.records.entries import terms_content
 from party.records.ledger import Ledger
-from party.records.tally import Dealings, counting_of, dealings
+from party.records.tally import Dealings, dealings
 from party.settings.party import LifeBounds
 from protocols.jobs import Align, Job, Predict, Train
 from protocols.secret_tree.bits import Allowance, bits
-from protocols.terms import Terms
+from protocols.terms import Terms, asking_of
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
@@ -39,12 +40,12 @@ class Account:
         """Object to a run that would be one too many."""
         match job:
             case Train(terms):
-                content = terms_content(terms)
+                asking = str(asking_of(terms_content(terms)))
             case Align() | Predict():
                 return None  # the rows of a prediction are counted when it is known which are asked
-        known = [each for dealing in self._dealings() for each in dealing.telling]
-        before = len({str(each) for each in known})
-        if self.bounds.runs is None or content in known or before < self.bounds.runs:
+        known = {str(asking_of(each)) for dealing in self._dealings() for each in dealing.telling}
+        before = len(known)
+        if self.bounds.runs is None or asking in known or before < self.bounds.runs:
             return None
         return Objection(
             "budget",
@@ -57,12 +58,12 @@ class Account:
         """Object to a run that could tell more exact counts, or reveal more bits, than are left."""
         if (flaw := self._too_many_bits(agreed)) is not None or self.bounds.counts is None:
             return flaw
-        terms = terms_content(agreed.terms)
-        told = self._dealings()
-        if not any(terms in dealing.finished for dealing in told):
-            told = self._dealings(but=terms)  # what a run told that has not ended is of the most that it tells
+        asking, told = asking_of(terms_content(agreed.terms)), self._dealings()
+        ended = _ended(told, asking)
+        if not ended:
+            told = self._dealings(but=asking)  # what a run told that has not ended is of the most that it tells
         before = sum(dealing.revealed.counts for dealing in told)
-        follow = 0 if any(terms in dealing.finished for dealing in told) else self._most(agreed)
+        follow = 0 if ended else self._most(agreed)
         if before + follow <= self.bounds.counts:
             return None
         return Objection(
@@ -80,11 +81,10 @@ class Account:
         """
         terms, records = agreed.terms, len(self.local.records)
         most, most_of_run = self.bounds.bits_of(records), terms.bits_at_most(records)
-        asking, told = str(counting_of(terms_content(terms))), self._dealings()
-        ended = any(str(counting_of(each)) == asking for dealing in told for each in dealing.finished)
-        if most is None or most_of_run is None or ended:
+        asking, told = asking_of(terms_content(terms)), self._dealings()
+        if most is None or most_of_run is None or _ended(told, asking):
             return None
-        opened = {key: price for dealing in told for by, key, price in dealing.booked if by == asking}
+        opened = {key: price for dealing in told for by, key, price in dealing.booked if by == str(asking)}
         at_most = Allowance(agreed.schema, terms.growth.max_depth, terms.window, most_of_run).at_most
         before, follow = sum(dealing.bits for dealing in told), at_most - sum(opened.values())
         if before + follow <= most:
@@ -111,8 +111,14 @@ class Account:
     def _train(self, terms: Terms) -> int:
         return training_records(len(self.local.records), terms)
 
-    def _dealings(self, but: Mapping[str, object] | None = None) -> list[Dealings]:
-        """Add up what was told in all runs but those on these terms."""
+    def _dealings(self, but: Mapping[str, Any] | None = None) -> list[Dealings]:
+        """Add up what was told in all runs but those that ask for this."""
         entries = [entry for entry in self.ledger.entries() if entry.content.get("dataset") == self.local.dataset]
-        out = {str(e.content["run"]) for e in entries if e.content["kind"] == "run" and e.content["terms"] == but}
+        begun: list[Any] = [entry.content for entry in entries if entry.content["kind"] == "run"]
+        out = {each["run"] for each in begun if asking_of(each["terms"]) == but}
         return dealings(entry for entry in entries if entry.content.get("run") not in out)
+
+
+def _ended(told: Sequence[Dealings], asking: Mapping[str, Any]) -> bool:
+    """Tell whether a run that asked for the same has ended with a model."""
+    return any(asking_of(each) == asking for dealing in told for each in dealing.finished)

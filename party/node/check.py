@@ -40,7 +40,7 @@ from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.growth import tree_spending
-from protocols.terms import Method, Terms
+from protocols.terms import Method, Terms, asking_of
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.power import Seen, seen_of_alike
@@ -305,7 +305,7 @@ def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, obje
     ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,
-        runs=len({str(terms) for each in ours for terms in each.terms.values()}),
+        runs=len({str(asking_of(terms)) for each in ours for terms in each.terms.values()}),
         revealed=sum((each.revealed for each in ours), start=Revealed()),
         epsilon=spent_before(spent_of(known)),
         bits=ceil(sum(each.bits for each in ours)),

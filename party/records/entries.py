@@ -33,7 +33,7 @@ from protocols.rule_terms import RuleMetric, RuleTerms
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import Expression
-from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms, unasked
+from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms, asking_of
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
@@ -397,16 +397,15 @@ def recorded_answers(
 
     Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
     """
-    idle, tables = unasked(agreed.terms.window), tables_content(local, agreed)
-    asking = {name: value for name, value in terms_content(agreed.terms).items() if name not in idle}
+    tables, asking = tables_content(local, agreed), asking_of(terms_content(agreed.terms))
     runs: set[str] = set()
     known: dict[int, bytes] = {}
     for entry in entries:
         content: Any = entry.content
         if entry.peer != peer or content.get("dataset") != local.dataset:
             continue
-        if content["kind"] == "run" and content["tables"] == tables:
-            if {name: value for name, value in content["terms"].items() if name not in idle} == asking:
+        if content["kind"] == "run":
+            if content["tables"] == tables and asking_of(content["terms"]) == asking:
                 runs.add(content["run"])
         elif content["kind"] == ANSWERS and content["run"] in runs:
             known.setdefault(content["number"], np.array(content["numbers"], np.float64).tobytes())

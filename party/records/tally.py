@@ -1,6 +1,6 @@
 """What a ledger's entries add up to: how much each side has learned of the other in a data set."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ from party.records.predictions import PREDICTION
 from protocols.facts import Way
 from protocols.secret_tree.bits import bits, bits_of_node, bits_of_window
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import ALL, Method, Reveal, epsilon_of, unasked
+from protocols.terms import ALL, Method, Reveal, asking_of, epsilon_of
 
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order tells nothing."""
@@ -65,13 +65,13 @@ class Side:
             case "windows":
                 self.windows |= {frozenset(map(tuple, node["path"])) for node in content["nodes"]}
             case "counts":
-                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(counting_of(terms)))
+                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(asking_of(terms)))
             case "mined tree":
                 self.mined += 1
             case "accuracy":
-                _once(self.accuracies, counting_of(terms))
+                _once(self.accuracies, asking_of(terms))
             case "opened":
-                self._add_opened(content, str(counting_of(terms)))
+                self._add_opened(content, str(asking_of(terms)))
             case "itemsets":
                 counts = content["counts"] or [None] * len(content["sets"])
                 paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
@@ -138,13 +138,6 @@ class Revealed:
 _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
 
 
-def counting_of(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a run's terms decides which counts it asks for and what they are (`Terms.asking`)."""
-    ranks = terms["method"] == Method.HYBRID
-    idle = unasked(terms["omega"] if ranks else ALL)
-    return {name: value for name, value in terms.items() if name not in idle}
-
-
 def _once(known: list[Any], new: Any) -> None:
     if new not in known:
         known.append(new)
@@ -202,7 +195,7 @@ class Dealings:
     @property
     def epsilons(self) -> list[Fraction]:
         """The epsilon of each run with noise; runs that asked for the same were told the same, and count once."""
-        noisy = {str(counting_of(terms)): terms for terms in self.terms.values() if terms["noise"] is not None}
+        noisy = {str(asking_of(terms)): terms for terms in self.terms.values() if terms["noise"] is not None}
         return [
             epsilon_of(Fraction(each["noise"]), Fraction(each["test"]), Reveal(each.get("reveal", Reveal.COUNTS)))
             for each in noisy.values()
@@ -275,7 +268,7 @@ def _booked(content: Any, terms: Any, columns: int, classes: int) -> Iterator[Bo
         prices = [(content["kind"], (), Fraction(content["bits"]))]
     for what, path, price in prices:
         node = frozenset((column, value) for column, value in path)
-        yield str(counting_of(terms)), (what, node), price
+        yield str(asking_of(terms)), (what, node), price
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:

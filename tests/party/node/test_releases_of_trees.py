@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from protocols.two_party.limits import USUAL_LIMITS
 from tests.party.node.test_budget import let
 from tests.support import sessions as support
 from tests.support.parties import Case, make_local, make_terms
-from tests.support.sessions import ANY_ODDS, Sessions, contents, trained
+from tests.support.sessions import ANY_ODDS, Sessions, contents, trained, with_terms
 
 CODES = np.random.default_rng(5).integers(0, 2, (300, 5)).astype(np.uint8)
 CODES[:, -1] = np.arange(300) < 9
@@ -126,6 +127,32 @@ CLASSES[:, 0] = CLASSES[:, -1] ^ (np.arange(300) % 5 == 0)
 CLASSES[:, 1] = CLASSES[:, -1] ^ (np.arange(300) % 3 == 0)
 FEW_BITS = replace(CASE, codes=CLASSES, terms=replace(TERMS, most_bits=12))
 """log2 5 at the root, 2 in each branch, and a bit for each of four leaves: 11 at most."""
+
+
+IDLE = {"key_bits": 512, "counting": "paillier"}
+ASKED = [
+    ({"method": "smc", "omega": 1}, {"method": "hybrid", "omega": 1}, False),
+    ({"method": "hybrid", "omega": 1}, {"method": "smc"}, False),
+    ({"method": "randomized"}, {"method": "smc"}, False),
+    ({"method": "randomized"}, {"method": "randomized", "omega": 2, **IDLE}, True),
+    ({"method": "smc"}, {"method": "smc", "omega": 2, "theta": Fraction(2, 3), "key_bits": 512}, True),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "same"), ASKED)
+def test_runs_ask_for_the_same_if_no_term_differs_that_the_method_uses(
+    tmp_path: Path, first: dict[str, Any], then: dict[str, Any], *, same: bool
+) -> None:
+    """Answers on record are no other run's; a repeated run is not one too many, and reveals nothing new."""
+    sessions = Sessions(tmp_path, with_terms(FEW_BITS, theta=Fraction(3, 5), **first), ANY_ODDS)
+    sessions.run()
+    told, other = bits_of(sessions, "bob"), with_terms(sessions.case, **then).terms
+    for most in (1, 2):
+        let(sessions, "alice", f"most_runs = {most}")
+        ends = sessions.both_errors(other)
+        fields = [None if end is None else getattr(end, "field", end) for end in ends]
+        assert fields == [None if same or most == 2 else "budget"] * 2
+    assert (bits_of(sessions, "bob") == told) == same
 
 
 @pytest.mark.parametrize("forgets", ["nobody", "the partner", "both"])
