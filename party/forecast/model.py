@@ -15,6 +15,7 @@ from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.learning.contest import usual_width
 from protocols.secret_tree.bits import bits_at_most
+from protocols.secret_tree.shares import block_width, crossing_bits
 from protocols.terms import ALL, Impurity, Learner, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.secure import choosing_side, lighter_side
@@ -402,9 +403,12 @@ class ByTransfers:
         """Bits of all shares of a record: at the root, of sets and with noise all counts, as wide as their number.
 
         Elsewhere the last value follows, and a sibling if all else is counted; widths are of the node's records, which
-        nobody knows where counts are shared: there all are as wide, and the last value follows at the root too.
+        nobody knows where counts are shared: there all go by blocks, and the last value follows at the root too.
         """
         whole, shared = log2(run.train + 1), run.terms.opens_tree
+        if run.terms.hides_counts:
+            width = run.train.bit_length()
+            whole = crossing_bits(run.train, width, block_width(run.train, width)) / max(run.train, 1)
         if run.terms.rules is not None or (run.terms.noise is not None and not shared):
             return run.counts * whole
         root, window = run.root_window * run.mean_size * run.sizes.classes, run.terms.window

@@ -19,7 +19,7 @@ the chooser the sender's columns, record by record. Each number has a use of its
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, groupby
 from operator import or_
 from typing import Any, Final, Protocol
@@ -193,9 +193,9 @@ Condense = Callable[[Piece, Sequence[Uint64s]], Sequence[Any]]
 class SharesTaken(Protocol):
     """Where shares go."""
 
-    @staticmethod
-    def condensed(piece: Piece, shares: Sequence[Uint64s]) -> Sequence[Any]:
-        """Return for each word of a piece what is wanted of its shares."""
+    @property
+    def condensed(self) -> Condense:
+        """Return for each word of a piece what is wanted of its shares: a function that workers get."""
         ...
 
     def put(self, piece: Piece, condensed: Sequence[Any]) -> None:
@@ -246,6 +246,37 @@ class SummedShares:
         for lanes, sums, first in zip(piece.lanes, condensed, self._firsts[piece.vector][piece.words], strict=True):
             for at, (total, width) in enumerate(zip(sums, lanes.widths, strict=True), first):
                 totals[at] = (totals[at] + total) % (1 << width)
+
+
+class BlockShares:
+    """Shares of sums over blocks of transfers: for each vector a row per width, a word for each block.
+
+    Only the lowest bits of a word, as many as the width, are of its sum.
+
+    Args:
+        shapes: Of each vector the number of transfers and the widths of the numbers.
+        block: How many transfers a block has; the last one has what is left.
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, Sequence[int]]], block: int) -> None:
+        self.shares = [np.zeros((len(widths), -(-length // block)), WORD) for length, widths in shapes]
+        self._firsts = [[0, *accumulate(len(lanes.widths) for lanes in lanes_of(widths))] for _, widths in shapes]
+        self._block, self.condensed = block, partial(_block_sums, block)
+
+    def put(self, piece: Piece, condensed: Sequence[Uint64s]) -> None:
+        """Add the sums of a piece, which may begin and end within a block."""
+        totals, begin = self.shares[piece.vector], piece.transfers.start // self._block
+        for sums, first in zip(condensed, self._firsts[piece.vector][piece.words], strict=True):
+            totals[first : first + len(sums), begin : begin + sums.shape[1]] += sums
+
+
+def _block_sums(block: int, piece: Piece, shares: Sequence[Uint64s]) -> list[Uint64s]:
+    """Return for each word of a piece the sums over the blocks that it has a part of, a row per lane."""
+    edges = np.arange(-(piece.transfers.start % block), piece.transfers.stop - piece.transfers.start, block).clip(0)
+    return [
+        np.stack([np.add.reduceat(words >> np.uint64(start), edges) for start in lanes.starts])
+        for lanes, words in zip(piece.lanes, shares, strict=True)
+    ]
 
 
 Sending = tuple[BothKeys, Sequence[int], Numbers]

@@ -2,18 +2,28 @@
 
 A vector of transfers over all records serves each distinct part of the chooser's, for as long as a level needs it. What
 the corrector can count alone, since the chooser's part is empty, crosses in no form.
+
+    blocks      sums over blocks of fewer than 2**(w - 1) records cross modulo 2**w, w of a few bits
+    carries     x + y of both shares is the sum, or 2**w more: the sum's highest bit is 0, so this is where the highest
+                bit of x or of y is 1, and the bits' product one transfer, which the corrector chooses
+    counts      the sums of x, less 2**w for each carry, modulo 2**width
+
+`w` is what takes the fewest bytes for so many records; where that is all of the width, there is one block and no carry.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from protocols.counting.oblivious import AskedCount, ColumnSides, SatisfiedRows
+from protocols.counting.oblivious import MOST_TRANSFERS, AskedCount, ColumnSides, SatisfiedRows
 from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.base import TRANSFERS
 from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
-from protocols.oblivious.session import Transfers
+from protocols.oblivious.numbers import modulus_mask
+from protocols.oblivious.products import BitsAsNumbers, BlockShares, bits_as_numbers, receive_products, send_products
+from protocols.oblivious.session import TREE_DEPTH, Transfers
 from protocols.role import Role
 from protocols.tables.table import ROOT, Codes, Expression
 
@@ -36,6 +46,7 @@ class SharedCounts:
     ) -> None:
         self._sides, self._codes, self._transfers, self._is_chooser = sides, codes, transfers, is_chooser
         self.records, self.width = len(codes), (len(codes) + room).bit_length()
+        self._narrow = block_width(self.records, self.width)
         self._chosen: dict[Expression, ChosenKeys] = {}
         self._both: dict[Expression, BothKeys] = {}
 
@@ -53,15 +64,15 @@ class SharedCounts:
             for cell in alone:
                 result[cell.place] = np.count_nonzero(cell.rows.satisfied_by(self._codes))
         if vectors:
-            shares = yield from self._multiply(vectors)
-            for cells, own in zip(vectors.values(), shares.shares, strict=True):
-                for cell, share in zip(cells, own, strict=True):
-                    result[cell.place] = share
+            places = [cell.place for cells in vectors.values() for cell in cells]
+            result[places] = yield from self._lifted((yield from self._multiply(vectors)))
         return result
 
-    def _multiply(self, vectors: Mapping[Expression, Sequence[AskedCount]]) -> Role[SummedShares]:
-        widths = [[cell.width for cell in cells] for cells in vectors.values()]
-        shares = SummedShares([(len(self._codes), each) for each in widths])
+    def _multiply(self, vectors: Mapping[Expression, Sequence[AskedCount]]) -> Role[Uint64s]:
+        """Return our shares of the sums over blocks, cell by cell, modulo `2**narrow` (`cells x blocks`)."""
+        widths = [[self._narrow] * len(cells) for cells in vectors.values()]
+        block = self.records if self._narrow == self.width else _block(self._narrow)
+        shares = BlockShares([(self.records, each) for each in widths], max(block, 1))
         if self._is_chooser:
             kept = {own: keys for own, keys in self._chosen.items() if own in vectors}
             new = [own for own in vectors if own not in kept]
@@ -69,17 +80,14 @@ class SharedCounts:
             if new:
                 fresh = yield from self._transfers.chooser.extend([own.satisfied_by(self._codes) for own in new])
                 self._chosen |= dict(zip(new, fresh, strict=True))
-            yield from receive_products(
-                [(self._chosen[own], each) for own, each in zip(vectors, widths, strict=True)],
-                shares,
-                self._transfers.places.blocks,
-            )
+            receiving = [(self._chosen[own], each) for own, each in zip(vectors, widths, strict=True)]
+            yield from receive_products(receiving, shares, self._transfers.places.blocks)
         else:
             kept_both = {own: keys for own, keys in self._both.items() if own in vectors}
             new = [own for own in vectors if own not in kept_both]
             self._both = kept_both
             if new:
-                pairs = yield from self._transfers.sender.extend([len(self._codes)] * len(new))
+                pairs = yield from self._transfers.sender.extend([self.records] * len(new))
                 self._both |= dict(zip(new, pairs, strict=True))
             sending = [
                 (
@@ -90,4 +98,49 @@ class SharedCounts:
                 for (own, cells), each in zip(vectors.items(), widths, strict=True)
             ]
             yield from send_products(sending, shares, self._transfers.places.blocks)
-        return shares
+        sums: Uint64s = np.concatenate(shares.shares) & modulus_mask(self._narrow)
+        return sums
+
+    def _lifted(self, sums: Uint64s) -> Role[Uint64s]:
+        """Return our shares of counts, modulo `2**width`, from those of the sums over their blocks."""
+        result: Uint64s = sums.sum(1, dtype=WORD)
+        if self._narrow < self.width:
+            highest = (sums >> np.uint64(self._narrow - 1)).astype(np.bool_)
+            most = max(1, MOST_TRANSFERS // sums.shape[1])
+            for start in range(0, len(sums), most):
+                both = yield from self._both_of(highest[start : start + most])
+                carries = highest[start : start + most].sum(1, dtype=WORD) - both
+                result[start : start + most] -= carries << np.uint64(self._narrow)
+        result &= modulus_mask(self.width)
+        return result
+
+    def _both_of(self, bits: NDArray[np.bool_]) -> Role[Uint64s]:
+        """Return our shares, modulo `2**(width - narrow)`, of how many bits of a row are 1 at both sides."""
+        own, widths, workers = bits.reshape(-1), [self.width - self._narrow], self._transfers.places.blocks
+        shares = BlockShares([(len(own), widths)], bits.shape[1])
+        if self._is_chooser:
+            (pairs,) = yield from self._transfers.sender.extend([len(own)])
+            yield from send_products([(pairs, widths, bits_as_numbers([own], widths))], shares, workers)
+        else:
+            (chosen,) = yield from self._transfers.chooser.extend([own])
+            yield from receive_products([(chosen, widths)], shares, workers)
+        result: Uint64s = shares.shares[0][0]
+        return result
+
+
+def block_width(records: int, width: int) -> int:
+    """Return how many bits the sums over blocks have, such that the fewest bits cross for each count."""
+    widths: list[int] = [width, *range(2, width)]
+    return min(widths, key=lambda narrow: crossing_bits(records, width, narrow))
+
+
+def crossing_bits(records: int, width: int, narrow: int) -> int:
+    """Return how many bits cross for each count, beside the vector, whose sums over blocks have so many bits."""
+    carries = 0 if narrow == width else -(-records // _block(narrow))
+    return records * narrow + carries * (TRANSFERS // TREE_DEPTH + width - narrow)
+
+
+def _block(narrow: int) -> int:
+    """Return of how many records a sum has so many bits, the highest of which is 0."""
+    block: int = (1 << narrow - 1) - 1
+    return max(1, block)

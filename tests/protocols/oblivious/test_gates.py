@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from protocols.errors import PeerError
-from protocols.messages import MaskedPage, OpenedPage
+from protocols.messages import ChoicePage, MaskedPage, OpenedPage
 from protocols.oblivious.bits import bit_planes, columns_of, plane_words, rows_of
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
@@ -160,6 +160,19 @@ def test_triples_are_dealt_once_across_the_ends_of_batches() -> None:
         assert (bit & string == product).all()
     assert len({part.tobytes() for part in ours}) == 5
     assert len(transcript.sent_by_a) == 2  # batches, of which the second is twice as long
+
+
+def test_few_triples_are_left_over_however_many_there_were() -> None:
+    one, other = sides()
+
+    def deal(side: Gates) -> Role[None]:
+        for _ in range(96):
+            yield from side.triples.take(64, 1)
+
+    transcript = Transcript()
+    run_pair(deal(one), deal(other), transcript)
+    made = sum(len(page.matrix) // 4 for page in transcript.sent_by_a if isinstance(page, ChoicePage))
+    assert 0 <= made - 96 * 64 * 64 < 1 << 15
 
 
 @pytest.mark.parametrize("kind", [MaskedPage, OpenedPage])

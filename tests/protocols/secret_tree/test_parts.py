@@ -1,21 +1,28 @@
-"""The parts of a secret tree: `f` bit by bit, the least of numbers, and whether two wires are 1."""
+"""The parts of a secret tree: shares of counts, `f` bit by bit, the least of numbers, and whether two wires are 1."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.counting.oblivious import sides_of
 from protocols.errors import InputError
 from protocols.learning.whole import MOST_GINI_RECORDS, Gini, entropy_part
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
-from protocols.role import Role, run_pair
+from protocols.oblivious.session import Transfers
+from protocols.role import Role, Transcript, run_pair
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.entropy import entropy_parts
 from protocols.secret_tree.gini import GiniWorth
+from protocols.secret_tree.shares import SharedCounts, block_width
 from protocols.secret_tree.worth import worth_by
+from protocols.tables.table import Expression, Term
 from protocols.terms import Impurity
+from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, Words, drawn, sides
+from tests.support.plain import schema_of
+from tests.support.secure_engines import columns_of
 
 WIDTH = 44
 
@@ -96,3 +103,32 @@ def test_two_ones_or_more_are_several(seed: int, count: int) -> None:
     one, other = sides()
     left, right = run_pair(several(one, mask), several(other, mask ^ wires_of(bits)))
     assert (bits_of_lanes(left ^ right) == (bits.sum(0) >= 2)).all()
+
+
+@pytest.mark.parametrize("room", [0, 5_000])
+@pytest.mark.parametrize("records", [1, 31, 32, 62, 100, 300, 20_000, 40_000])
+def test_shared_counts_are_the_counts_in_few_bytes_a_record(records: int, room: int) -> None:
+    """Of all, of none and of some: blocks are full, empty and cut by the end of a piece; one cell crosses for each."""
+    rng = np.random.default_rng(records)
+    codes = np.stack([np.ones(records), rng.random(records) < 0.5, np.ones(records), rng.random(records) < 0.9], axis=1)
+    codes, held = codes.astype(np.uint8), sides_of(schema_of((2, 2, 2), 2, 2), "alice")
+    cells = [(Term(at, value), Term(other, 1)) for at in (0, 1) for value in (0, 1) for other in (2, 3)]
+
+    def side(transfers: Transfers, columns: frozenset[int], *, first: bool) -> Role[tuple[Words, int]]:
+        counts = SharedCounts(held, columns_of(codes, columns), transfers, is_chooser=first, room=room)
+        return (yield from counts.count([Expression(cell) for cell in cells])), counts.width
+
+    (one, other), transcript = meet(4), Transcript()
+    (left, width), (right, _) = run_pair(
+        side(one, held.chooser, first=True), side(other, held.corrector, first=False), transcript
+    )
+    expected = [int(((codes[:, a.column] == a.value) & (codes[:, b.column] == 1)).sum()) for a, b in cells]
+    assert (left + right & modulus_mask(width)).tolist() == expected
+    sent = [*transcript.sent_by_a, *transcript.sent_by_b]
+    crossed = sum(len(value) for message in sent for value in vars(message).values() if isinstance(value, bytes))
+    vectors = 4 * 4 * records  # of four values, four bytes a record
+    assert records < 20_000 or crossed - vectors < 8 * records
+
+
+def test_blocks_are_for_many_records() -> None:
+    assert [block_width(records, records.bit_length()) for records in (1, 20, 100, 1_000, 1 << 20)] == [1, 5, 7, 6, 6]
