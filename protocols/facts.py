@@ -1,6 +1,6 @@
 """What each party learns of the other in a run, fact by fact: what a ledger keeps (DESIGN 12).
 
-A role yields `Note(fact)` before the message that tells it leaves, and after one that told it has come. Whoever reads
+A role yields `Note(fact)` before the message that tells it leaves, and after one that told it has come. Who reads
 all facts of a run knows all that the other side has, beyond the agreement. Ciphertexts and keys tell nothing: the
 evaluator's reply does, and precedes a fact without numbers, since it does not know them yet.
 """
@@ -61,7 +61,7 @@ class CountsFact(Fact):
 
 @dataclass(frozen=True, repr=False)
 class MinedFact(Fact):
-    """A tree of so many nodes and bits, mined from the class holder's true columns and the other side's copy."""
+    """A tree of this many nodes and bits, mined from the class holder's true columns and the other side's copy."""
 
     way: Way
     nodes: int

@@ -71,7 +71,7 @@ class RuleTerms:
             raise InputError(f"must be above 0{end}", field="min_threshold")
 
     def least(self, records: int) -> int:
-        """Return the fewest records that a frequent set has, of so many in all.
+        """Return the fewest records that a frequent set has, of that many in all.
 
         >>> RuleTerms(Fraction(1, 20), 3, 100).least(101)
         6

@@ -297,7 +297,7 @@ class Terms:
                 raise TermError(field, f'must be {needed} with noise and reveal = "tree": {why}')
 
     def bits_at_most(self, records: int) -> Fraction | None:
-        """Return how many bits the tree of so many records, those held out among them, may reveal; None for any."""
+        """Return how many bits the tree of this many records, those held out among them, may reveal; None for any."""
         if self.reveal != Reveal.TREE or self.noise is not None:
             return None
         return Fraction(records // RECORDS_PER_BIT if self.most_bits is None else self.most_bits)

@@ -82,7 +82,7 @@ def baskets_needed(design: BasketDesign, items: int, half_width: Fraction, confi
     """Return, size by size, how many baskets of that size alone are enough for an interval of the support of any set.
 
     Sufficient whatever the baskets hold: by the variance of what one basket adds, with the worst number of own items of
-    the set. None where a size's parameters hide sets of so many items; sizes below that of the set are left out.
+    the set. None where a size's parameters hide sets of this many items; sizes below that of the set are left out.
 
     Args:
         design: The operators.

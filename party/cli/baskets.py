@@ -192,7 +192,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
 
 
 def run_audit(arguments: argparse.Namespace) -> int:
-    """Audit the sampler of baskets and tell the verdict."""
+    """Audit the sampler of baskets and print the verdict."""
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)

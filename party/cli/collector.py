@@ -207,7 +207,7 @@ _FAILED = 1
 
 
 def command_audit(arguments: argparse.Namespace) -> int:
-    """Audit and tell the verdict."""
+    """Audit and print the verdict."""
     if is_of_baskets(arguments.design):
         return baskets.run_audit(arguments)
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]

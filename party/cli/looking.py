@@ -30,7 +30,7 @@ from protocols.two_party.memory import bare_head
 
 
 def command_check(arguments: argparse.Namespace) -> int:
-    """Look and tell.
+    """Look and print.
 
     Raises:
         InputError: A file cannot be used, or we would refuse the job.
@@ -54,7 +54,7 @@ def command_check(arguments: argparse.Namespace) -> int:
 
 
 def command_status(arguments: argparse.Namespace) -> int:
-    """Read the journal, whoever writes it meanwhile."""
+    """Read the journal, while others may write it."""
     config = read_party_config(arguments.party, KEY_FLOOR)
     records = recorded_runs(config.folder, load_secret(config.folder))
     if arguments.json:
@@ -67,7 +67,7 @@ def command_status(arguments: argparse.Namespace) -> int:
 def command_cancel(arguments: argparse.Namespace) -> int:
     """Mark the run; who works on it sees that."""
     if (Path(arguments.run_name) / CONFIG_FILE).is_file():
-        raise InputError(f"{arguments.run_name} is a party: name the run after it, as `cotally status` tells it")
+        raise InputError(f"{arguments.run_name} is a party: name the run after it, as `cotally status` shows it")
     config = read_party_config(arguments.party, KEY_FLOOR)
     if not is_there(config.folder / JOURNAL_FILE):
         raise unknown_run(arguments.run_name)  # and makes no journal

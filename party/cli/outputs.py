@@ -24,7 +24,7 @@ def settle_outputs(
     Args:
         outputs: Where they go; None for one that nobody asked for.
         reads: The files that the command reads; None for one that nobody named.
-        overwrite: Whether files that are there already may be replaced; None where none of this kind ever may.
+        overwrite: Whether files that are there already may be replaced; None where a file of this kind never may.
         options: What names each output on the command line.
 
     Raises:
@@ -59,7 +59,7 @@ def fraction(option: str, text: str) -> Fraction:
     """Return the exact number that an option was given.
 
     Raises:
-        InputError: It is none.
+        InputError: It is not.
     """
     number = exact_number(text)
     if number is None:

@@ -1,4 +1,4 @@
-"""`cotally plan`: tell what a run will cost, before it starts."""
+"""`cotally plan`: show what a run will cost, before it starts."""
 
 import argparse
 from contextlib import suppress
@@ -125,7 +125,7 @@ def alternatives(terms: Terms) -> list[Terms]:
 
 
 def _means(local: PartyInputs, terms: Terms, settings: ComputeSettings, workers: int | None) -> Means:
-    """Measure this machine, and return the speed of so many workers; None for as many as the settings say."""
+    """Measure this machine, and return the speed of this many workers; None for as many as the settings say."""
     wanted = workers or settings.workers or available_cpus()
     here = min(wanted, available_cpus())
     at_home = replace(settings, workers=here, cluster=None)  # the private key of a mere plan goes nowhere

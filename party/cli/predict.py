@@ -197,7 +197,7 @@ def _terms(arguments: argparse.Namespace, offer: Offer) -> PredictionTerms:
 
 
 def served_offers(config: PartyConfig) -> Offers:
-    """Return what a node that listens brings to a prediction, read anew for each session."""
+    """Return what a node that listens brings to a prediction, read again for each session."""
     return Offers(partial(offer_of_settings, config), tell)
 
 
@@ -239,7 +239,7 @@ _SOME_ROWS = 10  # of fewer, unknown cells may be so by chance
 def command_predict(arguments: argparse.Namespace) -> int:
     """Classify and write."""
     if arguments.json and arguments.output is None:
-        raise InputError("--json tells what became of rows that go to a file: name it (-o)")
+        raise InputError("--json shows what became of rows that go to a file: name it (-o)")
     if arguments.peer is not None and arguments.answered:
         raise InputError("--with asks the peer, --answered writes what it has answered before: name one of them")
     if arguments.peer is not None or arguments.answered:

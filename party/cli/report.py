@@ -32,7 +32,7 @@ _USUAL_COSTS = "report.json"
 
 
 def command_report(arguments: argparse.Namespace) -> int:
-    """Gather what there is to tell, and write the page."""
+    """Gather what there is to show, and write the page."""
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
     if arguments.design is None:

@@ -74,7 +74,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.costs is not None:
         raise InputError("--costs is for the report of a run")
     if str(arguments.party) == "-":
-        raise InputError("a report tells the digests of its files: name a file, not the standard input")
+        raise InputError("a report shows the digests of its files: name a file, not the standard input")
     if arguments.min_support is None and (arguments.max_len is not None or arguments.min_threshold):
         raise InputError("--max-len and --min-threshold need --min-support, such as 1/100")
     if arguments.more and arguments.min_support is not None:
@@ -82,7 +82,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def survey_told(arguments: argparse.Namespace) -> SurveyTold:
-    """Gather all that the page of a survey tells of.
+    """Gather all that the page of a survey shows.
 
     Raises:
         InputError: As for the page.
@@ -146,7 +146,7 @@ def _found(arguments: argparse.Namespace, sample: AnswerFile) -> tuple[FoundInCo
 
 
 def _goal(arguments: argparse.Namespace, audits: int) -> Goal:
-    """Return what each of so many audits promises: together they have one rate of false alarms."""
+    """Return what each of this many audits promises: together they have one rate of false alarms."""
     shift = _SHIFT if arguments.shift is None else fraction("--shift", arguments.shift)
     return replace(DEFAULT_GOAL, alarm=DEFAULT_GOAL.alarm / audits, shift=shift)
 
@@ -164,7 +164,7 @@ def _shown(
 
 
 def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
-    """Gather all that the page of baskets tells of.
+    """Gather all that the page of baskets shows.
 
     Raises:
         InputError: As for the page, or nothing is asked for.
@@ -172,7 +172,7 @@ def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
     if arguments.model is not None or arguments.levels is not None or arguments.more:
         raise InputError("--model, --levels and --and are not for baskets")
     if arguments.min_support is None and not arguments.ask:
-        raise InputError("of baskets, say what to tell: --min-support, such as 1/100, or --ask 'bread, milk'")
+        raise InputError("of baskets, say what to show: --min-support, such as 1/100, or --ask 'bread, milk'")
     declared = read_basket_design(arguments.design)
     asked = [parse_itemset(text, declared) for text in arguments.ask]
     sent, confidence = read_sent(arguments.party, declared), _confidence(arguments)

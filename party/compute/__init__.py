@@ -11,7 +11,7 @@ What a worker is given:
   its own chance.
 
 No worker is given the secret of the coins, the key of the certificate or ids of records. A cluster's scheduler passes
-tasks on, so it sees what its workers see: whoever runs the cluster holds the key of Paillier once it encrypts there,
+tasks on, so it sees what its workers see: who runs the cluster holds the key of Paillier once it encrypts there,
 and our columns, if not our ids, once it counts there.
 """
 

@@ -180,7 +180,7 @@ def _in_time(make: Callable[[], B]) -> B:
     def run() -> None:
         try:
             made.set_result(make())
-        except Exception as error:  # noqa: BLE001  # raised again by whoever waits
+        except Exception as error:  # noqa: BLE001  # raised again where somebody waits
             made.set_exception(error)
 
     threading.Thread(target=run, name="connect", daemon=True).start()

@@ -6,7 +6,7 @@ write it, is obeyed; blank lines after the last record are ignored.
 Read plain CSV fast: pyarrow splits a file in which nothing can be read in two ways.
 
 Plain is what most programs write of most tables: UTF-8, no quote, no blank line between records, no lone carriage
-return. Of such a file a line is a record and a separator ends a cell, whoever reads it. Whatever else a file holds, and
+return. Of such a file a line is a record and a separator ends a cell, by any reader. Whatever else a file holds, and
 whatever is wrong with one, is the other reader's business (`party/data/csv_file.py`), which says where.
 """
 

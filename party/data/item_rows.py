@@ -46,7 +46,7 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
 
 
 def wanted_items(frame: Frame, who: IdColumns, ignore: Sequence[str], wanted: Sequence[str]) -> Frame:
-    """Return a table with a row per person and a column for each of these items, whoever has them.
+    """Return a table with a row per person and a column for each of these items, even if nobody has one.
 
     Args and errors are as of `frequent_items`.
     """

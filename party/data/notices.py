@@ -76,7 +76,7 @@ class PointsTaken:
 
 @dataclass(frozen=True)
 class IdsSpelledApart:
-    """How many of so many ids are spelled otherwise than nearly all others, in what the normal form keeps apart."""
+    """How many of that many ids are spelled otherwise than nearly all others, in what the normal form keeps apart."""
 
     few: int
     ids: int
@@ -85,14 +85,14 @@ class IdsSpelledApart:
 
 @dataclass(frozen=True)
 class IdsRounded:
-    """So many ids are numbers of more than 15 digits, whose further digits are all 0."""
+    """This many ids are numbers of more than 15 digits, whose further digits are all 0."""
 
     ids: int
 
 
 @dataclass(frozen=True)
 class ItemsLeftOut:
-    """So many items are no columns, beside those that are: fewer than `smallest` persons have them, or lack them."""
+    """This many items are no columns, beside those that are: fewer than `smallest` persons have them, or lack them."""
 
     left: int
     kept: int
@@ -123,7 +123,7 @@ class TakenAsTexts:
 
 @dataclass(frozen=True)
 class MarkerLike:
-    """A number that is taken as one, as so many cells have it, lies below all others or above, as a marker does."""
+    """A number that is taken as one, as this many cells have it, lies below all others or above, as a marker does."""
 
     number: str
     cells: int

@@ -74,7 +74,7 @@ class SortedNumbers:
 
     @classmethod
     def of(cls, counts: Mapping[Decimal, int]) -> "SortedNumbers":
-        """Sort numbers that so many records hold."""
+        """Sort numbers that this many records hold."""
         values = sorted(counts)
         return cls(values, np.array([counts[value] for value in values], dtype=np.int64))
 

@@ -105,7 +105,7 @@ class DemoOptions:
         return Method.HYBRID if self.reveal is Reveal.COUNTS else Method.SMC
 
     def sized(self, records: int) -> "DemoOptions":
-        """Return the options for so many records, with a `min_leaf`."""
+        """Return the options for this many records, with a `min_leaf`."""
         usual = 1 if self.reveal is Reveal.COUNTS else usual_leaf(self.reveal, self.noise, records)
         return replace(self, min_leaf=self.min_leaf or usual)
 

@@ -85,7 +85,7 @@ class Line:
             raise InputError("the delay of a line must be 0 seconds or more")
 
     def sending(self, size: float) -> float:
-        """Return the seconds that so many bytes take."""
+        """Return the seconds that this many bytes take."""
         return 8 * size / self.rate
 
 

@@ -1,6 +1,6 @@
 """Certificates: one self-signed certificate of a party, as we make it, read it and judge it.
 
-A party is known by its *key*: `fingerprint` is a digest of that, so whoever has a new certificate over the same key is
+A party is known by its *key*: `fingerprint` is a digest of that, so a party with a new certificate over the same key is
 the same party, and all that is on record about it stays so.
 """
 

@@ -10,7 +10,7 @@ in it is never enough (FAULTS C1), and what the key has signed for another key i
 Certificates renewed over the same key: who has a new one stays the same party, for itself and for its peers.
 
 The key is the party's for its life. One that must change, because somebody else may have it, is no renewal: who has it
-could sign any statement that it gives way to another, so none is believed. Such a party is made and trusted anew.
+could sign any statement that it gives way to another, so none is believed. Such a party is made and trusted again.
 """
 
 from collections.abc import Callable, Sequence
@@ -318,7 +318,7 @@ class Latest:
 def keep_renewed(folder: Path, peer: Peer) -> None:
     """Keep the certificate that a peer has renewed, so that its dates and hosts are known here too.
 
-    NB: whoever shows an older one, which is still within its dates, changes nothing.
+    NB: a party that shows an older one, which is still within its dates, changes nothing.
 
     Raises:
         InputError: The folder cannot be written.

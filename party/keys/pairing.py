@@ -2,7 +2,7 @@
 
 Both sides run SPAKE2 (by the package `spake2`, whose points are not those of RFC 9382) on the code, and then prove
 to each other that they have the same key, by digests keyed with it of everything that crossed: both points and *both
-certificates*. Whoever sits between them and changes a certificate has to know the code. SPAKE2 lets nobody try codes at
+certificates*. Somebody between them who changes a certificate has to know the code. SPAKE2 lets nobody try codes at
 home: an attacker has one guess at each side, of 10^8 codes, and each side makes one attempt per code. The caller proves
 first.
 

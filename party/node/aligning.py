@@ -243,7 +243,7 @@ def offer_of_settings(config: PartyConfig) -> Offer:
         InputError: They offer none, or a file cannot be used.
     """
     if config.predict.rows is None:
-        raise ConfigError(f"{config.path}: [predict] rows: names no file: name one, then start `cotally serve` anew")
+        raise ConfigError(f"{config.path}: [predict] rows: names no file: name one, then start `cotally serve` again")
     return load_offer(config, config.predict.model, config.predict.rows)
 
 

@@ -51,7 +51,7 @@ class Account:
             "budget",
             f"our [agree] most_runs allows {self.bounds.runs:,} over the life of a data set: {before:,} on other terms "
             f"before and this run make {before + 1:,}; return to the terms of one of them, or let most_runs allow "
-            "more: what two runs tell can be subtracted",
+            "more: counts of two runs can be subtracted",
         )
 
     def judge(self, agreed: Agreement) -> Objection | None:

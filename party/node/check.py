@@ -380,7 +380,7 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
 def spendings(
     terms: Terms, own: int, peer: int, train: int, *, alone: bool
 ) -> tuple[Spending, Spending] | TreeSpending | None:
-    """Return what each side would spend, with so many columns, ours first, or either on a tree alone.
+    """Return what each side would spend, with this many columns, ours first, or either on a tree alone.
 
     Args:
         terms: Of the run.

@@ -125,7 +125,7 @@ class Examination:
             if fingerprint(view.certificate) != self._own.fingerprint:
                 raise ConfigError(
                     f"another program, or another party's node, listens on {address}: end it, or choose another port "
-                    "in [node] listen and tell the other party"
+                    "in [node] listen and give it to the other party"
                 ) from None
             return str(address), self._peer.name
         return (str(address),)

@@ -118,7 +118,7 @@ class Stage:
         on_agreed: Told when both sides have agreed, before any data leaves.
         offers: What we bring to a prediction.
         initiates: Whether we have opened the session.
-        rows: Reads our rows anew; without it we bring `local`, whoever is common.
+        rows: Reads our rows again; without it we bring `local` whole.
         on_matched: Told what an alignment has found on which another job goes on.
     """
 
@@ -302,7 +302,7 @@ def _with_common_rows(opening: Opening, stage: Stage) -> Offer:
 
 
 def _opened_pages(agreed: Agreement, stage: Stage) -> RunPages:
-    """Put on record what was agreed, before any of it leaves: anew, or for the run that goes on."""
+    """Put on record what was agreed, before any of it leaves: of a new run, or of the one that goes on."""
     before = stage.runs.resumed
     name = run_name(agreed.nonces).hex() if before is None else before.run
     pages = RunPages(stage.pages, stage.local, agreed, name)

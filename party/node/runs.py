@@ -47,7 +47,7 @@ class SessionRuns:
         pages: Of our ledger, about the peer.
         dataset: Ours.
         initiator: Whether we open the session.
-        fresh: Whether we want to begin anew.
+        fresh: Whether we want to begin again.
     """
 
     journal: Journal

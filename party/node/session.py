@@ -73,9 +73,9 @@ class Host:
         on_progress: Told how far each phase is.
         on_agreed: Told when both sides have agreed, before any data leaves.
         kept: Where the model is safe before the peer hears that we hold it.
-        fresh: Whether to begin anew where an earlier run could go on.
+        fresh: Whether to begin from the start where an earlier run could go on.
         offers: What we bring to a prediction.
-        rows: Reads our rows anew, when an alignment has found who is common.
+        rows: Reads our rows again, when an alignment has found who is common.
         on_matched: Told what an alignment has found on which another job goes on.
         clock: Tells the time of day.
     """

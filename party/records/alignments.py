@@ -52,7 +52,7 @@ def hexed(lists: tuple[bytes, bytes]) -> Lists:
 
 
 def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[PastAlignment]:
-    """Return the alignments over a data set, whoever the peer was, those of the same lists too, each session once.
+    """Return the alignments over a data set, with any peer, those of the same lists too, each session once.
 
     Those of its records, or with `rows` those of people who were to be classified.
     """

@@ -2,7 +2,7 @@
 
 A peer that knows all but a few of our ids, or of a class that both hold, hears of one guess per session. Each is an
 entry before it is answered. While we do not know that both have the same, it counts as refused: also where the line was
-lost, as whoever has heard the answer may break off. Three are free; from then on the wait before the next session
+lost, as a peer that has heard the answer may break off. Three are free; from then on the wait before the next session
 doubles with each, from two seconds to a day. An alignment in the same session settles that the lists differed: it is on
 record itself, and bounded. What both were found to hold is no guess any more.
 """
@@ -93,7 +93,7 @@ def comparisons_of(pages: PeerPages, local: PartyInputs) -> Comparisons:
 
 
 def wait_after(refused: int) -> timedelta:
-    """Return how long the next comparison has to wait after so many that were refused.
+    """Return how long the next comparison has to wait after this many that were refused.
 
     >>> [wait_after(number).total_seconds() for number in (0, 3, 4, 5, 10, 1000)]
     [0.0, 0.0, 2.0, 4.0, 128.0, 86400.0]

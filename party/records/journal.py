@@ -43,7 +43,7 @@ class JournalError(InputError):
 
 def _spoilt(problem: str) -> JournalError:
     return JournalError(
-        f"{problem}: put the latest backup back, or move the file away: runs that have not ended then begin anew, and "
+        f"{problem}: put the latest backup back, or move the file away: runs that have not ended then begin again, and "
         "disclose nothing more"
     )
 
@@ -265,7 +265,7 @@ class KeptRun:
 
 
 def open_journal(folder: Path, secret: bytes) -> Journal:
-    """Open the journal of a folder; made if it is not there. Whoever runs here meanwhile sees what is written.
+    """Open the journal of a folder; made if it is not there. What runs here meanwhile sees what is written.
 
     Raises:
         JournalError: It is damaged, belongs to another secret, is open to others, or cannot be used.
@@ -288,11 +288,11 @@ def open_journal(folder: Path, secret: bytes) -> Journal:
 
 def cancelled_here(run: str) -> RunCancelledError:
     """Return the error of a run that somebody has cancelled."""
-    return RunCancelledError(f"run {run} was cancelled here: it may begin anew")
+    return RunCancelledError(f"run {run} was cancelled here: it may begin again")
 
 
 def read_journal(folder: Path, secret: bytes) -> Journal:
-    """Open the journal of a folder to read it, whoever writes meanwhile.
+    """Open the journal of a folder to read it, while others may write.
 
     Raises:
         JournalError: There is none, or it is damaged, belongs to another secret, or cannot be read.
@@ -302,7 +302,7 @@ def read_journal(folder: Path, secret: bytes) -> Journal:
 
 
 def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:
-    """Return the runs of a folder, whoever writes meanwhile; none where there is no journal yet.
+    """Return the runs of a folder, while others may write; none where there is no journal yet.
 
     Raises:
         JournalError: The journal is damaged, belongs to another secret, or cannot be read.

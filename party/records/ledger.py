@@ -3,7 +3,7 @@
 `cotally-ledger/3` is one SQLite file in the party's folder. Its entries are JSON texts, numbered from 1; each has a
 digest, keyed by the owner's secret, over its number, its content and the digest of the entry before. How many there are
 stands apart under that key, in an empty ledger too. So an entry that was altered, dropped or put elsewhere, be it the
-last one or all of them, is found by whoever holds the secret. What that cannot show, a whole file put back from a
+last one or all of them, is found by the holder of the secret. What that cannot show, a whole file put back from a
 backup, the peer notices (`protocols.two_party.memory`). A file that holds anything else than the two tables, such as a
 view in the place of one, is refused before a row of it is read.
 
@@ -90,7 +90,7 @@ class Ledger(Closing):
         self._number, self._digest = 0, _START
         self._heads: dict[PeerName, list[bytes]] = {}
         with _KIND.reading(path):
-            connection.execute("BEGIN")  # NB: both tables as they are at one moment, whoever writes meanwhile
+            connection.execute("BEGIN")  # NB: both tables as they are at one moment, while others write
         for entry in self.entries():
             self._number, self._digest = entry.number, entry.digest
             self._heads.setdefault(entry.peer, []).append(entry.digest)
@@ -165,7 +165,7 @@ def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
 
 
 def read_ledger(folder: Path, secret: bytes) -> Ledger:
-    """Open the ledger of a folder to read it, whoever writes meanwhile.
+    """Open the ledger of a folder to read it, while others may write.
 
     Raises:
         LedgerError: As `open_ledger`, or there is none.

@@ -30,11 +30,10 @@ class Side:
     """What one side has learned of the other: all but counts with noise, or these alone.
 
     `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
-    numbers are known here. `windows` are the nodes of which
-    it is known which columns rank highest, `accuracies` the terms of the runs whose accuracy was told, `itemsets` the
-    counts of sets of items, None where the number is not known here. `opened` is what was opened of the nodes of trees,
-    by what it is. `answers` are the people, as digests, of whom a joint prediction told the class, by model and by
-    whether it told the shares of the classes too.
+    numbers are known here. `windows` are the nodes of which it is known which columns rank highest, `accuracies` the
+    terms of the runs whose accuracy was told, `itemsets` the counts of sets of items, None where the number is not
+    known here. `opened` is what was opened of the nodes of trees, by what it is. `answers` are the people, as digests,
+    of whom a joint prediction told the class, by model and by whether it told the shares of the classes too.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)

@@ -49,9 +49,9 @@ class LifeBounds:
     """The most over the life of a data set, None for any.
 
     `runs` are those on different terms, `bits` those of trees that alone were revealed and of answers by them, `counts`
-    the exact ones told, `predictions` the rows answered for together. One
-    run is usual: counts and accuracies of two can be subtracted (DESIGN 14); and no prediction: an answer about a
-    person shows on which side of our splits that person is (13).
+    the exact ones told, `predictions` the rows answered for together. One run is usual: counts and accuracies of two
+    can be subtracted (DESIGN 14); and no prediction: an answer about a person shows on which side of our splits that
+    person is (13).
     """
 
     runs: int | None = None
@@ -60,7 +60,7 @@ class LifeBounds:
     bits: int | str | None = SHARE_OF_RECORDS
 
     def bits_of(self, records: int) -> int | None:
-        """Return the most bits that may be revealed of so many records; None for any."""
+        """Return the most bits that may be revealed of this many records; None for any."""
         return records // RECORDS_PER_BIT if isinstance(self.bits, str) else self.bits
 
     @property
@@ -288,7 +288,7 @@ class PartyConfig:
 
 
 _NODE_CURES = {
-    "peer": "name the other party, as `cotally trust` and `pair` tell it",
+    "peer": "name the other party, as `cotally trust` and `pair` show it",
     "listen": 'write where `cotally serve` shall listen, such as "0.0.0.0:7071"',
     "address": "write where the peer listens; the side that listens runs `cotally serve`, and needs none",
 }

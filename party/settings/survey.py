@@ -1,6 +1,6 @@
 """The file `design.toml`: what a survey asks, and how the answers are disguised.
 
-Respondents (or whoever holds their answers) and the collector read the same file. It is the whole declaration: domains
+Respondents (or who holds their answers) and the collector read the same file. It is the whole declaration: domains
 of all columns, which columns share a coin, how each group is asked and with which chances (`questions.py`). Every key
 is checked: the error names file, key and legal range.
 """

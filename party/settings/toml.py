@@ -97,7 +97,7 @@ def _check_kind(path: Path, content: Collection[str], keys: Collection[str]) -> 
 
 def _content(path: Path, text: str) -> dict[str, Any]:
     if _LONG_KEY.search(text):
-        raise ConfigError(f"{path} has a key of more than {_MOST_PARTS} parts, and no setting has so many")
+        raise ConfigError(f"{path} has a key of more than {_MOST_PARTS} parts, and no setting has as many")
     try:
         content = tomllib.loads(text, parse_float=_decimal)
         usual = _usual(content)

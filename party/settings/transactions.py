@@ -1,6 +1,6 @@
 """A `design.toml` of transactions: which items there are, and how baskets of each size are randomized (DESIGN 9).
 
-Whoever holds the baskets and the collector read the same file. Parameters are given for every original size, or
+The holder of the baskets and the collector read the same file. Parameters are given for every original size, or
 follow from a level that no worst-case belief may exceed and from bounds on supports: `rho = "smallest"`.
 """
 

@@ -133,7 +133,7 @@ def follows_lines(found: Follows | None) -> list[str]:
         return []
     ours = f"of {found.records:,} training records the class of {found.classes:,} is certain"
     columns = f"a column of the other side of {found.values:,}"
-    theirs = f"It can be certain of a class that we alone hold of {found.shown:,} at most"
+    theirs = f"The other side can be certain of the class of {found.shown:,} records at most"
     reports = "its report says of how many our columns are"
     return [f"By the tree and our own columns, {ours}, and {columns}. {theirs}, and {reports}."]
 

@@ -55,7 +55,7 @@ def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterato
             f"cotally: note: {set_text(frozenset(design.items[item] for item in first.items))}: in {percent(share)} of "
             f"the baskets of {first.size} items ({first.holders:,} of {first.baskets:,}), while {design.path} assumes "
             f"at most {float(100 * first.assumed):g}% for {k} {items}{others}: beliefs can be stronger than "
-            f"`cotally privacy` tells; set supports from what is known of such baskets, and look again before you send"
+            f"`cotally privacy` shows; set supports from what is known of such baskets, and look again before you send"
         )
 
 
@@ -163,10 +163,10 @@ def baskets_needed_lines(
     width_text = f"+- {float(width):g} at {100 * confidence:g}%"
     yield f"For {width_text} for the support of a set of {items} {noun}, by size of basket"
     for size, number in needed.items():
-        told = "its parameters hide sets of so many items" if number is None else f"{number:,} baskets are enough"
+        told = "its parameters hide sets of this many items" if number is None else f"{number:,} baskets are enough"
         yield f"  {size} item{'s' * (size > 1)}: {told}"
     if not needed:
-        yield "  no size has so many items: no basket holds such a set"
+        yield "  no size has this many items: no basket holds such a set"
 
 
 BREACH_HEADS = (

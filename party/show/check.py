@@ -1,4 +1,4 @@
-"""A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run tell, what was told."""
+"""A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run reveal, what did."""
 
 from collections.abc import Iterable, Iterator
 
@@ -31,7 +31,7 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
     """Return the report.
 
     Args:
-        found: What to tell.
+        found: What to show.
         agree: What this party agrees to.
         notices: What was noticed when the data were read.
         full: Tell everything that the copy discloses; else what fits a screen.

@@ -30,7 +30,7 @@ def drafted_lines(folder: Path) -> list[str]:
     settings = folder / "survey.toml"
     return [
         f"{settings} and {folder / 'design.toml'} are written: every key is explained there.",
-        f"Next: `cotally privacy {folder / 'design.toml'}` tells what it discloses; then",
+        f"Next: `cotally privacy {folder / 'design.toml'}` shows what it discloses; then",
         f"  cotally survey links {settings} --number 100 -o links.csv",
         f"  cotally survey serve {settings}",
     ]
@@ -39,15 +39,15 @@ def drafted_lines(folder: Path) -> list[str]:
 def links_line(number: int, path: Path) -> str:
     """Say where new links are."""
     return (
-        f"{number:,} links are in {path}, for whoever sends them out alone: only their digests are kept here. "
+        f"{number:,} links are in {path}, for the one who sends them out alone: only their digests are kept here. "
         "Each is for one person, whose later answer takes the place of an earlier one until the survey closes."
     )
 
 
 def serving_lines(address: str, listen: str, digest: str, enough: int | None) -> Iterator[str]:
-    """Say where a survey is served, and by what others can tell that they get the same page."""
+    """Say where a survey is served, and by what others see that they get the same page."""
     yield f"The survey listens on {listen}; links begin with {address}"
-    yield f"The page's SHA-256 is {digest}, whoever loads it."
+    yield f"The page's SHA-256 is {digest}, for everybody who loads it."
     if enough is not None:
         yield f"It closes with {enough:,} answers."
 
@@ -74,10 +74,10 @@ def turned_lines(digest: str) -> Iterator[str]:
 
 
 def published_lines(settings: Path, bit: BitDesign, digest: str) -> Iterator[str]:
-    """Say what publishing a model did, what its bit discloses, and which page tells so to the respondents."""
+    """Say what publishing a model did, what its bit discloses, and which page says so to the respondents."""
     yield "The model is published: no further answers are taken, and no other model is ever tested."
     yield f"`cotally survey serve {settings}` leads links to the second page, within seconds if it runs already."
-    yield f"That page's SHA-256 is {digest}, whoever loads it. `results` tells the rest."
+    yield f"That page's SHA-256 is {digest}, for everybody who loads it. `results` shows the rest."
     yield f"Of each respondent who opens it, {bit_text(bit)}"
 
 
@@ -92,7 +92,7 @@ def bit_text(bit: BitDesign) -> str:
 
 def live_line(address: str, every: int) -> str:
     """Say where results are served."""
-    return f"Results are at {address} on this machine alone, and loaded anew every {every} seconds."
+    return f"Results are at {address} on this machine alone, and load again every {every} seconds."
 
 
 def collected_lines(status: StoreStatus) -> Iterator[str]:
@@ -107,7 +107,7 @@ def closed_line(answered: int) -> str:
 
 
 def page_lines(path: Path, digest: str) -> list[str]:
-    """Say where a page is, for whoever wants to read it."""
+    """Say where a page is, for people who want to read it."""
     return [f"{path}  SHA-256 {digest}"]
 
 
@@ -146,7 +146,7 @@ def results_html(settings: CollectorSettings, found: SurveyResults, refresh: int
     Args:
         settings: Of the survey.
         found: What to show.
-        refresh: Seconds after which the browser is to load it anew; never if not given.
+        refresh: Seconds after which the browser loads it again; never if not given.
     """
     is_corrected = any(cell.corrected is not None for table in found.tables for cell in table.cells)
     shown = [

@@ -47,7 +47,7 @@ def supposed_line(records: int | None, workers: int | None, line: Line) -> list[
     """Say what a forecast supposes in place of our table, our processors and a line that costs nothing.
 
     Args:
-        records: How many there are to be; None for those of our table.
+        records: How many there will be; None for those of our table.
         workers: Processes of each party; None for ours.
         line: Between the parties.
     """
@@ -115,7 +115,7 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
 
     Args:
         design: Of our copy; the peer's is taken for no better.
-        tested: How many records are held out; of none no accuracy is told.
+        tested: How many records are held out; if 0, no accuracy is shown.
     """
     if not tested:
         return []

@@ -26,7 +26,7 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
 
 
 def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None = None) -> Iterator[Block]:
-    """Yield the most frequent sets, of so many items at most."""
+    """Yield the most frequent sets, of this many items at most."""
     if not found.has_counts:
         yield from uncounted_lines(found, most_items)
         return
@@ -36,7 +36,7 @@ def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None
 
 
 def uncounted_lines(found: JointItemsets, most_items: int | None = None) -> Iterator[str]:
-    """Yield the first sets of which no count is known, of so many items at most."""
+    """Yield the first sets of which no count is known, of this many items at most."""
     yield joint_title(found)
     sets = sets_of(up_to(found, most_items))["itemsets"]
     yield from (f"  {set_text(each)}" for each in sets[:_LISTED])

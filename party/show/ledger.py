@@ -142,7 +142,7 @@ def _times(number: int) -> str:
 def _copy_lines(copy: Any) -> Iterator[str]:
     columns = [*copy["odds"], *copy["plain"]]
     if not columns:
-        yield "a copy of columns of one value each, which tells nothing"
+        yield "a copy of columns of one value each, which says nothing"
         return
     yield f"a disguised copy of {len(columns)} columns, theta {copy['theta']}: {printable(', '.join(columns))}"
     if copy["plain"]:
@@ -180,4 +180,4 @@ def ledger_written_line(path: Path, entries: int) -> str:
 
 def whole_line(path: Path, entries: int) -> str:
     """Say that a ledger was found whole."""
-    return f"{path}: {entries} entries, none altered, dropped or put elsewhere"
+    return f"{path}: {entries} entries, not one altered, dropped or moved"

@@ -86,7 +86,7 @@ def _parts(record: logging.LogRecord) -> dict[str, str]:
 
 
 def start_details() -> logging.Handler:
-    """Begin to tell on the standard error what a log tells, and more."""
+    """Begin to print on the standard error what a log has, and more."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines())
     return _added(handler, logging.DEBUG)

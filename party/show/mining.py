@@ -94,7 +94,7 @@ def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path
     yield f"Disguised {len(table)} records by {questionnaire.path}: {output}"
     yield from given_lines(table.answers, len(table))
     if table.answers:
-        yield "Whoever gave no answer is seen to have given none: the copy shows that in the clear."
+        yield "The copy shows in the clear who gave no answer."
     if table.left_out:
         yield f"Left out, since the design does not name them: {printable(', '.join(table.left_out))}."
     if made is not None:

@@ -48,12 +48,12 @@ _SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
 
 
 def telling_lines(model: KeptResult) -> list[str]:
-    """Say which column alone tells the class, if one does: then it may be the class itself."""
+    """Say which column alone gives the class, if one does: then it may be the class itself."""
     if isinstance(model, JointItemsets) or (place := model.telling) is None:
         return []
     column = model.schema.attributes[place]
     name = printable(f"{column.party}.{column.name}")
-    told = f"{name} alone tells the class of every training record"
+    told = f"{name} alone gives the class of every training record"
     return [f"{told}. If it is the class under another name, or known only afterwards, list it under [data] ignore."]
 
 

@@ -52,7 +52,7 @@ def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
 
 
 def telling_once() -> Tell:
-    """Return what prints each notice the first time: a table that is read anew has nothing new to say."""
+    """Return what prints each notice the first time: a table that is read again has nothing new to say."""
     said: list[Notice | ReleasedBefore] = []
 
     def tell_new(notices: OwnerNotices) -> None:
@@ -81,7 +81,7 @@ def _text(notice: Notice) -> str:
             return _of_ids(notice)
         case ClassTold(column):
             return (
-                f"column {column!r} alone tells the class of every record: if it is the class under another name, or "
+                f"column {column!r} alone gives the class of every record: if it is the class under another name, or "
                 "known only afterwards, list it under ignore before anything leaves"
             )
         case ColumnTreated(column, remarks):
@@ -131,7 +131,7 @@ def _of_ids(told: IdsSpelledApart | IdsRounded | IdentifierLeftOut | ItemsLeftOu
     if isinstance(told, ItemsLeftOut):
         return (
             f"{told.left:,} items are left out, {told.kept:,} are columns: fewer than {told.smallest} persons have "
-            "them, or lack them, and their names would tell who"
+            "them, or lack them, and their names would show who"
         )
     if isinstance(told, IdentifierLeftOut):
         return f"column {told.column!r}: left out, since nearly all its cells differ, as in an identifier"
@@ -170,7 +170,7 @@ def remark_text(remark: Remark) -> str:
         case ValuesMerged() | MarkerLike():
             return _merged(remark) if isinstance(remark, ValuesMerged) else _marker(remark)
         case OneValueLeft():
-            return "one value is left, which tells nothing"
+            return "one value is left, which says nothing"
 
 
 def _marker(like: MarkerLike) -> str:

@@ -194,7 +194,7 @@ def _look_lines(look: IdLook) -> Iterator[str]:
 
 
 def matched_json(matched: Matched) -> dict[str, object]:
-    """Return what `matched_lines` tells, for programs."""
+    """Return what `matched_lines` says, for programs."""
     overlap = matched.overlap
     numbers = {"here": overlap.mine, "there": overlap.yours, "both": overlap.both}
     head = {"format": "cotally-matched/1", "peer": matched.peer}

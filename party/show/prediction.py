@@ -32,7 +32,7 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
         return
     if rows < len(offer.frame):
         left, whole = len(offer.frame) - rows, len(offer.frame)
-        yield f"{left} of {whole} rows have no class: the other party has answered for none of them"
+        yield f"{left} of {whole} rows have no class: the other party has not answered for them"
     if answers.remembered:
         yield (
             f"{answers.remembered} of {rows} rows were answered before, and come from memory: a person is asked for "

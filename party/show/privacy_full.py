@@ -140,14 +140,14 @@ def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Fin
         how = "their XOR" if sizes[0] == 2 else f"of their values' places, modulo {sizes[0]}"
         return (
             f"Disclosed with certainty: how {names} differ in a record ({how}). "
-            "Whoever knows one of them from elsewhere knows all of them."
+            "Anybody who knows one of them from elsewhere knows all of them."
         )
     fewer, more = (listed(found.names(side)) for side in columns)
     return (
         f"Disclosed with certainty: the difference between the places of the values of {fewer} and of {more}, modulo "
-        f"{pairs[0].modulus}. Whoever knows one of the former is left with {pairs[0].left_of_second} of {sizes[1]} "
-        f"values of the latter; whoever knows one of the latter, with {pairs[0].left_of_first} of {sizes[0]} of the "
-        "former."
+        f"{pairs[0].modulus}. Anybody who knows one of the former is left with {pairs[0].left_of_second} of {sizes[1]} "
+        f"values of the latter; anybody who knows one of the latter, with {pairs[0].left_of_first} of {sizes[0]} of "
+        "the former."
     )
 
 
@@ -159,7 +159,7 @@ def privacy_blocks(found: Findings, *, full: bool = False, width: int = USUAL_WI
     """Return the report.
 
     Args:
-        found: What to tell.
+        found: What to show.
         full: Tell everything that was found; else what fits a screen.
         width: Of the screen, for which the columns of a table are chosen.
     """
@@ -191,12 +191,13 @@ def after_mining_lines(mined: AfterMining, found: Findings) -> list[Block]:
     """Say what a mined model leaves of the privacy of its class, the last attribute of the findings."""
     own = found.attributes[-1]
     told = (
-        f"After mining: whoever knows of a person what the model reads learns {own.name} rightly by its {mined.rules} "
-        f"rules with a chance of {percent(mined.right)}; the commonest value has {percent(mined.commonest)}."
+        f"After mining: anybody who knows of a person what the model reads learns {own.name} rightly by its "
+        f"{mined.rules} rules with a chance of {percent(mined.right)}; the commonest value has "
+        f"{percent(mined.commonest)}."
     )
     left = (
         f"Single-entry privacy of {own.name}: {_signed(mined.before)} before mining, {_signed(mined.known)} after it. "
-        "The paper takes one chance from the other: below 0 the rules tell more than the response hides."
+        "The paper takes one chance from the other: below 0 the rules reveal more than the response hides."
     )
     lines: list[Block] = ["", told, left]
     if own.group is not None:

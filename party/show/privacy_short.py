@@ -29,7 +29,7 @@ class Names:
 
 
 def titled(name: str) -> str:
-    """Return a group's name as a sentence tells it.
+    """Return a group's name as a sentence has it.
 
     >>> titled("work"), titled("group 1")
     ('group work', 'group 1')
@@ -284,7 +284,7 @@ def legend_rows(found: Findings) -> list[tuple[str, str]]:
         ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
         ("single-entry", "average chance given to a wrong value; higher is better"),
         ("bits", "how much of a value is unknown; the less it falls, the better"),
-        ("asked twice", "strongest belief if coins were made anew: make them once"),
+        ("asked twice", "strongest belief if coins were made again: make them once"),
         *([(_SHARES, "its group is read as a whole, not by its response")] if shared else []),
     ]
 
@@ -404,7 +404,7 @@ def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) ->
     else:
         how = f"how far apart the values of {names} stand in their lists{', in part' * (len(sizes) > 1)}"
     gain = f"knows {rest}" if len(sizes) == 1 else f"knows {rest} or has fewer values left to choose from"
-    return f"Disclosed with certainty, {titled(group.name)}: {how}; whoever knows one from elsewhere {gain}."
+    return f"Disclosed with certainty, {titled(group.name)}: {how}; anybody who knows one from elsewhere {gain}."
 
 
 def _record(found: Findings) -> str:

@@ -24,7 +24,7 @@ def reading_line(found: Disclosure | None, copy_is: str = "this copy") -> str:
     'It is certain (99%) of 61.0% of records. Of the column that shows most it reads 95.0% (by guessing 70.0%).'
     """
     if found is None:
-        return f"A receiver of {copy_is} sees every value: it hides none."
+        return f"A receiver of {copy_is} sees every value: it hides nothing."
     copy, apart = found.copy, found.apart
     guess = max(found.values, found.record, key=lambda each: each.whole)
     less = [f"with one coin per column {_shares(apart)}"] if found.shared else []

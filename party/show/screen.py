@@ -32,7 +32,7 @@ def drawing_width(stream: TextIO | None = None) -> int | None:
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal that knows colours, and nobody has asked for none."""
+    """Tell whether a stream is a terminal that knows colours, and nobody has asked for no colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in {None, "", "dumb"}
 
 

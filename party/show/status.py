@@ -35,7 +35,7 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
 
 
 def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]:
-    """Return what `open_run_lines` tells of each run, for programs."""
+    """Return what `open_run_lines` says of each run, for programs."""
     names = ("run", "peer", "dataset", "job", "initiator", "began", "changed", "state", "phase", "settled")
     told = [record for record in records if ended or record.is_open]
     return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in told]}
@@ -54,11 +54,11 @@ def cancelled_text(record: RunRecord) -> str:
     if record.state is RunState.DONE:
         return (
             f"Run {record.run} is done here, and {record.peer} is waited for no more: what was kept for it is gone. "
-            "Where it has not ended there, the same job begins anew"
+            "Where it has not ended there, the same job begins again"
         )
     return (
         f"Run {record.run} is cancelled here; {record.peer} hears of it now, or when both meet again. The same job may "
-        "begin anew"
+        "begin again"
     )
 
 

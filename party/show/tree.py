@@ -143,7 +143,7 @@ def pure_lines(found: PureLeaves | None) -> list[str]:
 
 
 def to_dot(tree: Tree, levels: int | None = None) -> str:
-    """Return the tree in Graphviz's language, without what is deeper than so many levels."""
+    """Return the tree in Graphviz's language, without what is deeper than this many levels."""
     names = references(tree.schema.attributes)
     lines = ["digraph model {", "  node [fontname=sans];", "  edge [fontname=sans];"]
     pending: list[tuple[Node, int, int]] = [(tree.root, 0, 0)]

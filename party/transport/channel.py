@@ -1,6 +1,6 @@
 """The seam "Channel": messages to and from one peer, in order, both ways at once, and a loop that plays roles.
 
-A message is a frame, a frame is cut into *pages*, and pages wait in two bounded queues, one each way. Whoever
+A message is a frame, a frame is cut into *pages*, and pages wait in two bounded queues, one each way. What
 moves pages between the queues of two parties makes a channel: a shared queue in one process, gRPC between two
 (`party.transport.grpc`). A full queue holds its sender back, so both machines work at once and neither holds
 everything.

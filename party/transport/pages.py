@@ -170,7 +170,7 @@ class Page:
 
 
 class Pace:
-    """How many bytes the next page has: so many that this line carries one in about a second.
+    """How many bytes the next page has: as many as this line carries in about a second.
 
     Only a whole page is a sign of life. With pages of one size, a slow line would be taken for a dead one.
     """

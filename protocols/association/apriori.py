@@ -192,7 +192,7 @@ def _last_level(max_len: int | None, usable: int) -> int:
     if max_len > usable:
         able = f"sets of up to {usable} items can" if usable else "none can"
         raise InputError(
-            f"is {max_len}, but supports of so many items cannot be told from these transactions at this support: "
+            f"is {max_len}, but supports of this many items cannot be told from these transactions at this support: "
             f"{able}; raise min_support, or collect more",
             field="max_len",
         )

@@ -184,7 +184,7 @@ def smallest_rho(
     if not keeps(high):
         raise InputError(
             f"no rho up to {high}/{resolution} keeps beliefs at {level}: "
-            "allow a higher level, or write as supports only what at least so many baskets hold for certain"
+            "allow a higher level, or write as supports only what at least this many baskets hold for certain"
         )
     while low < high:
         middle = (low + high) // 2
@@ -198,7 +198,7 @@ class SizeBelief:
 
     Args:
         shown: Number of items that were sent, `z`.
-        chance: How often a transaction is sent with so many.
+        chance: How often a transaction is sent with this many.
         belief: `P[a in t | a in t', z items in t']`.
     """
 

@@ -117,7 +117,7 @@ class Exceeding:
         size: Of the baskets in question.
         holders: How many of these hold all of it.
         baskets: How many baskets have that size.
-        assumed: The largest support of a set of so many items, as assumed.
+        assumed: The largest support of a set of this many items, as assumed.
     """
 
     items: tuple[int, ...]

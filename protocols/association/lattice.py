@@ -146,7 +146,7 @@ class Lattice:
             among: The positions of those in the set that is estimated.
 
         Raises:
-            InputError: The support of so many items cannot be recovered.
+            InputError: The support of this many items cannot be recovered.
         """
         own = [weights(self.design.operator(size), len(among)) for size in self.sizes]
         shown = [sum(pattern >> i & 1 for i in among) for pattern in range(2**k)]

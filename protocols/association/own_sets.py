@@ -1,6 +1,6 @@
 """The frequent itemsets of one party's own columns, of which none singles out a few people.
 
-Whoever chooses its columns knows for whom each count stands that it is told of them, and can subtract one from the
+Anybody who chooses its columns knows for whom each count stands that it is told of them, and can subtract one from the
 other. So with a limit a set is used only if the records in which it differs from each set that is used and from its
 complement, and from having no record and having all of them, are none or as many as the limit (the groups that Atzori,
 Bonchi, Giannotti and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts,

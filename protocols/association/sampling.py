@@ -133,7 +133,7 @@ def chosen(counts: Integers, population: int, words: Words, purpose: bytes, rows
 
 
 def below(bounds: Integers, words: Words, purpose: bytes, rows: RowNumbers) -> Integers:
-    """Draw uniform numbers in `0 .. bound - 1`: a word among the `2^64 mod bound` lowest is drawn anew."""
+    """Draw uniform numbers in `0 .. bound - 1`: a word among the `2^64 mod bound` lowest is drawn again."""
     limit = bounds.astype(np.uint64)
     word = words(purpose, rows, bounds.shape[1])
     short = (np.uint64(0) - limit) % limit

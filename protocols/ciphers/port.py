@@ -127,7 +127,7 @@ class Ciphertexts(Protocol[Values]):
 
 
 class KeyHolder(Protocol[Values]):
-    """The key holder's side. Picklable, and whoever has it can decrypt."""
+    """The key holder's side. Picklable, and anybody who has it can decrypt."""
 
     def __hash__(self) -> int:
         """Equal keys have equal hashes: what is made once per key is kept under it."""

@@ -42,7 +42,7 @@ MAX_PATTERNS = 1 << 20
 MAX_LISTED = 1 << 26
 """Of what has to be listed to test a model without leaves: at once, and of all records together."""
 KEPT_ROWS = 1 << 24
-"""Of all nodes of a level that are kept for the next one; those of further nodes are made anew."""
+"""Of all nodes of a level that are kept for the next one; those of further nodes are made again."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

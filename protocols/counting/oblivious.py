@@ -55,7 +55,7 @@ Totals = dict[int, tuple[int, int]]
 QueryPart = tuple[int, int]
 """A query of a batch, and one of its candidates."""
 ShareCorrect = Callable[[Learned, Transfers, int], Role[int]]
-"""Shares, in so many bits, how many test records a model without leaves classifies correctly."""
+"""Shares, in this many bits, how many test records a model without leaves classifies correctly."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class NodeRows(Generic[_Rows]):
 
         Args:
             expressions: The nodes.
-            room: How many rows are kept in all; those of further nodes are made anew whenever they are asked for.
+            room: How many rows are kept in all; those of further nodes are made again whenever they are asked for.
         """
         kept: dict[Expression, _Rows] = {}
         for expression in expressions:

@@ -30,7 +30,7 @@ Leads = NDArray[np.int64]
 
 
 def usual_width(columns: int) -> int:
-    """Return how many binary digits scores over so many columns of the asker take, if no chance is below e**-16."""
+    """Return how many binary digits scores over this many columns of the asker take, if no chance is below e**-16."""
     return (2 * _FARTHEST * columns).bit_length()
 
 

@@ -22,7 +22,7 @@ from protocols.tables.schema import Schema
 from protocols.tables.table import ROOT, Expression, Floats, Rows
 
 GRAIN: Final = 1 << 16
-"""Classes are compared by logarithms in whole parts of so many, whose sums are the same in any order, and exact."""
+"""Classes are compared by logarithms in whole parts of this many, whose sums are the same in any order, and exact."""
 
 LAPLACE: Final = 1.0
 """What is added to every exact count."""

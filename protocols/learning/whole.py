@@ -88,14 +88,14 @@ def mixture(tables: ArrayLike) -> Whole:
 
 
 def mixture_bits(records: int, classes: int) -> int:
-    """Return how many bits a difference of two `U` of so many records and classes has at most, its sign included."""
+    """Return how many bits a difference of two `U` of this many records and classes has at most, its sign included."""
     most = records * (np.log2(classes) + 2 * (classes + 1) * ERROR)
     return int(most * 2**SCALE_BITS).bit_length() + 1
 
 
 @dataclass(frozen=True)
 class Gini:
-    """`U` of Gini's index, as precise as 64 bits allow with so many records.
+    """`U` of Gini's index, as precise as 64 bits allow with this many records.
 
     Args:
         records: The most that a node can have.

@@ -12,7 +12,7 @@ class MemoryHeads(Message):
     An end is the number of entries, the digest of the last one, and a signature over both by the key of its owner's
     certificate (none where there are no entries). The receiver, which was there each time, learns how much of it the
     sender remembers. Digests are made with their owner's secret, and tell nobody else anything. `run` names a run of
-    this job that both began and the sender has not seen end, if there is one; `fresh` asks to begin anew all the same.
+    this job that both began and the sender has not seen end, if there is one; `fresh` asks to begin from the start.
     """
 
     entries: int

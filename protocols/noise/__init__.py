@@ -1,1 +1,1 @@
-"""Noise on exact counts, drawn by integers alone, and what it costs (DESIGN 14, "Noise")."""
+"""Noise on counts, winners, labels and scores, drawn by integers alone, and its costs (DESIGN 14 and 16, "Noise")."""

@@ -64,7 +64,7 @@ class TreeSpending:
     Args:
         epsilon: Against the other side.
         levels: Of splits: the depth, or fewer columns.
-        change: The range of what one more record changes what a candidate is worth by, in its units.
+        change: The most that one more record moves the worth of a candidate, between its ends, in its units.
         columns: How many candidates there are at the root.
     """
 
@@ -121,7 +121,7 @@ def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
 
 
 def changes_of(candidates: int, own: int, alone: bool, window: Window, depth: int) -> int:
-    """Return as much, of so many candidates in all; `alone` tells whether the side alone holds the class.
+    """Return as much, of this many candidates in all; `alone` tells whether the side alone holds the class.
 
     Args:
         candidates: Attributes of both sides.

@@ -198,7 +198,7 @@ def refined(known: KnownSums, tables: Sequence[ArrayLike], variance: float) -> t
 
 
 def branch_variance(values: int, sums: KnownSums, variance: float) -> float:
-    """Return the variance of each cell of a candidate of so many values that adds up to the node's class counts."""
+    """Return the variance of each cell of a candidate of this many values that adds up to the node's class counts."""
     return variance * (1 - 1 / values) + sums.variance / values**2
 
 

@@ -103,7 +103,7 @@ def answer_choices(session: bytes, secret: int, points: bytes) -> list[KeyPair]:
 
 
 def simulate_points(count: int, randomness: Randomness) -> bytes:
-    """Return what the sender sees of so many halves of transfers: uniform points of which nobody knows a logarithm."""
+    """Return what the sender sees of this many halves of transfers: uniform points whose logarithms nobody knows."""
     return write_points(hash_to_points([_draw(_SEED_BITS, randomness) for _ in range(count)]))
 
 

@@ -59,7 +59,7 @@ def plane_words(planes: Uint64s) -> Uint64s:
 
 
 def packed_bytes(count: int, bits: int) -> int:
-    """Return how many bytes so many packed words take."""
+    """Return how many bytes this many packed words take."""
     return -(-count // _SIDE) * bits * 8
 
 

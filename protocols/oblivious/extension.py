@@ -61,7 +61,7 @@ class Direction:
         return 8 * _PAGE_BYTES * self.depth // TRANSFERS - SACRIFICED
 
     def _pages(self, count: int) -> list[tuple[int, int, int]]:
-        """Return for each page of so many transfers the number of its first, how many are used, and how many it has.
+        """Return for each page of this many transfers the number of its first, how many are used, and how many it has.
 
         All are numbered before the first one crosses: another batch may be made meanwhile.
         """

@@ -109,7 +109,7 @@ class BothKeys:
         return zip(self.zero.masks(uses), self.zero.masks(uses, self.offset), strict=True)
 
     def strings(self, blocks: int) -> tuple[Uint64s, Uint64s]:
-        """Return two random strings of so many blocks for each transfer: random transfers, without a message."""
+        """Return two random strings of this many blocks for each transfer: random transfers, without a message."""
         zeros, ones = zip(*self.masks(self.uses.deal(blocks)), strict=True)
         return np.concatenate(zeros, axis=1), np.concatenate(ones, axis=1)
 

@@ -30,7 +30,7 @@ _LOW = np.uint64((1 << 32) - 1)
 
 
 def table_size(ids: int) -> int:
-    """Return how many places a table for so many ids has: a multiple of 128.
+    """Return how many places a table for this many ids has: a multiple of 128.
 
     >>> table_size(1), table_size(100_000)
     (4096, 127104)

@@ -52,7 +52,7 @@ class Triples:
         self._batch, self._left = _FEWEST, list[tuple[ChosenKeys, BothKeys]]()
 
     def take(self, words: int, bits: int) -> Role[Triple]:
-        """Return triples for so many words of lanes, with strings of so many bits."""
+        """Return triples for this many words of lanes, with strings of this many bits."""
         parts: list[Triple] = []
         for start in range(0, words * _LANES, _MOST):  # a batch at a time: its transfers take 256 times as much memory
             dealt = yield from self.deal(min(_MOST, words * _LANES - start))

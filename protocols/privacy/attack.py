@@ -231,7 +231,7 @@ def _alike(asked: NDArray[np.bool_], rows: Index) -> Iterator[Index]:
 
 
 def _most(tallies: Index, looked_at: Sequence[int]) -> CopyReading:
-    """Return the most of every figure; so many cells of each column were looked at."""
+    """Return the most of every figure; this many cells of each column were looked at."""
     looked, whole, right, sure, *others = (int(most) for most in tallies.max(axis=0))
     first = len(others) - len(looked_at)
     groups, columns = others[:first], others[first:]

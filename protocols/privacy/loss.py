@@ -214,7 +214,7 @@ class Claim:
         """Tell whether an event that came `hits` times, and `others` times on a neighbour, contradicts the claim.
 
         Args:
-            hits: Of so many runs on one table.
+            hits: Of this many runs on one table.
             others: Of as many on its neighbour.
             runs: On each.
         """

@@ -42,7 +42,7 @@ def bits_of_window(candidates: int, window: Window) -> Fraction:
 def bits_at_most(
     domains: Sequence[int], classes: int, max_depth: int | None, window: Window = ALL, most: Fraction | None = None
 ) -> Fraction:
-    """Return the bits of the tree of attributes of so many values that reveals most; `most` is what it may reveal."""
+    """Return the bits of the tree of attributes of this many values that reveals most; `most` is what it may reveal."""
     sizes, total, nodes = sorted(domains, reverse=True), Fraction(0), 1
     for candidates, size in zip(range(len(sizes), 0, -1), sizes[:max_depth], strict=False):
         total += nodes * (bits_of_node(candidates, window) + bits_of_window(candidates, window))

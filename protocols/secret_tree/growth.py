@@ -192,7 +192,7 @@ class SecretTree:
 
     def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
         """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`."""
-        yield from self._count_anew(level)
+        yield from self._count_again(level)
         nodes = [
             HiddenNode(path, of_node, self._shares[path], self._of_parents.get(path))
             for path, of_node in zip(level, candidates, strict=True)
@@ -204,7 +204,7 @@ class SecretTree:
             for node in (opened[path] for path in level)
         )
 
-    def _count_anew(self, level: Sequence[Expression]) -> Role[None]:
+    def _count_again(self, level: Sequence[Expression]) -> Role[None]:
         """Share the counts of nodes whose parents' were not shared in this session: of the root, or where it goes on.
 
         The parents' labels follow: what was split has enough records for a label of its own.
@@ -418,7 +418,7 @@ def _lanes(nodes: Sequence[HiddenNode], places: Sequence[int]) -> list[Lane]:
 
 
 def tree_spending(columns: int, max_depth: int, epsilon: Fraction, records: int) -> TreeSpending:
-    """Return what either side spends on a tree of so many columns and training records.
+    """Return what either side spends on a tree of this many columns and training records.
 
     Raises:
         InputError: There are too many records.
@@ -435,7 +435,7 @@ def check_noise(schema: Schema, growth: Growth, records: int, noise: TreeNoise |
     """
     if noise is None or growth.noise is None:
         if noise is not None or growth.noise is not None:
-            raise InputError("a tree with noise needs the noise of its growth, and one without needs nothing")
+            raise InputError("a tree with noise needs the noise of its growth, and a tree without noise takes no noise")
         return
     if growth.max_depth is None:
         raise InputError("noise needs a max_depth: how often it is drawn must not depend on records", field="max_depth")

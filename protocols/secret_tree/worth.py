@@ -42,7 +42,7 @@ class Worth(Protocol):
 
 
 def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> Worth:
-    """Return what a measure makes of the counts of nodes of so many records at most.
+    """Return what a measure makes of the counts of nodes of this many records at most.
 
     `room` is how much noise may be added to `U`; only Gini's index has it.
 

@@ -287,12 +287,12 @@ class PlainRanking:
 
 
 def label_exactly(tree: Tree, split: HoldOut) -> Tree:
-    """Label a tree's leaves anew, by exact counts of the training records."""
+    """Label a tree's leaves again, by exact counts of the training records."""
     return run_alone(label_leaves(tree, _exact(split)))
 
 
 def label_by_estimates(tree: Tree, split: HoldOut, views: Sequence[View]) -> Tree:
-    """Label a tree's leaves anew, by the class holder's estimates."""
+    """Label a tree's leaves again, by the class holder's estimates."""
     return run_alone(label_leaves(tree, _mined(split, views)))
 
 

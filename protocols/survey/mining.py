@@ -220,7 +220,7 @@ def chance_of_none(samples: Sequence[Additions], table: CountTable) -> float:
 
 
 def chi_square_tail(statistic: float, freedom: int) -> float:
-    """Return the chance that a chi-square of so many degrees of freedom is at least this.
+    """Return the chance that a chi-square of this many degrees of freedom is at least this.
 
     >>> round(chi_square_tail(3.841459, 1), 6), round(chi_square_tail(5.991465, 2), 6), chi_square_tail(0.0, 3)
     (0.05, 0.05, 1.0)

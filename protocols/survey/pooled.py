@@ -158,7 +158,7 @@ class PooledEstimates:
         return np.array(scales)
 
     def _weighed(self, records: Sequence[int], squares: Sequence[float]) -> Floats:
-        """Return by what a record of each part counts, so that all make up so many records."""
+        """Return by what a record of each part counts, so that all make up this many records."""
         if self._fixed is not None:
             return self._fixed
         weights = np.array(precision_weights(records, squares, self._designs))

@@ -139,7 +139,7 @@ class Responses:
 
 
 def shared_out(counts: Sequence[Fraction], records: int) -> tuple[float, ...]:
-    """Return estimated counts of all values of a column as counts of so many records: none of them negative."""
+    """Return estimated counts of all values of a column as counts of this many records: none of them negative."""
     positive = [max(count, Fraction(0)) for count in counts]
     return tuple(float(count * records / sum(positive)) for count in positive)
 

@@ -360,7 +360,7 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
 
 
 def _object_to_class(local: PartyInputs, terms: Terms, classes: int) -> Objection | None:
-    """Return what is said against a class of so many values: by our limits, or because of the measure."""
+    """Return what is said against a class of this many values: by our limits, or because of the measure."""
     if terms.rules is not None:
         return None
     reason = local.limits.refuse_classes(classes)

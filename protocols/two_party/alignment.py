@@ -219,7 +219,7 @@ class _Side(ABC):
             few = self._judge.judge_few(self._told.yours, wanted, self._alike)
             yield from settle(few if not enough and wanted == least else None)
             if not enough:
-                raise DeviationError  # whoever asked for as many does not mind
+                raise DeviationError  # the side that asked for as many does not mind
             self._told = replace(self._told, named=True)
             yield Note(self._told)
         return (yield from self._rows())

@@ -51,7 +51,7 @@ class BayesTest:
     randomness: Randomness
 
     def __call__(self, model: Learned, transfers: Transfers, width: int) -> Role[int]:
-        """Return our share, of so many bits, of how many records are classified correctly.
+        """Return our share, of this many bits, of how many records are classified correctly.
 
         Raises:
             InputError: The model is neither tree nor naive Bayes.

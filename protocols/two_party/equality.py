@@ -91,7 +91,7 @@ def compare_on_record(
     contents: Sequence[bytes],
     about: tuple[str, bytes],
 ) -> Role[tuple[bool, ...]]:
-    """Compare as `compare` does, on record before anything leaves: whoever hears that a guess was wrong may try again.
+    """Compare as `compare` does, on record before anything leaves: who hears that a guess was wrong may try again.
 
     `about` names what is compared, and what of it is ours; all else is as of `compare`.
 

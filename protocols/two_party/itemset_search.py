@@ -182,7 +182,7 @@ class JointSearch:
         return [each for each in exact if each.count >= self._least]
 
     def _can_be(self, terms: TermSet, count: int) -> bool:
-        """Tell whether a set can have so many records beside what is exact of its subsets (Frechet 1940)."""
+        """Tell whether a set can have this many records beside what is exact of its subsets (Frechet 1940)."""
         for part in combinations(terms, len(terms) - 1):
             without, (term,) = self._known[part], (each for each in terms if each not in part)
             alone = self._known[(term,)]

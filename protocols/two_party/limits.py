@@ -1,7 +1,7 @@
 """The fewest records that anything a run tells may stand for (DESIGN 14, "Class first"), and what a peer may bring.
 
 A partner chooses its own columns. A class that names people would make every exact count a record of the other side,
-and an accuracy over one held-out record tells that record; so each side refuses both, whoever proposes them. A class
+and an accuracy over one held-out record tells that record; so each side refuses both, from anybody. A class
 value that no training record has is refused like a rare one: all who have it are held out, and their number is small.
 """
 

@@ -80,7 +80,7 @@ class OpenRuns:
     Args:
         same: Names one of this very job, or is empty.
         other: What we object to in beginning another: one of the same kind of job on other terms.
-        fresh: Whether to begin anew all the same.
+        fresh: Whether to begin from the start all the same.
     """
 
     same: bytes = b""
@@ -93,7 +93,7 @@ NO_RUNS: Final = OpenRuns()
 
 @dataclass(frozen=True)
 class Compared:
-    """What the peer has shown: its head, whether both go on with the run that we have named, or it begins anew."""
+    """What the peer has shown: its head, whether both go on with the run that we have named, or it begins again."""
 
     head: SignedHead
     goes_on: bool = False

@@ -4,7 +4,7 @@ The miner is the party that holds the class; if both do, the first by name. What
 which node and the class of each leaf: counts would be sums over people whose weights the other side knows. How good the
 tree is the miner alone can estimate, from the copy, and keeps to itself.
 
-A tree that comes is read in one pass, without the paths of its nodes, and only if so many records may have it: else a
+A tree that comes is read in one pass, without the paths of its nodes, and only if this many records may have it: else a
 peer could keep us busy with one.
 """
 

@@ -22,7 +22,7 @@ def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:
 
 
 def tree_noise_of(local: PartyInputs, agreement: Agreement, records: int) -> TreeNoise | None:
-    """Return our noise of a tree of so many training records of which nothing else is shown; None without noise."""
+    """Return our noise of a tree of this many training records of which nothing else is shown; None without noise."""
     terms, schema = agreement.terms, agreement.schema
     if terms.noise is None or terms.max_depth is None:
         return None

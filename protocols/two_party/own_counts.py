@@ -123,7 +123,7 @@ class OwnCounts:
             _require(all(part in told and self._is_apart(told[part], count) for part in subsets))
 
     def _is_apart(self, more: int, count: int) -> bool:
-        """Tell whether a set may have so many records of those that another has."""
+        """Tell whether a set may have this many records of those that another has."""
         return more == count or more - count >= self.agreed.terms.min_leaf
 
 

@@ -28,7 +28,7 @@ _MOST_CELLS = 256
 
 @dataclass(frozen=True)
 class SeenTogether:
-    """What the chi-square over the root would see: all counts of so many columns, each wrong by so many records."""
+    """What the chi-square over the root would see: all counts of this many columns, each wrong by this many records."""
 
     columns: int
     wrong: float
@@ -94,7 +94,7 @@ def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int)
     """Return by how many records a count of the root must be wrong to be seen but for one run in 10^6.
 
     Twice the bound of a count: the estimate may be as far from the truth as chance allows, towards what is told. The
-    groups that show most are taken. None where there are not so many groups, or where no count can be that wrong.
+    groups that show most are taken. None where there are fewer groups, or where no count can be that wrong.
 
     Args:
         design: Of the peer's copy, from which we estimate.

@@ -5,7 +5,7 @@ again: it is sent to the other. So a partner that brings other columns in anothe
 hears the same tree.
 
 Resume is memory, not replay: a step whose result both have kept is taken from there, the first one that either lacks is
-done again. Copies are the same whenever they are asked for, transfers and ciphertexts are made anew, an answer told
+done again. Copies are the same whenever they are asked for, transfers and ciphertexts are made again, an answer told
 twice is one.
 """
 
@@ -22,7 +22,7 @@ class Resumed:
     """What need not be sent or asked again.
 
     Args:
-        answers: Of which both remember so many.
+        answers: Of which both remember this many.
         copy: The peer's disguised copy, where both have the other's.
     """
 

@@ -1,6 +1,6 @@
 """A model of which nothing else crosses, in a run of two parties (DESIGN 16): who shares what, and what is kept.
 
-Where a run goes on, transfers and shares are made anew; the levels that both remember are not opened again.
+Where a run goes on, transfers and shares are made again; the levels that both remember are not opened again.
 """
 
 import numpy as np

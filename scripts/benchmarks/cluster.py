@@ -29,7 +29,7 @@ START_SECONDS = 60
 
 @contextmanager
 def running(workers: int) -> Iterator[str]:
-    """Give the address of a cluster of this machine with so many workers of a thread each."""
+    """Give the address of a cluster of this machine with this many workers of a thread each."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         file = Path(folder) / "scheduler.json"
 

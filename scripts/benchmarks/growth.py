@@ -36,7 +36,7 @@ QUICK = [Case(records=150, delay=0.01, rate=1e8)]
 
 
 def generate(records: int, attributes: int, seed: int = 7, values: int = 2) -> Halves:
-    """Return a table in which the class depends on a few attributes and on chance; all columns have so many values."""
+    """Return a table whose class depends on a few attributes and on chance; all columns have this many values."""
     generator = np.random.default_rng(seed)
     cells = generator.integers(values, size=(records, attributes))
     high = cells >= values // 2

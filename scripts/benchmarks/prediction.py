@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Rows classified by two parties together, by trees of so many leaves and by naive Bayes; each has half of the columns.
+"""Rows that two parties classify together, by trees of this many leaves and naive Bayes; each has half of the columns.
 
 Both play in one process, one after the other: the processor time is that of both parties together, the bytes are all
 that crosses.
@@ -31,7 +31,7 @@ NO_KEY = PaillierKeyHolder(PrivateKey(5, 7))  # nothing is encrypted
 
 
 def random_tree(leaves: int, rng: np.random.Generator) -> Tree:
-    """Split leaves at random until there are so many; their classes are random, so that nothing may be left out."""
+    """Split leaves at random until there are this many; their classes are random, so that nothing may be left out."""
     attributes = tuple(Attribute("alice" if i % 2 else "bob", f"c{i}", ("x", "y", "z")) for i in range(COLUMNS))
     paths: list[tuple[int, ...]] = [()]
     splits: dict[tuple[int, ...], int] = {}
@@ -54,7 +54,7 @@ def random_tree(leaves: int, rng: np.random.Generator) -> Tree:
 
 
 def random_bayes(classes: int, rng: np.random.Generator) -> NaiveBayes:
-    """Return chances as of so many records, drawn at random."""
+    """Return chances as of this many records, drawn at random."""
     columns = tuple(Attribute(("alice", "bob")[i % 2], f"c{i}", ("x", "y", "z")) for i in range(BAYES_COLUMNS))
     schema = Schema(columns, Attribute("", "class", tuple(f"k{label}" for label in range(classes))), ())
     tables = tuple(np.log(rng.dirichlet(np.ones(VALUES), classes).T) for _ in columns)

@@ -36,7 +36,7 @@ class Way:
     far: bool = False
 
     def is_left_out(self, records: int) -> bool:
-        """Tell whether the run would take too long on so many records."""
+        """Tell whether the run would take too long on this many records."""
         return self.counting is Counting.PAILLIER and records > DOT_PRODUCT_RECORDS
 
 

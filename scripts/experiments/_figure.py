@@ -42,7 +42,7 @@ def number(line: Line, name: str) -> float:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Cells, each measured so many times.
+    """Cells, each measured this many times.
 
     Args:
         name: Of the raw file; the module's for a figure's own sweep.

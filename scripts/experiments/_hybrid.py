@@ -1,8 +1,8 @@
 """What the figures of Hybrid share: plain ID3, `randomized` and `hybrid` side by side on one disguise.
 
-All is drawn anew each repetition: the halves of the attributes, the owner of the class (who disguises it with the group
+All is drawn for each repetition: the halves of the attributes, the owner of the class (who disguises it with the group
 it is in), training and test records (80 : 20), groups, coins. `groups` are those of each party: what it sees of the
-other's columns is disguised in so many groups, which is the only reading that gives the paper's "1G" a meaning.
+other's columns is disguised in this many groups, which is the only reading that gives the paper's "1G" a meaning.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Sweeps over one disguised data set: Du-Zhan 2003, Multi-group, Surveys.
 
 As in the papers, the split into training and test records is drawn once per data set (and is part of the sweep's
-chance), groups and coins anew each repetition; test records are in the clear; the class is disguised with the group it
+chance), groups and coins again each repetition; test records are in the clear; the class is disguised with the group it
 is in.
 """
 

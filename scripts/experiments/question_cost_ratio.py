@@ -44,7 +44,7 @@ Queries = Sequence[Query]
 
 
 def stops(records: int) -> dict[str, Stop]:
-    """Tell for each early stop which nodes, of so many records at such a depth, are still split."""
+    """Tell for each early stop which nodes, of this many records at such a depth, are still split."""
     least = {
         f"under {float(share):.2%}": lambda n, _, share=share: n >= Fraction(share) * records for share in LEAST_SHARES
     }

@@ -52,7 +52,7 @@ def test_items_that_differ_by_one_person_read_her_item_and_one_of_them_is_not_us
 
 
 def leaving_out(person: int, people: int, parts: int) -> NDArray[np.int64]:
-    """Return so many items, of which each other person has one."""
+    """Return this many items, of which each other person has one."""
     order = np.random.default_rng(person).permutation([i for i in range(people) if i != person])
     his = np.zeros((people, parts), dtype=np.int64)
     for item, having in enumerate(np.array_split(order, parts)):
@@ -133,7 +133,7 @@ def searched(hers: NDArray[np.int64], his: dict[str, NDArray[np.bool_]]) -> dict
     """Return of whom Bob reads whether they have her item, by what of his items and hers is frequent.
 
     The first step of the chain that is frequent has `LEAST` of her people, the one before one less: so its own person
-    has her item, whoever added to the step before makes it frequent has, and whoever left out of this one does not.
+    has her item, one who added to the step before makes it frequent has, and one who left out of this one does not.
     """
     columns = np.column_stack([hers, *his.values()]).astype(np.uint8)
     rules = RuleTerms(Fraction(LEAST, PEOPLE), 2, 10_000, absent=("v0",))

@@ -229,7 +229,7 @@ def winner_if_small_branches_bar(game: Game) -> int:
 
 
 def test_one_person_alone_in_a_branch_would_bar_it_and_does_not() -> None:
-    """Whoever holds the class reads whether the person has the third value where a small branch bars its column."""
+    """Anybody who holds the class reads whether the person has the third value where a small branch bars its column."""
     with_it, without_it = asked_about(True), asked_about(False)
     assert winner_if_small_branches_bar(with_it) != winner_if_small_branches_bar(without_it)
     trees = with_it.grown(), without_it.grown()

@@ -132,7 +132,7 @@ Group = tuple[NDArray[np.bool_], Values]
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A group has so many people; or no fewer than others have, where those are given."""
+    """A group has this many people; or no fewer than others have, where those are given."""
 
     group: Group
     count: int = 0
@@ -218,7 +218,7 @@ def copy_of(guarded: Guarded, theta: Fraction) -> Copy:
 
 
 def some_people(people: int, width: int, parts: int) -> tuple[Codes, Codes]:
-    """Return so many columns of people drawn from mushroom, and a column that cuts them into equal parts."""
+    """Return this many columns of people drawn from mushroom, and a column that cuts them into equal parts."""
     chance = np.random.default_rng(5)
     truth, _ = half_of("mushroom", 8124)
     hers = truth[chance.permutation(len(truth))[:people], :width]
@@ -293,7 +293,7 @@ def holding_shares(of_chooser: bool) -> Iterator[Counts]:
 
 
 def groups_of_24(owner: str, groups: int, theta: Fraction, width: int, **terms: object) -> Watched:
-    """Return a case in which Bob's column cuts 240 people into groups of 24, and Alice has so many columns."""
+    """Return a case in which Bob's column cuts 240 people into groups of 24, and Alice has this many columns."""
     hers, his = some_people(240, width, 10)
     label = (his < 5) ^ (np.random.default_rng(6).random(240) < 0.3)
     codes = np.column_stack([hers, his, label]).astype(np.uint8)

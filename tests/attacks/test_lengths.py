@@ -43,7 +43,7 @@ TRANSFERS = {"all candidates", "the best candidate", "smc", "naive Bayes"}
 
 
 def table(ones: tuple[int, ...]) -> Codes:
-    """Return columns in which so many records have the second value, all of them in the same corner."""
+    """Return columns in which this many records have the second value, all of them in the same corner."""
     return np.column_stack([np.arange(RECORDS) < count for count in ones]).astype(np.uint8)
 
 
@@ -67,7 +67,7 @@ def widths(messages: list[Message]) -> int:
 
 
 def lengths_by_purity(strays: int, changes: dict[str, Any]) -> tuple[set[int], tuple[int, ...]]:
-    """Return the columns of a tree of two levels, and all lengths; in a branch so many are of the rarer class."""
+    """Return the columns of a tree of two levels, and all lengths; in a branch this many are of the rarer class."""
     first = np.arange(RECORDS) < RECORDS // 2
     label = first ^ (np.arange(RECORDS) % 300 < strays)
     second = label ^ (np.arange(RECORDS) % 4 == 0)

@@ -11,7 +11,7 @@ BOBS = np.random.default_rng(10).integers(0, 2, (RECORDS, 2))
 
 
 def splits(held: int, min_leaf: int) -> bool:
-    """Tell whether the tree that Alice mines splits by her column, which holds so many people."""
+    """Tell whether the tree that Alice mines splits by her column, which holds this many people."""
     people = np.arange(RECORDS)
     label = np.where(people < held, people % 20 == 0, people % 2)
     codes = np.column_stack([people < held, BOBS, label]).astype(np.uint8)

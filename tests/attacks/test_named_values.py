@@ -1,6 +1,6 @@
 """What names tell: which values of a column are named shows how many hold them, before any count and any noise.
 
-A value is named to the peer where `smallest_value` people or more hold it (DESIGN 3). Whoever knows all of its other
+A value is named to the peer where `smallest_value` people or more hold it (DESIGN 3). One who knows all of its other
 holders learns from the name alone whether one more person is among them. Noise does not cover names, and a
 peer that chooses the list of people needs to know no more than `smallest_value - 1` holders.
 An edge of bins is a name as well: where nobody but one person lies in a gap, it must not follow that person.
@@ -44,7 +44,7 @@ class Reading(Guarded):
 
 
 def names_tell(folder: Path, known: int, *, ann: bool) -> bool:
-    """Let Bob, who knows so many holders besides Ann, run a job with noise; return whether the value is named."""
+    """Let Bob, who knows this many holders besides Ann, run a job with noise; return whether the value is named."""
     folder.mkdir()
     others = [row for row in range(100, 100 + known) if row != ANN]
     node = Reading(folder, CASE, holders=frozenset([*others, ANN] if ann else others))

@@ -54,7 +54,7 @@ COLUMN = random_bits(RECORDS, 77)
 
 
 def choosing_nobody(one: Transfers, trees: range) -> tuple[ChoicePage, list[ChosenKeys]]:
-    """Choose nobody in a vector for each of so many trees, err in that tree's first record, and prove it as if not."""
+    """Choose nobody in a vector for each of these trees, err in that tree's first record, and prove it all the same."""
     chooser, length = one.chooser, -(-RECORDS * TREES // 128) * 128 + 128
     sums, columns = chooser._columns(0, length)
     for tree in trees:
@@ -148,7 +148,7 @@ def test_two_numbers_under_one_mask_give_a_column_and_under_two_they_do_not(*, a
     (chosen,), (both,) = extend(one.chooser, other.sender, [NOBODY])
     told = []
     for column in (np.zeros(RECORDS, bool), COLUMN):
-        if again:  # as a counter would that starts anew
+        if again:  # as a counter would that starts again
             chosen, both = ChosenKeys(chosen.choices, chosen.chosen), BothKeys(both.zero, both.offset)
         crossed = Transcript()
         multiply([chosen], [both], [[WIDTH]], [bits_as_numbers([column], [WIDTH])], crossed)

@@ -25,7 +25,7 @@ static int fails(void) {
 int fsync(int handle) { (void)handle; if (fails()) { errno = EIO; return -1; } return 0; }
 int fdatasync(int handle) { return fsync(handle); }
 """
-"""After so many calls, no more of them succeeds."""
+"""After this many calls, no more of them succeeds."""
 
 
 @pytest.fixture(scope="module")

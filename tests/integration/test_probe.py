@@ -81,7 +81,7 @@ def breaking_off(folder: Path) -> Iterator[str]:
         port.shutdown(socket.SHUT_RDWR)
 
 
-def test_a_node_that_greets_and_breaks_off_is_told_to_be_started_anew(parties: Parties, directory: Path) -> None:
+def test_a_node_that_greets_and_breaks_off_is_told_to_be_started_again(parties: Parties, directory: Path) -> None:
     with breaking_off(directory / "bob") as address, pytest.raises(PeerLostError, match="bob greets us and breaks off"):
         probe(parties.alice, parties.pinned_bob, address, 5)
 

@@ -109,14 +109,14 @@ def test_a_column_that_tells_the_class_is_noted_before_anything_leaves_and_at_th
     copy = (["a", "copy", "class"], [[row[0], row[1] * 2, row[1]] for row in SAME[1]])
     own = make_pair(trusting, tmp_path / "own", copy, table(BOB))
     checked = cotally_here("check", own.alice / "party.toml")
-    assert "column 'copy' alone tells the class of every record" in checked.out.replace("\n  ", " ")
-    assert "alone tells" not in cotally_here("check", pair.alice / "party.toml").out.replace("\n  ", " ")
+    assert "column 'copy' alone gives the class of every record" in checked.out.replace("\n  ", " ")
+    assert "alone gives" not in cotally_here("check", pair.alice / "party.toml").out.replace("\n  ", " ")
     with serving(pair, "--once") as alice:
         trained = pair.train_here(pair.write_job(method="smc"))
         told = finish(alice)
     assert trained.code == 0, trained.err
     for said in (trained.out + trained.err, told.out + told.err):
-        assert "bob.outcome alone tells the class of every training record." in said.replace("\n  ", " ")
+        assert "bob.outcome alone gives the class of every training record." in said.replace("\n  ", " ")
 
 
 def test_classes_too_small_for_who_does_not_hold_them_end_the_run_on_both_screens(pair: Pair) -> None:
@@ -299,7 +299,9 @@ def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: 
     alone = f"another `cotally` process is working in {pair.alice}"
     settings, job = str(pair.alice / "party.toml"), str(pair.write_job())
     pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
-    (pair.alice / "model.json").write_text("of whoever works there: to ask for --overwrite would be the wrong advice")
+    (pair.alice / "model.json").write_text(
+        "of somebody who works there: to ask for --overwrite would be the wrong advice"
+    )
     with serving(pair) as alice:
         assert_one_error(cotally_here(*pair.serve_arguments()), 2, alone)
         assert_one_error(cotally_here("train", settings, job), 2, alone)

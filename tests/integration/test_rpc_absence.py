@@ -136,7 +136,7 @@ def test_a_close_that_delivered_nothing_says_so_and_one_that_delivered_all_is_co
         closing.result()
 
 
-def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: Path, parties: Parties) -> None:
+def test_a_responder_that_was_started_again_does_not_know_the_session(directory: Path, parties: Parties) -> None:
     with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
         alice = parties.connect(address, patience=10.0)
         child.kill()

@@ -356,13 +356,13 @@ def test_a_second_peers_session_is_refused_while_one_runs_and_the_first_goes_on(
         other.result(10)
 
 
-def test_a_killed_peer_that_starts_anew_is_not_kept_out_by_its_dead_session(parties: Parties) -> None:
+def test_a_killed_peer_that_starts_again_is_not_kept_out_by_its_dead_session(parties: Parties) -> None:
     with session(parties, patience=30) as (alice, bob, server):
         alice._release()  # as if killed: no more calls
         again = parties.connect(server.address, patience=10.0)
         fresh = server.accept(5)
         again.send(Verdict("new"))
         assert fresh.receive(Verdict) == Verdict("new")
-        with pytest.raises(PeerLostError, match=r"^lost alice: it has started anew"):
+        with pytest.raises(PeerLostError, match=r"^lost alice: it has started again"):
             bob.receive(Verdict)
         again.stop(Reason.CANCELLED)

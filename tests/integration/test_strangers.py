@@ -38,7 +38,7 @@ def knock(address: str) -> None:
 def test_handshakes_of_strangers_print_nothing_of_grpcs(
     trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbosity: str
 ) -> None:
-    """Whoever asks for gRPC's own lines by its variable has them: they are there to be kept back."""
+    """Anybody who asks for gRPC's own lines by its variable has them: they are there to be kept back."""
     if verbosity:
         monkeypatch.setenv("GRPC_VERBOSITY", verbosity)
     else:

@@ -262,12 +262,12 @@ def test_a_server_that_runs_turns_to_the_page_of_a_published_model_and_each_scre
         turned = told_at_end(process)
     with collector(path) as (process, address):
         assert got(f"http://{address}/")[1] == second
-        anew = told_at_end(process)
+        again = told_at_end(process)
     assert "cotally-test/1" in second
     digests = [sha256(page.encode()).hexdigest() for page in (first, second)]
     assert [digest in turned for digest in digests] == [True, True]
     assert [digest in published.out for digest in digests] == [False, True]
-    assert [digest in anew for digest in digests] == [False, True]
+    assert [digest in again for digest in digests] == [False, True]
 
 
 def told_at_end(process: subprocess.Popen[str]) -> str:

@@ -100,7 +100,7 @@ def test_the_last_lines_show_tree_accuracy_and_file(pair: Pair, reports: list[Re
     assert outcome.exact_counts_disclosed <= most
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     assert outcome.key is None
-    first, *rest = (each for each in ended.err.splitlines() if " alone tells the class of every" not in each)
+    first, *rest = (each for each in ended.err.splitlines() if " alone gives the class of every" not in each)
     assert first.startswith(f"Agreed with alice: tree by {method}")
     if method != "smc":
         odds, reading, *rest = rest

@@ -131,7 +131,7 @@ def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the
             kill_workers(alice.pid)
         ended = finish(bob)
         told = [line for line in ended.err.splitlines() if re.match("cotally: (?!note: )", line)]
-        assert ended.code in (2, 4), ended.err  # whoever holds the key: a peer's fault pauses the run
+        assert ended.code in (2, 4), ended.err  # no matter who holds the key: a peer's fault pauses the run
         assert len(told) == 1
         assert "Traceback" not in ended.err
         if ended.code == 2:

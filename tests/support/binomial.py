@@ -69,7 +69,7 @@ class ShareTest:
         return self.trials - ShareTest(self.trials, 1 - self.chance, self.alarm).high
 
     def accepts(self, hits: int) -> bool:
-        """Tell whether so many hits are compatible with the claim."""
+        """Tell whether this many hits are compatible with the claim."""
         return self.low <= hits <= self.high
 
     def power(self, truth: Fraction) -> float:

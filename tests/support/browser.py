@@ -121,6 +121,6 @@ def recording(address: str) -> Iterator[Recorder]:
 
 
 def load(browser: webdriver.Chrome, address: str) -> None:
-    """Load a page anew, even where only its fragment differs."""
+    """Load a page again, even where only its fragment differs."""
     browser.get("about:blank")
     browser.get(address)

@@ -174,7 +174,7 @@ class Served:
         }  # fmt: skip
         return anyio.run(_called, self.app, scope, body)
 
-    def start_anew(self) -> None:
+    def start_again(self) -> None:
         """Make the application again, as a server that was stopped and started does."""
         self.app = CollectorApp(CollectorSurvey(self.settings, self.store, None, lambda: 0.0, fault=self.faults.append))
 

@@ -16,7 +16,7 @@ from party.records.ledger import LEDGER_FILE
 
 @contextlib.contextmanager
 def full_disk(folder: Path, writes: int) -> Iterator[None]:
-    """Let nothing be written in a folder after so many changes of its ledger and journal."""
+    """Let nothing be written in a folder after this many changes of its ledger and journal."""
     left, writing = itertools.count(writes, -1), DatabaseKind.writing
 
     @contextlib.contextmanager

@@ -72,7 +72,7 @@ def let_loose(name: str, options: Sequence[str]) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Hunt for so many seconds, 60 unless told otherwise, in each of the named parsers, or in all."""
+    """Hunt for this many seconds, 60 unless told otherwise, in each of the named parsers, or in all."""
     from tests.support.parsers import every_parser  # noqa: PLC0415
 
     with every_parser() as parsers:

@@ -169,7 +169,7 @@ def tried(checks: Sequence[Check]) -> Iterator[Found]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Try all checks of the named modules, or of all; with a number first, so many of them drawn by chance.
+    """Try all checks of the named modules, or of all; with a number first, this many of them drawn by chance.
 
     A module may be named with a line, `party/files.py:40`: then the checks of that line.
     """

@@ -125,7 +125,7 @@ def both_ways(frames: int, size: int) -> Role[int]:
 
 
 class Forwarder:
-    """A TCP hop between the parties: it carries so many bytes per second each way, if told, and can be cut."""
+    """A TCP hop between the parties: it carries this many bytes per second each way, if told, and can be cut."""
 
     def __init__(self, target: str, rate: float | None = None) -> None:
         self._rate = rate

@@ -212,7 +212,7 @@ class World:
         """Propose another window, in place of a run that has not ended or beside it."""
         self.meet(terms=with_terms(self.case, omega=2).terms, fresh=fresh)
 
-    def begin_anew(self) -> None:
+    def begin_again(self) -> None:
         """Propose the same once more, from the beginning."""
         self.meet(fresh=True)
 

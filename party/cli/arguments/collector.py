@@ -37,7 +37,7 @@ def declare_privacy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pilot", type=Path, metavar="true.csv", help="show how many of these true records a collector would read"
     )
-    parser.add_argument("--model", type=Path, metavar="model.json", help="mined: tell the privacy after mining too")
+    parser.add_argument("--model", type=Path, metavar="model.json", help="mined: show the privacy after mining too")
     parser.add_argument("--full", action="store_true", help="print everything that was found")
     add_json(parser)
 
@@ -191,7 +191,7 @@ def declare_estimate(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=Path,
         metavar="FILE",
-        help="answers of other respondents and their design, such as an arm that was asked directly: tell differences",
+        help="answers of other respondents and their design, such as an arm that was asked directly: show differences",
     )
     add_json(parser)
 
@@ -293,10 +293,10 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
     _declare_new(action("new", help="write survey.toml and design.toml"))
     _declare_links(_with_settings(action("links", help="make one-time links")))
     _with_settings(action("serve", help="serve the page and take answers"))
-    add_json(_with_settings(action("status", help="tell how many have answered")))
+    add_json(_with_settings(action("status", help="show how many have answered")))
     _with_settings(action("close", help="close the survey for good"))
     _declare_export(_with_settings(action("export", help="write the disguised answers")))
-    _declare_results(_with_settings(action("results", help="tell what the answers say so far")))
+    _declare_results(_with_settings(action("results", help="show what the answers say so far")))
     _declare_publish(_with_settings(action("publish", help="let respondents test a model on their personal answers")))
     _declare_page(_with_settings(action("page", help="write the pages as files")))
     _with_settings(action("texts", help="print every text of the pages"))
@@ -368,5 +368,5 @@ def _declare_results(parser: argparse.ArgumentParser) -> None:
     add_overwrite(parser)
     parser.add_argument("--serve", action="store_true", help="serve the page on this machine, as answers come")
     parser.add_argument(
-        "--every", type=int, default=10, metavar="S", help="seconds until it is loaded anew (default: %(default)s)"
+        "--every", type=int, default=10, metavar="S", help="seconds until it is loaded again (default: %(default)s)"
     )

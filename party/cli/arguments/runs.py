@@ -37,7 +37,7 @@ def declare_align(parser: argparse.ArgumentParser) -> None:
       cotally align bob
     """
     add_party(parser)
-    parser.add_argument("--count-only", action="store_true", help="tell how many people are common, and not who")
+    parser.add_argument("--count-only", action="store_true", help="show how many people are common, and not who")
     add_work(parser)
     add_json(parser)
 
@@ -98,7 +98,7 @@ def declare_train(parser: argparse.ArgumentParser) -> None:
     """
     add_party(parser)
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
-    parser.add_argument("--fresh", action="store_true", help="begin anew where an earlier run could go on")
+    parser.add_argument("--fresh", action="store_true", help="begin from the start where an earlier run could go on")
     add_results(parser)
     add_json(parser)
 
@@ -119,7 +119,7 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
     """Give up a run that has not ended, here and, when both meet, at the peer.
 
     A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step.
-    The job may be started again, and then begins anew; what was told stays told.
+    The job may be started again, and then begins again; what was told stays told.
 
     What waits for its peer before a run has begun, and `align` and `predict` at any time, have no run to be
     cancelled, and `cotally status` says so: end them by Ctrl-C where they run, or SIGTERM.
@@ -128,7 +128,7 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
       cotally cancel bob 0123456789abcdef
     """
     add_party(parser, here=True)
-    parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` tells it")
+    parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` shows it")
     add_json(parser)
 
 
@@ -152,7 +152,7 @@ def declare_ledger(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=ACTIONS,
         default="show",
-        help="tell it in words (default), check it, or print it as JSON",
+        help="show it in words (default), check it, or print it as JSON",
     )
     add_party(parser)
     parser.add_argument("--full", action="store_true", help="show every exact count")

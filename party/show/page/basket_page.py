@@ -25,7 +25,7 @@ from protocols.association.transactions import Randomized
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasketsTold:
-    """All that the page of baskets tells of.
+    """All that the page of baskets shows.
 
     Args:
         sent: The disguised baskets.
@@ -59,7 +59,7 @@ def page_of_baskets(told: BasketsTold) -> Document:
         [
             PageSection("asked", "What was sent", [Pairs(_sent(told))]),
             PageSection("answers", "What the baskets say", list(_said(told))),
-            PageSection("privacy", "What a basket tells of a single person", list(_breaches(told))),
+            PageSection("privacy", "What a basket reveals of a single person", list(_breaches(told))),
             PageSection("known", "Where items of a basket are known", [Sentences([_KNOWN])]),
             PageSection("audit", "Whether baskets are disguised as declared", list(_audit(told))),
             PageSection("checks", "What can be compared", _checks(told)),
@@ -117,5 +117,5 @@ def _audit(told: BasketsTold) -> Iterator[PagePart]:
 
 
 def _checks(told: BasketsTold) -> list[PagePart]:
-    said = "Whoever makes this report of the same files compares their digests (SHA-256)."
+    said = "Another report is of the same files if their digests (SHA-256) are equal."
     return [Sentences([said]), Pairs([told.baskets, told.design])]

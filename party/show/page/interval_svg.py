@@ -38,12 +38,12 @@ def class_words(classes: Sequence[str]) -> dict[str, object]:
 
 
 def legend_height(classes: int) -> int:
-    """Return where a drawing goes on below the legend of so many classes."""
+    """Return where a drawing goes on below the legend of this many classes."""
     return EDGE + min(classes, _CLASS_LEGEND) * _LEGEND_ROW + EDGE
 
 
 def shortened(text: str, cells: int) -> str:
-    """Return a text that is not wider than so many columns of a terminal."""
+    """Return a text that is not wider than this many columns of a terminal."""
     if cell_len(text) <= cells:
         return text
     while cell_len(text) >= cells:
@@ -204,7 +204,7 @@ def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: boo
 
 
 def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
-    """Return a drawing of what two parties have found together, of sets of so many items at most.
+    """Return a drawing of what two parties have found together, of sets of this many items at most.
 
     Raises:
         InputError: They have no counts.

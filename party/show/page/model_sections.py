@@ -1,4 +1,4 @@
-"""The sections of a page that tell of a model: naive Bayes, or what two parties have found in their items together."""
+"""The sections of a page about a model: naive Bayes, or what two parties have found in their items together."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -21,7 +21,7 @@ _BEST = RuleThreshold("confidence", Fraction(1, 2))
 
 
 def bayes_sections(model: NaiveBayes) -> list[PageSection]:
-    """Return the chances of the model's values, drawn and as text, and what each attribute tells of the class."""
+    """Return the chances of the model's values, drawn and as text, and what each attribute says of the class."""
     title, *lines = laid_out(bayes_blocks(model), None)
     said = f"{title}: how likely each value is in each class, as bars in the classes' order."
     drawing = Drawing("The model", bayes_svg(model, alone=False), lines)
@@ -29,19 +29,19 @@ def bayes_sections(model: NaiveBayes) -> list[PageSection]:
 
 
 def _informing(model: NaiveBayes) -> PageSection:
-    """Rank the attributes by the bits that each alone tells of the class."""
+    """Rank the attributes by the bits that each alone gives of the class."""
     attributes, bits = model.schema.attributes, informations(model).tolist()
     rows = sorted(zip(bits, references(attributes), attributes, strict=True), key=lambda row: -row[0])
     heads = [ScreenColumn("Attribute", is_text=True), ScreenColumn("Party", is_text=True), ScreenColumn("Bits")]
     cells = [(printable(name), each.party, f"{told:.4f}") for told, name, each in rows]
     most = max(bits, default=0.0)
-    said = "How many bits of the class each attribute tells by itself, by the model's chances."
+    said = "How many bits of the class each attribute gives by itself, by the model's chances."
     bars = [told / most if most > 0 else 0.0 for told, *_ in rows]
     return PageSection("importance", IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
 
 
 def rules_sections(found: JointItemsets, most_items: int | None) -> list[PageSection]:
-    """Return the frequent sets of at most so many items, drawn and as a table, and the surest rules."""
+    """Return the frequent sets of at most this many items, drawn and as a table, and the surest rules."""
     if not found.has_counts:
         return [PageSection("sets", "The frequent itemsets", [Sentences(list(uncounted_lines(found, most_items)))])]
     rules = rules_of(found, _BEST)

@@ -1,4 +1,4 @@
-"""What a page is made of, whatever it tells of: sections of sentences, pairs, tables and drawings."""
+"""What a page is made of, whatever it shows: sections of sentences, pairs, tables and drawings."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Names, and what is to be told of each."""
+    """Names, and what is shown of each."""
 
     kind: ClassVar = "pairs"
     rows: Sequence[tuple[str, str]]
@@ -59,9 +59,9 @@ class Drawing:
     """A picture, as wide as it needs.
 
     Args:
-        label: What it shows, for whoever cannot see it.
+        label: What it shows, for people who cannot see it.
         svg: The picture.
-        lines: The same as text; none where another part of the section tells it.
+        lines: The same as text; none where another part of the section shows it.
     """
 
     kind: ClassVar = "drawing"

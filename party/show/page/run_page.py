@@ -1,4 +1,4 @@
-"""The page of a finished run, whatever it has learned: whoever signs it, or files it, needs nothing else."""
+"""The page of a finished run, whatever it has learned: to sign it, or to file it, nothing else is needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ _NOT_COUNTS = "These figures are of the copy alone: counts, which the peer has t
 
 @dataclass(frozen=True)
 class Finished:
-    """All that a page tells of.
+    """All that a page shows.
 
     Args:
         party: Whose page it is.
@@ -106,7 +106,7 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
     """Return the page of a finished run.
 
     Args:
-        told: What to tell.
+        told: What to show.
         levels: How many levels of a tree to draw, or how many items a set has at most; as many as can be read, if None.
 
     Raises:

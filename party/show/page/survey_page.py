@@ -82,7 +82,7 @@ class FoundInColumns:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurveyTold:
-    """All that the page of a survey tells of.
+    """All that the page of a survey shows.
 
     Args:
         files: Answers, each of a design.
@@ -115,7 +115,7 @@ def page_of_survey(told: SurveyTold) -> Document:
             PageSection("asked", "What was asked", list(_asked(told))),
             PageSection("answers", "What the answers say", list(_answers(told))),
             *_learned(told),
-            PageSection("privacy", "What a response tells of a single person", list(_privacy(told))),
+            PageSection("privacy", "What a response reveals of a single person", list(_privacy(told))),
             PageSection("known", "Where a personal answer is known", list(_known(told))),
             PageSection("mining", "What is left after mining", list(_after_mining(told))),
             PageSection("audit", "Whether answers are disguised as declared", list(_audit(told))),
@@ -274,5 +274,5 @@ def _audit(told: SurveyTold) -> Iterator[PagePart]:
 
 def _checks(told: SurveyTold) -> list[PagePart]:
     files = [name_and_digest for each in told.files for name_and_digest in (each.answers, each.design)]
-    said = "Whoever makes this report of the same files compares their digests (SHA-256)."
+    said = "Another report is of the same files if their digests (SHA-256) are equal."
     return [Sentences([said]), Pairs(files)]

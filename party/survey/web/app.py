@@ -10,8 +10,8 @@ that a model has been published, so that `GET /` gives the page that tests it an
 Results as they come, for the collector alone: a page on this machine behind a secret address.
 
 It is a server of its own, on the loopback: the one that respondents reach knows nothing of results. Who else is on this
-machine does not know the address, which is drawn anew each time; the browser is told to load the page again, without a
-script. Each load computes anew, one at a time.
+machine does not know the address, which is drawn again each time; the browser is told to load the page again, without a
+script. Each load computes again, one at a time.
 """
 
 import time

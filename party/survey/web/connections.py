@@ -99,7 +99,7 @@ _ANSWER_431: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-L
 
 
 class CollectorProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with limits and room for whoever is new.
+    """HTTP/1.1 as uvicorn speaks it, with limits and room for newcomers.
 
     NB: uvicorn has no setting for these limits, and promises nothing of its class beyond `asyncio.Protocol`: so
     pyproject.toml bounds its version, and a test names what is relied on.

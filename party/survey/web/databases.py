@@ -129,7 +129,7 @@ def _told(name: str, errors: type[Exception]) -> Iterator[None]:
 
 
 class PostgresDatabase(Closing):
-    """A PostgreSQL database; a connection that was lost is made anew. The password may stand in `PGPASSWORD`.
+    """A PostgreSQL database; a connection that was lost is made again. The password may stand in `PGPASSWORD`.
 
     Args:
         url: Of the database.

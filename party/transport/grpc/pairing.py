@@ -27,7 +27,7 @@ _GRACE_SECONDS: Final = 1.0
 _VERSION: Final = "1"
 _MOST_OFFERS: Final = 16  # that wait for their proof; anybody may begin, and the oldest give way
 _CONCURRENCY: Final = 4
-_AGAIN: Final = "let the side that listens run `cotally pair` anew, for a new code"
+_AGAIN: Final = "let the side that listens run `cotally pair` again, for a new code"
 
 M = TypeVar("M", wire.PairingOffer, wire.PairingProof)
 Accept = Callable[[x509.Certificate], None]

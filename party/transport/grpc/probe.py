@@ -212,7 +212,7 @@ def probe(identity: Identity, peer: Peer, address: str, seconds: float, clock: C
                     f"{peer.name} runs a release that cannot be asked (ours: {own_release()}): both sides need the same"
                 ) from None
             if code is grpc.StatusCode.UNAVAILABLE:
-                raise PeerLostError(f"{peer.name} greets us and breaks off: start its `cotally serve` anew") from None
+                raise PeerLostError(f"{peer.name} greets us and breaks off: start its `cotally serve` again") from None
             raise refused(code, peer.name, identity.dates_text(clock())) from None
     return _sight(reply, peer.name)
 

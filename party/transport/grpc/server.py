@@ -249,7 +249,7 @@ class _Session(PagedChannel):
         """End for a new session of the same peer, which has one at a time: it has lost this one, as by a kill."""
         same = self._owner[1] == fingerprint
         if same:
-            self._fail(PeerLostError(f"lost {self.peer}: it has started anew, and does not know this session any more"))
+            self._fail(PeerLostError(f"lost {self.peer}: it has started again, and no longer knows this session"))
         return same
 
     @contextlib.contextmanager

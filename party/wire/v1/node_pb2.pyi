@@ -1032,7 +1032,7 @@ class MemoryHeads(_message.Message):
     """Of the sender over its end, and of the receiver over its own, as it was shown; nothing where there are no entries."""
     known_signature: _builtins.bytes
     run: _builtins.bytes
-    """8 bytes that name a run of this job that has not ended, or nothing; and whether to begin anew all the same."""
+    """8 bytes that name a run of this job that has not ended, or nothing; and whether to begin from the start all the same."""
     fresh: _builtins.bool
     def __init__(
         self,

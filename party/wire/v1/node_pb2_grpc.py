@@ -297,7 +297,7 @@ class PairingServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Prove(self, request, context):
-        """Taken once: whoever has another code has had its guess.
+        """Taken once: anybody who has another code has had its guess.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

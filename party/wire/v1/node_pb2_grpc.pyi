@@ -120,7 +120,7 @@ class PairingStub:
     def __new__(cls, channel: _aio.Channel) -> PairingAsyncStub: ...
     Offer: _grpc.UnaryUnaryMultiCallable[_node_pb2.PairingOffer, _node_pb2.PairingOffer]
     Prove: _grpc.UnaryUnaryMultiCallable[_node_pb2.PairingProof, _node_pb2.PairingProof]
-    """Taken once: whoever has another code has had its guess."""
+    """Taken once: anybody who has another code has had its guess."""
 
 @_typing.type_check_only
 class PairingAsyncStub(PairingStub):
@@ -131,7 +131,7 @@ class PairingAsyncStub(PairingStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Offer: _aio.UnaryUnaryMultiCallable[_node_pb2.PairingOffer, _node_pb2.PairingOffer]  # type: ignore[assignment]
     Prove: _aio.UnaryUnaryMultiCallable[_node_pb2.PairingProof, _node_pb2.PairingProof]  # type: ignore[assignment]
-    """Taken once: whoever has another code has had its guess."""
+    """Taken once: anybody who has another code has had its guess."""
 
 class PairingServicer(metaclass=_abc_1.ABCMeta):
     """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
@@ -151,6 +151,6 @@ class PairingServicer(metaclass=_abc_1.ABCMeta):
         request: _node_pb2.PairingProof,
         context: _ServicerContext,
     ) -> _typing.Union[_node_pb2.PairingProof, _abc.Awaitable[_node_pb2.PairingProof]]:
-        """Taken once: whoever has another code has had its guess."""
+        """Taken once: anybody who has another code has had its guess."""
 
 def add_PairingServicer_to_server(servicer: PairingServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

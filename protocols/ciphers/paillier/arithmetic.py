@@ -104,7 +104,7 @@ def has_small_factor(value: Integer) -> bool:
 
 
 def has_close_factors(value: Integer) -> bool:
-    """Say whether Fermat's method finds two factors of an odd value within so many steps from its root.
+    """Say whether Fermat's method finds two factors of an odd value within this many steps from its root.
 
     So it does where they differ by less than `2**13` times the value's fourth root. A step is tried only where
     `x**2 - value` is a square modulo each of a few small numbers, which is so about once in 30,000.

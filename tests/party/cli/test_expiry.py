@@ -1,4 +1,4 @@
-"""Certificates that expire soon are told of, from thirty days ahead, by whoever starts to use them."""
+"""Certificates that expire soon are reported from thirty days ahead, at each start that uses them."""
 
 import io
 import signal
@@ -68,7 +68,7 @@ def test_a_task_is_repeated_once_a_day_and_not_before_a_day_is_over() -> None:
 def test_who_serves_repeats_it_until_both_certificates_are_renewed(
     trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A day is a fifth of a second; Alice renews hers, and Bob's is trusted anew, while she serves."""
+    """A day is a fifth of a second; Alice renews hers, and Bob's is trusted again, while she serves."""
     monkeypatch.setattr(runs, "DAY_SECONDS", 0.2)
     pair: Pair = make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
     soon = datetime.now(UTC) - LIFETIME + timedelta(days=9)

@@ -128,7 +128,7 @@ def test_verify_says_that_all_is_whole_and_how_far_the_peer_has_seen_it(
 ) -> None:
     assert run(config, "verify") == 0
     out = capsys.readouterr().out
-    assert "none altered, dropped or put elsewhere" in out
+    assert "not one altered, dropped or moved" in out
     assert "alice last showed us" in out
 
 

@@ -71,7 +71,7 @@ def test_an_error_that_nobody_foresaw_is_logged_without_its_text(tmp_path: Path)
     assert SECRET not in line
 
 
-def test_a_log_that_is_moved_away_is_begun_anew_and_a_full_disk_stops_nobody(
+def test_a_log_that_is_moved_away_is_begun_again_and_a_full_disk_stops_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"

@@ -136,9 +136,9 @@ def test_settings_in_place_of_a_model_lead_to_the_prediction_with_a_peer(tmp_pat
     assert_one_line(ended, 2, "is a party: add --with PEER or --answered, or give a model, such as model.json")
 
 
-def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_anew(tmp_path: Path) -> None:
+def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_again(tmp_path: Path) -> None:
     (tmp_path / "party.toml").write_text(SETTINGS)
-    with pytest.raises(ConfigError, match="names no file: name one, then start `cotally serve` anew"):
+    with pytest.raises(ConfigError, match="names no file: name one, then start `cotally serve` again"):
         offer_of_settings(read_party_config(tmp_path / "party.toml"))
 
 

@@ -39,7 +39,7 @@ def test_a_column_that_alone_tells_the_class_is_said(
     root = Split((4, 3), 1, leaves if telling else (Leaf((1, 3), 1), *leaves[1:]))
     Path("told.json").write_text(model_json(replace(tree, root=root)))
     assert main(["show", "told.json"]) == 0
-    said = "alice.city alone tells the class of every training record." in capsys.readouterr().out
+    said = "alice.city alone gives the class of every training record." in capsys.readouterr().out
     assert said == telling
 
 

@@ -85,7 +85,7 @@ def test_one_run_is_what_a_party_allows_that_does_not_say(tmp_path: Path) -> Non
 
 
 def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_told(tmp_path: Path) -> None:
-    """Whoever knows what each tree says of each person solves for the classes; by usual settings there is one tree."""
+    """Who knows what each tree says of each person solves for the classes; by usual settings there is one tree."""
     rng = np.random.default_rng(30)
     classes, says = rng.integers(0, 2, 30), rng.integers(0, 2, (30, 40))
     right = (says == classes[:, None]).sum(axis=0)

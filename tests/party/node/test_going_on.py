@@ -227,7 +227,7 @@ def test_what_is_told_again_stands_once_in_the_ledger_and_both_say_so(tmp_path: 
         assert told[0] == told[1]
 
 
-def test_another_job_waits_for_a_run_that_has_not_ended_unless_one_side_wants_to_begin_anew(tmp_path: Path) -> None:
+def test_another_job_waits_for_a_run_that_has_not_ended_unless_one_side_wants_to_begin_again(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     until(sessions, "alice", OpenedPage)
     other = with_terms(CASE, omega=2).terms
@@ -260,7 +260,7 @@ def test_other_data_under_a_known_run_are_refused_and_the_run_stays_open(tmp_pat
     assert_done(sessions, Meeting(sessions).play())
 
 
-def test_a_cancelled_run_ends_on_both_sides_and_may_begin_anew(tmp_path: Path) -> None:
+def test_a_cancelled_run_ends_on_both_sides_and_may_begin_again(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     until(sessions, "alice", OpenedPage)
     secret = sessions.local("alice").secrets.coins
@@ -341,7 +341,7 @@ def test_an_older_journal_put_back_costs_time_and_nothing_else(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("lost", NAMES)
-def test_a_lost_journal_lets_the_run_begin_anew(tmp_path: Path, lost: str) -> None:
+def test_a_lost_journal_lets_the_run_begin_again(tmp_path: Path, lost: str) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     until(sessions, "alice", OpenedPage)
     (tmp_path / lost / JOURNAL_FILE).unlink()

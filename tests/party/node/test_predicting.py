@@ -88,7 +88,7 @@ def test_rows_whose_people_differ_are_aligned_first_and_the_others_stay_without_
         "p2,Oslo,,,",
         "p1,,no,1.000000,0.000000",
     ]
-    assert "2 of 5 rows have no class: the other party has answered for none of them" in told.err
+    assert "2 of 5 rows have no class: the other party has not answered for them" in told.err
     lines = "\n".join(dealings_lines(pair.dealings("alice"), full=False))
     assert "how many of 3 people to be classified of ours and 5 of bob are common: 3; each side now" in lines
     again = pair.play(probabilities=True)[1]
@@ -114,7 +114,7 @@ def test_a_run_over_the_data_set_keeps_no_list_of_new_people_from_being_aligned(
 
 
 @pytest.mark.parametrize("first", range(4))
-def test_killed_before_any_message_a_prediction_begins_anew_and_nobody_is_answered_for_twice(
+def test_killed_before_any_message_a_prediction_begins_again_and_nobody_is_answered_for_twice(
     tmp_path: Path, first: int
 ) -> None:
     """It needs no journal: who was answered for is on record before, and so is each alignment."""

@@ -98,7 +98,7 @@ def test_a_number_without_names_is_told_as_one(pages: PeerPages) -> None:
 
 
 def objection(rules: ListRules, overlap: Overlap) -> str:
-    found = rules.judge_people(overlap, LISTS, b"whoever")
+    found = rules.judge_people(overlap, LISTS, b"anybody")
     assert found is not None
     return found.reason
 
@@ -111,7 +111,7 @@ def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
     reason = objection(rules, Overlap(5, 9, 0))
     assert reason.startswith("none of the peer's 9 ids are ours")
     assert ("least_overlap asks for" in reason) is asked
-    assert rules.judge_people(Overlap(5, 9, 1), LISTS, b"whoever") is None
+    assert rules.judge_people(Overlap(5, 9, 1), LISTS, b"anybody") is None
 
 
 def test_where_few_are_common_our_own_ids_are_described(pages: PeerPages) -> None:

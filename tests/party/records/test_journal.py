@@ -54,7 +54,7 @@ def test_items_come_back_in_order_and_the_file_is_its_owners_alone(journal: Jour
     assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
 
 
-def test_an_item_put_anew_lets_later_ones_of_its_part_fall_away(journal: Journal) -> None:
+def test_an_item_put_again_lets_later_ones_of_its_part_fall_away(journal: Journal) -> None:
     for number in range(3):
         journal.keep(record().run, Part.ANSWERS, number, b"old")
     journal.keep(record().run, Part.COPY, 0, b"copy")

@@ -291,7 +291,7 @@ def test_what_a_writer_adds_while_a_reader_opens_is_not_taken_for_what_is_missin
 def test_a_disk_without_space_is_not_told_as_a_damaged_ledger_or_journal_that_a_backup_should_replace(
     folder: Path,
 ) -> None:
-    """Whoever put an older ledger back for it would be refused by the peer from then on."""
+    """A party that put an older ledger back for it would be refused by the peer from then on."""
     open_journal(folder, SECRET).close()
     with locked_folder(folder) as held:
         with no_space(), pytest.raises(LedgerError) as of_ledger:

@@ -6,7 +6,7 @@ from party.data.notices import IdentifierLeftOut, SpelledAlike
 from party.show.notices import telling_once
 
 
-def test_a_table_that_is_read_anew_has_nothing_new_to_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_is_read_again_has_nothing_new_to_say(capsys: pytest.CaptureFixture[str]) -> None:
     tell = telling_once()
     tell([SpelledAlike("city", 2, 9)])
     tell([SpelledAlike("city", 2, 9), IdentifierLeftOut("phone")])

@@ -135,9 +135,11 @@ def test_what_is_sent_in_the_clear_is_told_once() -> None:
 def test_relations_are_told_of_the_attributes_that_they_link() -> None:
     text = short(related([2, 2, 3, 3], [[0, 1, 2, 3]], "9/20"))
     assert "group 1: whether column0 and column1 agree (by place in their lists)" in text
-    assert "group 1: how far apart the values of column2 and column3 stand in their lists; whoever knows one" in text
+    assert (
+        "group 1: how far apart the values of column2 and column3 stand in their lists; anybody who knows one" in text
+    )
     chained = short(related([2, 3, 6], [[0, 1, 2]], "9/20"))
-    assert "the values of column0, column1 and column2 stand in their lists, in part; whoever knows one" in chained
+    assert "the values of column0, column1 and column2 stand in their lists, in part; anybody who knows one" in chained
     assert "knows the others or has fewer values left" in chained
     assert "No relation between disguised attributes is disclosed" in short(DESIGNS["coprime"])
 

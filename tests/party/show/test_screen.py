@@ -63,7 +63,7 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(columns: int, *arguments: str, code: int = 0, cwd: Path | None = None) -> list[str]:
-    """Return the lines that a command shows on a terminal so many columns wide, without a process of its own."""
+    """Return the lines that a command shows on a terminal this many columns wide, without a process of its own."""
     ours, theirs = _terminal(columns)
     with (
         ThreadPoolExecutor(1) as reader, pytest.MonkeyPatch.context() as environment, chdir(cwd or Path.cwd()),
@@ -103,7 +103,7 @@ def help_words(*arguments: str) -> list[str]:
 
 
 def _terminal(columns: int) -> tuple[int, int]:
-    """Return our side and the command's side of a terminal so many columns wide."""
+    """Return our side and the command's side of a terminal this many columns wide."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     return ours, theirs

@@ -33,7 +33,7 @@ def gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def test_the_copy_shows_who_gave_no_answer_and_it_is_said(gaps: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "smoker: 34 of 100 gave an answer\n" in gaps
-    assert "Whoever gave no answer is seen to have given none" in gaps
+    assert "The copy shows in the clear who gave no answer" in gaps
     cells = [line.rsplit(",", 1)[1] for line in Path("d.csv").read_text().splitlines()[1:]]
     assert [cell == "" for cell in cells] == [i % 3 != 0 for i in range(100)]
     assert "A missing answer is seen as missing" in told(capsys, "privacy", "design.toml")

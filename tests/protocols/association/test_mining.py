@@ -70,7 +70,7 @@ def support(randomized: Randomized, design: TransactionDesign, itemset: Itemset)
 def by_definition(
     randomized: Randomized, design: TransactionDesign, threshold: Fraction, largest: int
 ) -> tuple[Found, set[Itemset]]:
-    """Return what is kept, with its estimates, and what is output (Review section 3.6), counting anew for every set."""
+    """Return what is kept, with its estimates, and what is output (Review section 3.6), counting for every set."""
     kept_in_all: Found = {}
     candidates: list[Itemset] = [(item,) for item in range(UNIVERSE)]
     for k in range(1, largest + 1):
@@ -291,7 +291,7 @@ def test_nothing_above_the_threshold_is_an_empty_result(shop: tuple[Randomized, 
 def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named() -> None:
     design = TransactionDesign(6, (CutAndPaste(4, 2, Fraction(1, 5)),))
     sent = Randomized(Transactions.of([[0, 1, 2]] * 500, 6), np.full(500, 4))
-    with pytest.raises(InputError, match=r"max_len is 3, but supports of so many .* sets of up to 2 items can"):
+    with pytest.raises(InputError, match=r"max_len is 3, but supports of this many .* sets of up to 2 items can"):
         mine_itemsets(sent, design, Fraction(1, 2), 3)
     with pytest.raises(InputError, match="max_len must be 1 or more"):
         mine_itemsets(sent, design, Fraction(1, 2), 0)

@@ -118,7 +118,7 @@ def test_choices_of_different_numbers_do_not_touch_each_other() -> None:
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 1000, 2**31 - 1])
-def test_a_word_is_drawn_anew_only_where_the_last_round_of_numbers_is_not_whole(bound: int) -> None:
+def test_a_word_is_drawn_again_only_where_the_last_round_of_numbers_is_not_whole(bound: int) -> None:
     short = WHOLE % bound
     words = [short, WHOLE - 1] + ([short - 1] if short else [])
 

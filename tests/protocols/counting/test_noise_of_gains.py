@@ -154,7 +154,7 @@ def test_a_table_that_is_fitted_to_another_total_has_the_noise_of_its_merit_as_b
 
 
 def outcomes(design: RelatedDesign, of_each: int) -> tuple[Floats, Floats]:
-    """Return every sent table of so many records of each of four cells, and its chance: exact up to rounding.
+    """Return every sent table of this many records of each of four cells, and its chance: exact up to rounding.
 
     A record of a cell sends each cell with its chance; so the chances of tables are the coefficients of a product of
     polynomials, which is a product of their transforms.

@@ -76,7 +76,7 @@ def test_a_leaf_stays_a_leaf() -> None:
 
 
 def test_an_empty_branch_keeps_its_class() -> None:
-    """An empty branch's counts are all zero; its class came from its parent and is not made anew."""
+    """An empty branch's counts are all zero; its class came from its parent and is not made again."""
     root = Split((1.0, 3.0), 0, (Leaf((0.0, 0.0), 1), Leaf((1.0, 0.0), 0)))
     held_out = np.array([[0, 0, 0, 1], [1, 0, 0, 0]], dtype=np.uint8)
     assert prune(Tree(SCHEMA, root), Counted(held_out), exactly).root == root

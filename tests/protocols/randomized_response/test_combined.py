@@ -71,7 +71,7 @@ def test_of_samples_of_one_design_count_and_share_are_those_of_all_records_over_
 
 
 def of_population(theta: Fraction, records: int, share: Fraction) -> Iterator[tuple[Fraction, Estimate]]:
-    """Yield each estimate that so many respondents of a population can give, with its chance: a binomial."""
+    """Yield each estimate that this many respondents of a population can give, with its chance: a binomial."""
     yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1
     for said in range(records + 1):
         chance = comb(records, said) * yes**said * (1 - yes) ** (records - said)

@@ -100,7 +100,7 @@ def test_the_size_is_the_smallest_whose_half_width_is_small_enough(design: Desig
 
 
 def planned(needed: SampleSize, records: int) -> float:
-    """Return the half-width at so many records."""
+    """Return the half-width at this many records."""
     alarm = (1 - needed.confidence) / needed.cells
     z = -NormalDist().inv_cdf(alarm / 2)
     return z * sqrt(needed.variance / records) * (1 - 1e-12)

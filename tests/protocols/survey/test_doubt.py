@@ -142,7 +142,7 @@ NOTHING: dict[str, tuple[Design, Expression]] = {
 
 
 def chances_of(design: Design, path: Expression, surveys: int, follows: float, seed: int) -> list[float]:
-    """Return the chance of none of surveys of 800 in which so many records have their class from the first column."""
+    """Return the chance of none of surveys of 800 in which this many records have their class from the first column."""
     chance, found = np.random.default_rng(seed), []
     for _ in range(surveys):
         truth = chance.integers(0, design.sizes, (800, 4)).astype(np.uint8)

@@ -188,7 +188,7 @@ def test_a_tree_is_tested_path_by_path_however_many_groups_there_are(kind: str) 
     assert float(estimator.repeats @ estimator.correct_factors(tree)) == pytest.approx(float(expected))
 
 
-def test_levels_of_many_rows_are_counted_in_blocks_and_made_anew_where_they_are_not_kept(
+def test_levels_of_many_rows_are_counted_in_blocks_and_made_again_where_they_are_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     survey = sampled(designs()["related, two groups"], CODES)

@@ -153,7 +153,7 @@ def test_the_order_of_common_people_is_new_in_each_session_and_that_of_no_list()
 
 
 def test_a_digest_of_the_common_people_is_that_of_no_order() -> None:
-    """So whoever brings other people in the name of the same lists is found out."""
+    """So a party that brings other people in the name of the same lists is found out."""
     ids = numbered(range(6))
     first, second, other = (
         Match(listing("alice", order), listing("bob", theirs)).judges[0].people

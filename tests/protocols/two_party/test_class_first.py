@@ -69,7 +69,7 @@ def agree_to_all(job: Job) -> None:
 
 
 def rare(train_records: int, method: str = "hybrid", seed: int = 1) -> Case:
-    """Return a case whose second class has so many training records, and some held-out ones."""
+    """Return a case whose second class has this many training records, and some held-out ones."""
     case = with_class(2, np.zeros(RECORDS), method=method, seed=seed)
     train, test = case_split(case)
     codes = case.codes.copy()

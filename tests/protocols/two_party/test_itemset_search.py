@@ -38,7 +38,7 @@ class Counting:
 def find(
     own: Mapping[TermSet, int], told: int, columns: tuple[int, int] = (1, 1), estimate: JointSet | None = None
 ) -> tuple[JointItemsets, list[TermSet]]:
-    """Search 100 records with columns of so many of each; return what is found, and which sets were counted.
+    """Search 100 records with columns of this many of each; return what is found, and which sets were counted.
 
     Three make a set frequent. Where there is an estimate, it is that of every set of both, as from copies.
     """

@@ -34,7 +34,7 @@ class Store:
 def play(
     stores: dict[str, Store], most: int, *, goes_on: bool, case: RuleCase = CASE
 ) -> tuple[dict[str, FoundTogether], Counter[type]]:
-    """Play until both have ended, or Bob has kept so many answers; return results and what crossed."""
+    """Play until both have ended, or Bob has kept this many answers; return results and what crossed."""
     roles = {name: case.role(name, stores[name] if goes_on else None) for name in stores}
     inbox: dict[str, list[Any]] = {name: [] for name in stores}
     waiting, ended, crossed = dict.fromkeys(stores, False), dict[str, FoundTogether](), Counter[type]()

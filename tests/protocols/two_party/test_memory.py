@@ -1,4 +1,4 @@
-"""Two ledgers side by side: who has forgotten is found out by both, and whoever only grew goes on."""
+"""Two ledgers side by side: who has forgotten is found out by both, and one that only grew goes on."""
 
 from collections.abc import Sequence
 
@@ -117,7 +117,7 @@ def test_an_end_that_its_owner_has_not_signed_is_refused() -> None:
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_a_run_on_other_terms_is_ended_first_unless_one_side_begins_anew(fresh: bool) -> None:
+def test_a_run_on_other_terms_is_ended_first_unless_one_side_begins_again(fresh: bool) -> None:
     runs = OpenRuns(other=Objection("run", "a run on other terms has not ended"))
     alice, bob = duel(
         compare_memories(NO_HEAD, NOTHING_SIGNED, lambda head: True, "bob", ALICE, runs),

@@ -74,7 +74,7 @@ def wide_view(secret: int) -> View:
 
 
 def seen_together(wrong: int, secret: int) -> bool:
-    """Tell every count of the root wrong by so many, with all sums as they are."""
+    """Tell every count of the root wrong by this many, with all sums as they are."""
     classes = np.bincount(EVEN[:, 12], minlength=2)
     query = Query(ROOT, tuple(range(12)), tuple(map(float, classes)))
     lie = wrong * np.array([[1, -1], [-1, 1]])

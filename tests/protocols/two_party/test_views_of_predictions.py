@@ -31,7 +31,7 @@ Rows = NDArray[np.int16]
 NOT_OURS = -9
 COUNT = 2048
 MODELS: dict[str, tuple[Model, int]] = {"a tree": (small_model(), 1), "naive Bayes": (bayes_of((3, 3, 3, 3), 4, 1), 2)}
-"""Each with the bits of its outcomes; all numbers of so many bits are outcomes."""
+"""Each with the bits of its outcomes; all numbers of this many bits are outcomes."""
 
 
 def rows(model: Model, seed: int, party: str) -> Rows:

@@ -7,7 +7,7 @@
   const PAUSE = 1000; // milliseconds from the click to the sending, whatever the coins say
 
   // A response is made once: the coins are tossed at the click, are in memory alone, and are gone with the page. It is
-  // kept before it leaves, so that whoever sends again sends the same, and two responses can never be compared.
+  // kept before it leaves, so that a browser that sends again sends the same, and two responses can never be compared.
   let made = null;
   let keptUnder = null;
 

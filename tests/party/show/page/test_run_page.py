@@ -130,7 +130,7 @@ def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(to
 def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Finished) -> None:
     told.dealings.told.copies = [{"theta": "9/20", "odds": {}, "plain": [], "relations": []}]
     lines = list(dealings_lines(told.dealings, full=True))
-    assert any("a copy of columns of one value each, which tells nothing" in str(line) for line in lines)
+    assert any("a copy of columns of one value each, which says nothing" in str(line) for line in lines)
     assert not any("0 columns" in str(line) for line in lines)
 
 

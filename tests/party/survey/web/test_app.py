@@ -238,7 +238,7 @@ def test_once_it_is_closed_every_page_is_the_one_that_deletes_what_a_browser_has
             assert b"<form" not in closed.body
             assert closed.body == survey.app.front.body
             assert survey.call("GET", "/form").status == 404
-            survey.start_anew()
+            survey.start_again()
 
 
 def test_it_closes_with_enough_answers(path: Path) -> None:

@@ -71,7 +71,7 @@ def published(mined: Mined) -> Mined:
     ended = mined.publish()
     assert ended.code == 0, ended.err
     assert "epsilon 1.099" in ended.out
-    mined.survey.start_anew()
+    mined.survey.start_again()
     return mined
 
 
