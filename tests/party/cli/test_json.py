@@ -89,7 +89,7 @@ def test_what_is_printed_is_json_of_a_format_that_is_described(here: Path, call:
 def test_json_of_a_prediction_needs_a_file_for_the_rows(here: Path) -> None:
     ended = cotally_here("predict", "m.json", "data.csv", "--json")
     assert (ended.code, ended.out) == (2, "")
-    assert "--json tells what became of rows that go to a file: name it (-o)" in ended.err
+    assert "--json shows what became of rows that go to a file: name it (-o)" in ended.err
 
 
 def test_results_say_the_same_in_both_forms(here: Path) -> None:
