@@ -11,7 +11,8 @@ Kolesnikov, Kumaresan, Rosulek and Trieu 2016; the gate is that of Pinkas, Schne
 session has a function of its own: of one session nothing can be compared with another. In one session the side that
 asks can try an id in each place of its table, the other one three in each of its rows.
 
-The order of the common people is that of their values, which neither side can know before.
+The common people are in ascending order of their ids, as those of a file are: the same people are the same table,
+however often they are found.
 
 *Deviations*: who asks may bring rows that are no code words (`prf`), and either side may flip a share, and so the bit
 of the gate or the number that the other one sees (`gates`). Who is told last hears what it is told: the side that asked
@@ -140,7 +141,8 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
     if count_only:
         return Aligned((yield from with_progress(side.count(), _shown)), lists)
-    rows = yield from with_progress(side.find(wanted), _shown)
+    found = yield from with_progress(side.find(wanted), _shown)
+    rows = np.array(sorted(found.tolist(), key=local.records.__getitem__), found.dtype)
     people = as_written(local.records[row] for row in rows)
     if (yield from compare(local, peer, nonces, b"aligned", [people])) != (True,):
         raise DeviationError
@@ -211,7 +213,7 @@ class _Side(ABC):
         return self.overlap(both)
 
     def find(self, wanted: int) -> Role[Index]:
-        """Return where in our list the common people stand, in the order of both, if they are enough for both."""
+        """Return where in our list the common people stand, if they are enough for both."""
         least = self._told.least
         yield from self._begin(named=not least)
         if least:

@@ -39,8 +39,7 @@ class PartyInputs:
         party: Its name.
         table: Its attributes in file order, then the class where it holds one.
         holds_class: Whether the last column of `table` is the class.
-        records: Record ids, in the order of the table, which is the same at both parties: ascending, or as an alignment
-            left them.
+        records: Record ids, in the order of the table, which is the same at both parties: ascending.
         groups: Columns that share a coin, as indices into `table`; others are sent as they are.
         dataset: The owner's name for the data set, under which its coins are made.
         secrets: Keys and chance.
@@ -96,11 +95,12 @@ class PartyInputs:
         Where a tree or sets alone are revealed, columns go by their names: of equal ones the first splits a node, or is
         asked about, so another order of the same columns would be another question.
         """
-        everyone, ready = Attribute(self.party, EVERYONE, (EVERYONE,)), self._by_names() if terms.hides_counts else self
-        if terms.rules is None or ready.class_attribute == everyone:
-            return ready
-        codes = np.concatenate([ready.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
-        return replace(ready, table=Table((*ready.table.attributes, everyone), codes), holds_class=True)
+        everyone = Attribute(self.party, EVERYONE, (EVERYONE,))
+        if terms.rules is not None and self.class_attribute != everyone:
+            codes = np.concatenate([self.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
+            table = Table((*self.table.attributes, everyone), codes)
+            return replace(self, table=table, holds_class=True).bringing(terms)
+        return self._by_names() if terms.hides_counts else self
 
     def _by_names(self) -> "PartyInputs":
         names = [each.name for each in self.attributes]

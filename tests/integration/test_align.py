@@ -90,6 +90,9 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
 
     again = align(pair)
     assert again.code == 0, again.err
+    trained_again = train(pair)
+    assert trained_again.code == 0, trained_again.err  # the same people are the same table
+    assert cotally_here("check", pair.bob / "party.toml", pair.folder / "job-1.toml").code == 0
     rewrite(pair, [f"p{number:06}" for number in range(SHIFT + 1, SHIFT + RECORDS)])
     one_less = align(pair)
     assert one_less.code == 5

@@ -92,9 +92,13 @@ def test_all_counted_exactly_the_frequent_sets_are_all_that_there_are(pair: Pair
     }
 
 
+@pytest.mark.parametrize("classes", [("bread", "butter"), ("milk", "honey")], ids=["first by name", "last by name"])
 def test_two_processes_that_reveal_sets_alone_end_with_those_and_their_rules_and_have_no_count_on_record(
-    pair: Pair,
+    pair: Pair, classes: tuple[str, str]
 ) -> None:
+    """A class that the settings name for other jobs is a column as the others."""
+    for party, name in zip(("alice", "bob"), classes, strict=True):
+        pair.edit(party, '# class = "outcome"', f'class = "{name}"')
     alice, bob = run_pair(pair, reveal="sets", method="smc", theta=None, metric="lift", min_threshold="11/10")
     assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
     assert "reveals no count" in bob.err
