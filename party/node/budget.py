@@ -80,13 +80,12 @@ class Account:
         that it opens; what was opened and is not on record is opened twice, and counts twice.
         """
         terms, records = agreed.terms, len(self.local.records)
-        most, most_of_run = self.bounds.bits_of(records), terms.bits_at_most(records)
+        most, allowance = self.bounds.bits_of(records), Allowance.of(agreed.schema, terms, records)
         asking, told = asking_of(terms_content(terms)), self._dealings()
-        if most is None or most_of_run is None or _ended(told, asking):
+        if most is None or allowance.most is None or _ended(told, asking):
             return None
         opened = {key: price for dealing in told for by, key, price in dealing.booked if by == str(asking)}
-        at_most = Allowance(agreed.schema, terms.growth.max_depth, terms.window, most_of_run).at_most
-        before, follow = sum(dealing.bits for dealing in told), at_most - sum(opened.values())
+        before, follow = sum(dealing.bits for dealing in told), allowance.at_most - sum(opened.values())
         if before + follow <= most:
             return None
         return Objection(

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import comb
+from typing import Self
 
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Schema
 from protocols.tables.table import ROOT, Expression
-from protocols.terms import ALL, Window
+from protocols.terms import ALL, Terms, Window
 
 _STEPS = 64  # of a bit
 
@@ -66,6 +67,11 @@ class Allowance:
     max_depth: int | None
     window: Window = ALL
     most: Fraction | None = None
+
+    @classmethod
+    def of(cls, schema: Schema, terms: Terms, records: int) -> Self:
+        """Return what a run may reveal of so many records, those held out among them."""
+        return cls(schema, terms.max_depth, terms.window, terms.bits_at_most(records))
 
     def of_node(self, candidates: int) -> Fraction:
         """Return the bits of asking a node who of its candidates splits it, and of its window."""

@@ -10,7 +10,6 @@ This is what follows from each record alone. How many people there are rules out
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +29,17 @@ class Deduced:
     values: Records
 
 
-def deduce(tree: Tree, own: Collection[int], codes: Codes, most_bits: Fraction | None = None) -> Deduced:
+def deduce(tree: Tree, own: Collection[int], codes: Codes, allowance: Allowance) -> Deduced:
     """Return what a side can be certain of.
 
     Args:
         tree: Of which nothing else is known.
         own: The columns of that side, the class among them if it holds it.
         codes: Joint codes with these columns filled in.
-        most_bits: That the tree was allowed to reveal.
+        allowance: Within which the tree grew.
     """
     leaves = [(expression, node.label) for expression, node in tree.walk() if isinstance(node, Leaf)]
-    of_one_class = _of_one_class(tree, most_bits)
+    of_one_class = _of_one_class(tree, allowance)
     certain = np.array([expression in of_one_class for expression, _ in leaves])
     labels = np.array([label for _, label in leaves])
     mine = frozenset(own)
@@ -73,20 +72,19 @@ class Follows:
     shown: int
 
 
-def what_follows(tree: Tree, own: Collection[int], codes: Codes, most_bits: Fraction | None, *, alone: bool) -> Follows:
+def what_follows(tree: Tree, own: Collection[int], codes: Codes, allowance: Allowance, *, alone: bool) -> Follows:
     """Count what follows; `alone` is whether the class is ours alone, the rest as of `deduce`."""
-    deduced, label = deduce(tree, own, codes, most_bits), tree.schema.class_index
+    deduced, label = deduce(tree, own, codes, allowance), tree.schema.class_index
     shown, mine = np.zeros(len(codes), np.bool_), frozenset(own)
     leaves = dict(tree.leaves())
-    for expression in _of_one_class(tree, most_bits) if alone else ():
+    for expression in _of_one_class(tree, allowance) if alone else ():
         shown |= expression.restricted(mine).satisfied_by(codes) & (codes[:, label] == leaves[expression])
     return Follows(len(codes), int(deduced.values.sum()), int(deduced.classes.sum()), int(shown.sum()))
 
 
-def _of_one_class(tree: Tree, most_bits: Fraction | None) -> set[Expression]:
+def _of_one_class(tree: Tree, allowance: Allowance) -> set[Expression]:
     """Return the leaves of which it follows that they have no record of another class."""
     if tree.growth.min_leaf > 1 or tree.growth.noise is not None:
         return set()
-    allowance = Allowance(tree.schema, tree.growth.max_depth, most=most_bits)
     asked = (level[at] for level, places in allowance.levels(tree) for at in places)
     return {expression for expression, node in asked if isinstance(node, Leaf)}

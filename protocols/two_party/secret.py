@@ -78,8 +78,7 @@ def grow_secretly(
     if terms.window is not ALL:
         estimator = Estimator(copies.view.rows(parts[0]))
         ranking = SecretRanking(estimator, agreed.schema.classes, terms.growth, gates, answers)
-    most_bits, noise = terms.bits_at_most(len(local.records)), tree_noise_of(local, agreed, len(codes))
-    allowance = Allowance(agreed.schema, terms.max_depth, terms.window, most_bits)
+    allowance, noise = Allowance.of(agreed.schema, terms, len(local.records)), tree_noise_of(local, agreed, len(codes))
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
     scores = (yield from score(local, agreed, tree, held_out, gates.transfers, answers)) if len(held_out) else None
     return tree, scores
@@ -94,4 +93,4 @@ def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:
     codes[:, own] = local.table.codes
     train, *_ = split_records(split_of(local, agreed), records, terms.test)
     alone = schema.class_owners == (local.party,)
-    return what_follows(tree, own, codes[train], terms.bits_at_most(records), alone=alone)
+    return what_follows(tree, own, codes[train], Allowance.of(schema, terms, records), alone=alone)

@@ -198,7 +198,7 @@ class _Run:
     def _mine(self, copies: Copies) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
         schema, terms = self._agreed.schema, self._terms
-        allowance = Allowance(schema, terms.max_depth, most=terms.bits_at_most(len(self._local.records)))
+        allowance = Allowance.of(schema, terms, len(self._local.records))
         if schema.class_attribute.party != self._local.party:
             return _Grown((yield from receive_mined(schema, len(self._train), terms.growth, allowance)), 0, None)
         train, test = self._split(copies.view)
