@@ -98,7 +98,7 @@ class Looks:
 
     @property
     def nearly_all_differ(self) -> bool:
-        """Tell whether so many cells differ that, taken as they are, they identify records."""
+        """Tell whether enough cells differ to identify records, taken as they are."""
         return self.different > FEW and 2 * self.different > self.records
 
     @property

@@ -119,7 +119,7 @@ class Gini:
 
     @property
     def slope_bits(self) -> int:
-        """The bits of a slope after the point, `b`: so many that no sum, below `N/4` or `N/2`, passes 64 bits."""
+        """The bits of a slope after the point, `b`: as many as leave each sum, below `N/4` or `N/2`, within 64 bits."""
         return min(SLOPE_BITS, 64 - 3 * self.top + (self.classes <= 2))
 
     @property

@@ -8,7 +8,7 @@ the corrector can count alone, since the chooser's part is empty, crosses in no 
                 bit of x or of y is 1, and the bits' product one transfer, which the corrector chooses
     counts      the sums of x, less 2**w for each carry, modulo 2**width
 
-`w` is what takes the fewest bytes for so many records; where that is all of the width, there is one block and no carry.
+`w` is what takes the fewest bytes for these records; where that is all of the width, there is one block and no carry.
 """
 
 from collections.abc import Mapping, Sequence
@@ -135,12 +135,12 @@ def block_width(records: int, width: int) -> int:
 
 
 def crossing_bits(records: int, width: int, narrow: int) -> int:
-    """Return how many bits cross for each count, beside the vector, whose sums over blocks have so many bits."""
+    """Return how many bits cross for each count, beside the vector, whose sums over blocks have this many bits."""
     carries = 0 if narrow == width else -(-records // _block(narrow))
     return records * narrow + carries * (TRANSFERS // TREE_DEPTH + width - narrow)
 
 
 def _block(narrow: int) -> int:
-    """Return of how many records a sum has so many bits, the highest of which is 0."""
+    """Return of how many records a sum has this many bits, the highest of which is 0."""
     block: int = (1 << narrow - 1) - 1
     return max(1, block)

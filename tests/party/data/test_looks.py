@@ -1,4 +1,4 @@
-"""What a column looks like: when its cells are so many that they name records, and which numbers are rather codes."""
+"""What a column looks like: when its cells name records, and which numbers are rather codes."""
 
 from collections.abc import Sequence
 from pathlib import Path
