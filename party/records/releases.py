@@ -54,6 +54,7 @@ _CURES = {
     "seed": _OTHER_SPLIT,
     "test": _OTHER_SPLIT,
 }
+_OF_TABLE = ("records", "columns", "groups")
 _SPLIT_OF_CLASS = ("party", "class", "seed", "test")
 _CLASS_TELLS = {
     Leaving.CLASS_WORD: _SPLIT_OF_CLASS,
@@ -230,13 +231,14 @@ class Memory:
     budget: Fraction | None = None
 
     def judge_job(self, job: Job) -> Objection | None:
-        """Return the first field in which this job lets out something other than before."""
+        """Return the first field in which this job lets out something other than before: a term, or of our table."""
         release = release_of(self.local, job, self._peer)
         known = self._known
         changed = first_change(known, release.fields)
         if changed is None:
             return None
-        return Objection(changed, f"our {_refused(release, known, changed, self.pages.ledger.path)}")
+        field = "released" if changed in _OF_TABLE else changed
+        return Objection(field, f"our {_refused(release, known, changed, self.pages.ledger.path)}")
 
     def judge(self, agreed: Agreement) -> Objection | None:
         """Return the first thing that the peer brings and that differs from before, named without its content.

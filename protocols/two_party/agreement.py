@@ -35,7 +35,7 @@ VERSION = "cotally/3"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
-    "memory", "run", "budget", "most_columns", "most_values", "comparisons", "predictions", "rows",
+    "memory", "run", "released", "budget", "most_columns", "most_values", "comparisons", "predictions", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
@@ -69,12 +69,21 @@ _KNOWN_OTHERWISE = (
 )
 _PEER_WANTS = {
     "version": "the peer runs another version of cotally: install the same release on both sides",
-    "party": "the peer expects a party of another name: compare name and [node] peer in the party.toml of both sides",
+    "party": (
+        "the peer expects a party of another name (compare name and [node] peer in the party.toml of both sides), or "
+        "has released its data set to another one before"
+    ),
     "method": "the peer's [agree] methods does not list this method: choose another, or ask its owner to add it",
-    "theta": "the peer's [agree] odds refuse its copy: choose a theta nearer 1/2, or let its owner leave groups out",
+    "theta": (
+        "the peer's [agree] odds refuse its copy (choose a theta nearer 1/2, or let its owner leave groups out), or it "
+        "has released its data set with another theta before"
+    ),
     "omega": "the peer's [agree] omega allows fewer attributes with exact counts: choose a smaller omega",
     "counting": "the peer's [agree] counting does not list this way of counting: choose the other",
-    "class": "the class column has another name at the peer, or no side holds it: compare class in job.toml and [data]",
+    "class": (
+        "the class column has another name at the peer, or no side holds it (compare class in job.toml and [data]), or "
+        "the peer's data set was released with another class before"
+    ),
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
     "impurity": (
         'the peer cannot take this impurity: with reveal = "tree", gini is for a class of two values, and for '
@@ -129,6 +138,10 @@ _PEER_WANTS = {
     "probabilities": "the peer tells classes alone: its [agree] does not allow probabilities",
     "rows": "the peer offers no rows to classify, or they cannot be read: its screen says what to do",
     "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",
+    "released": (
+        "the peer's data set was released with other records, columns or groups before: ask its owner, whose screen "
+        "names what has changed, to return to them"
+    ),
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: the class has one value, or too many (merge rare ones by max_values)",

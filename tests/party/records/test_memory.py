@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from party.files import locked_folder
@@ -13,6 +14,7 @@ from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from protocols.jobs import Train
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.tables.table import Table
 from protocols.terms import Method
 from protocols.two_party.agreement import Agreement
 from tests.support.cases import correlated
@@ -38,14 +40,29 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield Memory(local, PeerPages(ledger, PeerName("bob", "B0B0")))
 
 
-def test_a_job_that_would_let_out_something_else_than_before_is_objected_to(memory: Memory) -> None:
+@pytest.mark.parametrize(
+    ("field", "was"),
+    [("theta", "theta 9/20"), ("released", "other records"), ("released", "other columns"), ("released", "groups")],
+)
+def test_a_job_that_would_let_out_something_else_than_before_is_objected_to(
+    memory: Memory, field: str, was: str
+) -> None:
+    """Of our table the peer hears that alone: its own columns are not at fault."""
     assert memory.judge_job(Train(CASE.terms)) is None
     memory.note(AGREED)
     assert memory.judge_job(Train(CASE.terms)) is None
-    objection = memory.judge_job(Train(replace(CASE.terms, theta=Fraction(11, 20))))
+    local, terms = memory.local, CASE.terms
+    first, *rest = local.table.attributes
+    changed = {
+        "theta 9/20": (local, replace(terms, theta=Fraction(11, 20))),
+        "other records": (replace(local, table=Table((first, *rest), np.zeros_like(local.table.codes))), terms),
+        "other columns": (replace(local, table=Table((replace(first, name="x"), *rest), local.table.codes)), terms),
+        "groups": (replace(local, groups=()), terms),
+    }
+    objection = replace(memory, local=changed[was][0]).judge_job(Train(changed[was][1]))
     assert objection is not None
-    assert objection.field == "theta"
-    assert "our data set 'case' has been released with theta 9/20 before" in objection.reason
+    assert objection.field == field
+    assert f"our data set 'case' has been released with {was}" in objection.reason
 
 
 def test_another_table_of_the_peer_is_objected_to_without_its_content(memory: Memory) -> None:
