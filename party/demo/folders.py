@@ -15,6 +15,7 @@ from party.keys.identity import trust
 from party.node.creation import create_party
 from party.records.run_file import FAMILY
 from party.settings.depth import ANY
+from party.settings.noise import noise_text
 from party.settings.place import CONFIG_FILE
 from party.settings.toml import window_text
 from protocols.errors import InputError
@@ -125,7 +126,7 @@ def _csv(party: str, halves: Halves) -> str:
 
 
 def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:
-    half = halves.of[party]
+    half, terms = halves.of[party], options.terms(options.closest, ALL, halves.class_name)
     lines = [
         f"name = {toml_text(party)}",
         "",
@@ -148,6 +149,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         f"min_leaf = {options.min_leaf or 1}",
         'most_runs = "any"',
         'most_bits = "any"',
+        *([f"epsilon = {toml_text(noise_text(terms.epsilon))}"] if terms.noises_tree else []),
         f"most_values = {MAX_DOMAIN}",
         f"most_columns = {MOST_WINDOW}",
         "",

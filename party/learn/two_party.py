@@ -8,6 +8,7 @@ It takes what a run takes: seconds, or by Paillier minutes to hours.
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -28,6 +29,7 @@ from party.programs.party import Party, PartyRun
 from party.records.run_file import TrainReport
 from party.settings.depth import ANY, USUAL_TREE_DEPTH
 from party.settings.job import read_job
+from party.settings.noise import noise_text
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
@@ -120,9 +122,9 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
     def _learn(self, folder: Path, halves: dict[str, list[str]], cells: dict[str, list[str | None]]) -> None:
         job = folder / "job.toml"
         job.write_text(self._job(), encoding="utf-8")
-        read_job(job)  # a parameter that no run can have is refused before keys are made
+        epsilon = read_job(job).terms.epsilon  # a parameter that no run can have is refused before keys are made
         port = free_port()
-        parties = {name: self._make(folder, name, port) for name in _PARTIES}
+        parties = {name: self._make(folder, name, port, epsilon) for name in _PARTIES}
         for name, columns in halves.items():
             held = [*columns, self._class] if name == "alice" else columns
             rows = zip(*(cells[column] for column in held), strict=True)
@@ -140,7 +142,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         self.model_ = load_model(self.run_.path)
         self.disclosures_ = {name: parties[name].disclosures() for name in _PARTIES}
 
-    def _make(self, folder: Path, name: str, port: int) -> Party:
+    def _make(self, folder: Path, name: str, port: int, epsilon: Fraction | None) -> Party:
         other = _PARTIES[name == "alice"]
         lines = [
             f"name = {toml_text(name)}",
@@ -158,6 +160,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             "exact_counts = true",
             "min_leaf = 1",
             'most_bits = "any"',
+            *([] if epsilon is None else [f"epsilon = {toml_text(noise_text(epsilon))}"]),
             f"most_values = {MAX_DOMAIN}",
             f"most_columns = {MOST_WINDOW}",
             "smallest_key_bits = 2048",

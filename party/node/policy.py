@@ -181,7 +181,15 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     cures = {"noise": f": {_noise_cure(agree)}"}
     asked = ((term, f"{term} = {value}", cures.get(term, "")) for term, value, fit in fits if not fit)
     unwelcome = next((_unwelcome(*each) for each in asked), None)
-    return unwelcome or _exact_counts_objection(agree, terms)
+    return unwelcome or _unbounded_objection(agree, terms) or _exact_counts_objection(agree, terms)
+
+
+def _unbounded_objection(agree: Acceptance, terms: Terms) -> Objection | None:
+    """Object to noise that takes the place of other bounds of ours, if no epsilon of ours bounds it."""
+    excuses = terms.noises_tree or not agree.exact_counts
+    if terms.noise is None or agree.epsilon is not None or not excuses:
+        return None
+    return Objection("noise", f"the job asks for noise = {noise_text(terms.epsilon)}: {_NO_EPSILON}")
 
 
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -210,6 +218,10 @@ def _noise_cure(agree: Acceptance) -> str:
 _NO_EXACT_COUNTS = (
     'by reveal = "counts" or "sets" the peer sees exact counts, or how they compare, from which it can work out '
     'records of ours: take reveal = "tree", or noise, or allow it by [agree] exact_counts = true'
+)
+_NO_EPSILON = (
+    'our [agree] epsilon is "any", and noise protects only as far as that bounds it: write the most that all runs over '
+    'the data set may spend, such as epsilon = "1"'
 )
 _NO_ANSWERS = (
     "our [agree] most_predictions is 0: an answer about a person shows on which side of our splits that person is; "

@@ -67,7 +67,8 @@ most_columns = 32          # most columns that it brings then
 exact_counts = false       # whether the other party may see exact counts (reveal = "counts"), from
 #                          # which it can work out records of ours
 noise = "any"              # largest epsilon of a job; a number refuses exact counts; needs epsilon
-epsilon = "any"            # most epsilon that all runs over this data set may spend together
+epsilon = "any"            # most epsilon that all runs over this data set may spend; only with a
+#                          # number does noise take the place of min_leaf, most_bits, exact_counts
 most_runs = 1              # most runs on different terms over this data set: two can be subtracted
 most_bits = "n/50"         # most bits that trees alone, and predictions by them, may reveal: with
 #                          # each the peer may know one fact about a person; or a number, "any"

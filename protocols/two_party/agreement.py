@@ -148,7 +148,10 @@ _PEER_WANTS = {
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "max_depth": "the peer does not agree: it allows fewer splits of a path",
     "min_leaf": "the peer does not agree: it asks for larger leaves",
-    "noise": "the peer does not agree: it allows a smaller epsilon only, or has spent that of its data set",
+    "noise": (
+        "the peer does not agree: its [agree] epsilon has no number, it allows a smaller epsilon only, or has spent "
+        "that of its data set"
+    ),
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }

@@ -186,7 +186,7 @@ def test_who_holds_the_class_reads_a_cell_of_a_column_that_it_knows_of_everybody
     assert tree.root.attribute == value
 
 
-@pytest.mark.parametrize("epsilon", [1, 4, 10_000], ids=str)
+@pytest.mark.parametrize("epsilon", [1, 4, 1000], ids=str)
 def test_under_noise_the_same_columns_move_nobodys_odds_beyond_epsilon(epsilon: int) -> None:
     """Of five people by one split .53 of classes are right at 1 and .64 at 4, where .73 and .98 could be."""
     game, (asked,) = Slots(1, 5, 2, 600).game(0)

@@ -63,6 +63,7 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
 def test_a_noisy_tree_is_grown_by_two_processes_and_what_it_takes_stands_on_both_screens_and_in_the_ledger(
     pair: Pair,
 ) -> None:
+    pair.edit("bob", 'epsilon = "any"', 'epsilon = "100"')
     tree = {"method": "smc", "reveal": "tree", "theta": None, "omega": None, "min_leaf": None, "max_depth": 2}
     with serving(pair) as alice:
         trained = pair.train(pair.write_job(**tree, noise="24.8"))

@@ -215,6 +215,7 @@ def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
     ("agreed", "job", "field", "ours", "theirs"),
     [
         ({"exact_counts": "false"}, {}, "reveal", 'take reveal = "tree", or noise', "exact_counts = true"),
+        ({}, NOISY | {"noise": "1000"}, "noise", "its [agree] epsilon has no number", 'our [agree] epsilon is "any"'),
         ({"epsilon": '"1"'}, TREE, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
         ({"epsilon": '"1"', "noise": '"1/2"'}, NOISY, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
         ({"epsilon": '"1"'}, NOISY | {"noise": "2"}, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
@@ -232,7 +233,13 @@ def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
             'take reveal = "tree"',
             "exact_counts = true",
         ),
-        ({"class": "three"}, NOISY, "impurity", "gini is for a class of two values", "merge values of the class"),
+        (
+            {"class": "three", "epsilon": '"1"'},
+            NOISY,
+            "impurity",
+            "gini is for a class of two values",
+            "merge values of the class",
+        ),
     ],
 )
 def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_nothing_of_a_record_leaves(
@@ -248,6 +255,8 @@ def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_
         rows = [[*row[:-1], "third"] if number % 3 == 0 else row for number, row in enumerate(rows)]
         write_table(pair.alice / "data.csv", names, rows)
     settings.write_text(text)
+    if "noise" in job:
+        pair.edit("bob", 'epsilon = "any"', 'epsilon = "1000"')
     with serving(pair, "--once") as alice:
         assert_one_error(pair.train_here(pair.write_job(**job)), 5, f"{field!r}", ours)
         assert_one_error(finish(alice), 5, f"{field!r}", theirs)

@@ -56,7 +56,9 @@ class Sessions:
 
     def __post_init__(self) -> None:
         if not (self.folder / "alice").exists():
-            make_acquaintance(self.folder, self.case.terms.key_bits, self.agree)
+            bounded = self.case.terms.noises_tree and "epsilon" not in self.agree
+            agree = self.agree + ('epsilon = "1000"\n' if bounded else "")
+            make_acquaintance(self.folder, self.case.terms.key_bits, agree)
 
     def local(self, party: str) -> PartyInputs:
         """Return what a party brings."""

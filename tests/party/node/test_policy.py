@@ -10,7 +10,7 @@ from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
 from protocols.rule_terms import RuleTerms
-from protocols.terms import ALL, Counting, Method, Reveal, Terms
+from protocols.terms import ALL, Counting, Impurity, Method, Reveal, Terms
 from protocols.two_party.limits import Limits
 from tests.support.cases import correlated
 from tests.support.joint_itemsets import rule_terms
@@ -158,7 +158,6 @@ def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
     of_sets = rule_terms(RuleTerms(Fraction(1, 4), 2, 10), method=Method.SMC, reveal=Reveal.SETS, min_leaf=100)
     assert first_objection(replace(agree, methods=tuple(Method), counting=tuple(Counting)), of_sets) == objection
     for changes in (
-        {"noise": Fraction(1), "max_depth": 3, "omega": ALL},
         {
             "method": Method.SMC,
             "reveal": Reveal.TREE,
@@ -172,3 +171,20 @@ def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
     assert first_objection(replace(agree, methods=tuple(Method)), mined) == objection
     of_bits = replace(mined, reveal=Reveal.TREE, counting=Counting.OBLIVIOUS_TRANSFER, max_depth=3, test=Fraction(0))
     assert first_objection(replace(agree, methods=tuple(Method), counting=tuple(Counting)), of_bits) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"omega": ALL}, {"method": Method.SMC, "reveal": Reveal.TREE, "impurity": Impurity.GINI, "min_leaf": 1}],
+    ids=["counts", "tree"],
+)
+def test_noise_takes_the_place_of_other_bounds_only_where_their_owner_bounds_epsilon(changes: dict[str, Any]) -> None:
+    terms = make(**{"noise": Fraction(1000), "max_depth": 3, "counting": Counting.OBLIVIOUS_TRANSFER} | changes)
+    agree = replace(AGREE, exact_counts=False, omega=ALL, methods=tuple(Method), counting=tuple(Counting))
+    objection = first_objection(agree, terms)
+    assert objection is not None
+    assert (objection.field, objection.reason[:62]) == (
+        "noise",
+        'the job asks for noise = 1000: our [agree] epsilon is "any", a',
+    )
+    assert first_objection(replace(agree, epsilon=Fraction(1000)), terms) is None

@@ -70,14 +70,15 @@ def test_a_noisy_tree_is_grown_by_what_noise_covers_where_a_job_says_nothing(tmp
     path.write_text(TREE)
     terms = read_job(path).terms
     assert (terms.reveal, terms.impurity, terms.min_leaf, terms.max_depth) == (Reveal.TREE, Impurity.GINI, 1, 4)
-    assert first_objection(replace(AGREE, min_leaf=20), terms) is None
+    assert first_objection(replace(AGREE, min_leaf=20, epsilon=Fraction(1)), terms) is None
 
 
 def test_a_noisy_tree_whose_held_out_table_takes_more_is_refused_by_what_that_takes() -> None:
     terms = make_terms(
         method="smc", reveal="tree", max_depth=3, noise=Fraction(1, 4), impurity=Impurity.GINI, test=Fraction(1, 5)
     )
-    for agree in (replace(AGREE, noise=Fraction(1, 3)), replace(AGREE, epsilon=Fraction(1, 3))):
+    third = Fraction(1, 3)
+    for agree in (replace(AGREE, noise=third, epsilon=Fraction(1)), replace(AGREE, epsilon=third)):
         objection = first_objection(agree, terms)
         assert objection is not None
         assert (objection.field, objection.reason[:33]) == ("noise", "the job asks for noise = 0.5, our")
