@@ -254,11 +254,12 @@ class Terms:
         if self.noise is None:
             return
         if not self.counts_exactly:
-            raise TermError("noise", "is for the methods hybrid and smc, which tell exact counts")
+            raise TermError("noise", 'is for method = "smc", or "hybrid" with reveal = "counts"')
         if self.levels is None:
-            raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run tells")
+            raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run reveals")
         if self.window is not ALL:
-            raise TermError("noise", 'needs omega = "all" or method = "smc": a window follows from true columns')
+            way = 'method = "smc"' if self.reveal == Reveal.TREE else 'omega = "all" or method = "smc"'
+            raise TermError("noise", f"needs {way}: a window follows from true columns")
 
     def _check_reveal(self) -> None:
         """Only shares keep counts from both sides: those of a tree, or of sets of items."""

@@ -187,7 +187,7 @@ RULES: dict[str, object] = {
         (TREE | {"min_leaf": 65}, "min_leaf = 65 is more than half of the 128 training records", "take 64 or less"),
         (TREE | {"prune": "1/5"}, "prune: is a setting no more", "max_depth and min_leaf keep a tree small"),
         (TREE | {"rank": "copies"}, "rank: is a setting no more", "no gain is revealed"),
-        (NOISY | {"max_depth": "any"}, "noise: needs a max_depth", "no bound on how much a run tells"),
+        (NOISY | {"max_depth": "any"}, "noise: needs a max_depth", "no bound on how much a run reveals"),
         (
             NOISY | {"impurity": "information_gain"},
             "impurity: must be gini with noise",

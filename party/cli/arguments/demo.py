@@ -62,7 +62,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     terms = parser.add_argument_group("runs")
     terms.add_argument(
         "--reveal",
-        choices=Reveal.names(),
+        choices=[Reveal.TREE.value, Reveal.COUNTS.value],
         help="the tree alone, by smc, or the counts of all methods (default: counts; of files of your own the tree)",
     )
     terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")

@@ -55,7 +55,7 @@ def test_a_job_asks_for_an_exact_epsilon_or_for_exact_counts(tmp_path: Path, lin
         (TREE + 'impurity = "information_gain"', 'impurity: must be gini with noise and reveal = "tree"'),
         (TREE + "min_leaf = 20", 'min_leaf: must be 1 with noise and reveal = "tree"'),
         (TREE + 'max_depth = "any"', "noise: needs a max_depth"),
-        (TREE.replace("smc", "hybrid"), 'noise: needs omega = "all" or method = "smc"'),
+        (TREE.replace("smc", "hybrid"), 'noise: needs method = "smc"'),
     ],
 )
 def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:

@@ -20,7 +20,6 @@ from protocols.terms import Growth
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, sides
 from tests.protocols.oblivious.test_hostile_peers import sending
 from tests.protocols.oblivious.test_views import bits_of, off
-from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import FixedTables
 
 WIDTH = 12
@@ -99,12 +98,6 @@ def test_lengths_and_masked_bits_are_the_same_whatever_the_gains_are() -> None:
         for sent in (transcript.sent_by_a, transcript.sent_by_b):
             assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
     assert seen[0] == seen[1]
-
-
-def test_no_mask_serves_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorder = MaskRecorder(monkeypatch)
-    play(gains(5, 100, 8, 50), 3)
-    assert recorder.times() <= ONCE
 
 
 def test_a_window_of_another_size_ends_the_run() -> None:
