@@ -50,7 +50,7 @@ def test_a_job_asks_for_an_exact_epsilon_or_for_exact_counts(tmp_path: Path, lin
         (JOB + 'noise = "little"', "noise: must be an exact number"),
         (JOB + "noise = true", "noise: must be an exact number"),
         (JOB.replace("max_depth = 3", 'max_depth = "any"') + "noise = 1", "noise: needs a max_depth"),
-        (JOB.replace("smc", "randomized") + "noise = 1", "noise: is for method = "smc""),
+        (JOB.replace("smc", "randomized") + "noise = 1", 'noise: is for method = "smc"'),
         (JOB.replace("smc", "hybrid") + "noise = 1", 'noise: needs omega = "all" or method = "smc"'),
         (TREE + 'impurity = "information_gain"', 'impurity: must be gini with noise and reveal = "tree"'),
         (TREE + "min_leaf = 20", 'min_leaf: must be 1 with noise and reveal = "tree"'),
