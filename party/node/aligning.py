@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 
 from party.data import Frame, Notice, read_frame
@@ -100,6 +101,7 @@ class ListRules:
         pages: Of our ledger, about the peer.
         rows: Whether the lists are of rows to be classified, and not of the data set's records.
         look: What our ids look like.
+        judge_least: What we object to in answering about as many of the rows as must be common, at the least.
     """
 
     dataset: str
@@ -107,6 +109,7 @@ class ListRules:
     pages: PeerPages
     rows: bool = False
     look: IdLook = NO_LOOK
+    judge_least: Callable[[int], Objection | None] = lambda _: None
 
     @property
     def least(self) -> Fraction:
@@ -134,7 +137,7 @@ class ListRules:
                 f"same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; let it "
                 "allow more if the peer may have another guess at our list",
             )
-        return None
+        return self.judge_least(max(1, ceil(self.least * yours)))
 
     def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
         """Say that fewer of the peer's ids than we ask for are ours."""

@@ -22,7 +22,7 @@ from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
 from protocols.errors import InputError
 from protocols.facts import AlignmentFact, ComparedFact
-from protocols.jobs import Align, Predict, PredictionTerms, Train
+from protocols.jobs import Align, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
 from protocols.role import Fact, Part, Progress, Save
@@ -261,10 +261,16 @@ def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple
 
 
 def _aligned(
-    listed: PartyInputs, opening: Opening, stage: Stage, *, count_only: bool = False, rows: bool = False
+    listed: PartyInputs,
+    opening: Opening,
+    stage: Stage,
+    *,
+    count_only: bool = False,
+    rows: bool = False,
+    judge_least: Callable[[int], Objection | None] = lambda _: None,
 ) -> Aligned:
     look = look_of(listed.records, listed.form)
-    rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows, look)
+    rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows, look, judge_least)
     role = align(listed, stage.channel.peer, opening.nonces, rules, count_only=count_only)
     return play(role, stage.channel, stage.watching(rules.note))
 
@@ -288,14 +294,14 @@ def _with_common_people(opening: Opening, stage: Stage) -> Stage:
     return stage
 
 
-def _with_common_rows(opening: Opening, stage: Stage) -> Offer:
+def _with_common_rows(opening: Opening, stage: Stage, judge_least: Callable[[int], Objection | None]) -> Offer:
     """Return the rows of the people of whom both offer one, if the lists differ and both sides would find them."""
     offer = stage.offers.offer
     listed = stage.local.bringing_ids(offer.shared.people)
     role = are_to_align(listed, stage.channel.peer, opening.nonces, aligns=stage.aligns)
     if not play(role, stage.channel, stage.watching()):
         return offer
-    aligned = _aligned(listed, opening, stage, rows=True)
+    aligned = _aligned(listed, opening, stage, rows=True, judge_least=judge_least)
     look = look_of(listed.records, listed.form)
     stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True, look=look))
     return offer if aligned.rows is None else offer.only(aligned.rows)
@@ -321,9 +327,11 @@ def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
 def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicted:
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
     stage.memory.note_peer(opening.job)
-    local, offer = stage.local, _with_common_rows(opening, stage)
-    account = stage.account
+    local, account = stage.local, stage.account
     pages = PredictionPages(stage.pages, local, terms, account.bounds.predictions, account.answers_left(terms.model))
+    ours = Receiver.INITIATOR if stage.initiates else Receiver.RESPONDER
+    answers_none = terms.receiver is ours
+    offer = _with_common_rows(opening, stage, (lambda _: None) if answers_none else pages.judge_least)
     recall, peer = pages.recall(offer.shared.people), stage.channel.peer
     run = PredictionRun(local, offer.shared, terms, stage.initiates, peer, opening.nonces, recall)
     answers = play(predict_together(run), stage.channel, stage.watching(pages.note))

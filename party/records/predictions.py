@@ -121,6 +121,11 @@ class PredictionPages:
             "is bounded, and an answer shows more; leave them out",
         )
 
+    def judge_least(self, asked: int) -> Objection | None:
+        """Object to so many people before it is known who they are, even if we answered about them before."""
+        told = {person for content in self._entries(Way.TOLD) for person in content["people"]}
+        return self._overdrawn(max(0, asked - len(told)))
+
     def _overdrawn(self, new: int) -> Objection | None:
         if self.left is not None and new > self.left:
             return Objection(

@@ -9,6 +9,9 @@ import pytest
 
 from party.cli.main import main
 from party.data.texts import MISSING_MARKERS
+from party.keys.keystore import load_secret
+from party.records.alignments import past_alignments
+from party.records.ledger import read_ledger
 from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving
 
 RECORDS = 120
@@ -83,6 +86,21 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
         ledger = cotally_here("ledger", "show", party / "party.toml")
         assert "the class of 24 rows by one model" in ledger.out
     assert not re.search("Traceback", told + done.err + refused.err + again.err)
+
+
+def test_more_people_than_we_answer_about_are_refused_before_a_list_is_compared(pair: Pair) -> None:
+    """Of 23 people at least three are common: an alignment that could end in no answer is not spent on them."""
+    pair.edit("alice", 'most_predictions = "any"', "most_predictions = 2")
+    with (pair.bob / "new.csv").open() as file:
+        *rows, _ = file.readlines()
+    (pair.bob / "new.csv").write_text("".join(rows))
+    with serving(pair):
+        assert pair.train_here(pair.write_job(test="0")).code == 0
+        refused = predict(pair)
+    assert (refused.code, "as much as it allows" in refused.err) == (5, True), refused.err
+    for party in (pair.alice, pair.bob):
+        with read_ledger(party, load_secret(party)) as ledger:
+            assert past_alignments(ledger.entries(), "data", rows=True) == []
 
 
 @pytest.mark.parametrize("missing", ["x", "majority"])

@@ -20,6 +20,7 @@ from party.settings.ids import AlignmentBounds
 from party.show.ledger import dealings_lines
 from party.show.parties import matched_lines
 from protocols.facts import AlignmentFact
+from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
 
 KEY = bytes(32)
@@ -163,6 +164,10 @@ def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages
         assert "most_alignments allows 2 over the life of a data set" in more.reason
         assert "2 before and this one make 3" in more.reason
     assert replace(rules, rows=True).judge_list(5000, 6000, LISTS) is None
+    spent = Objection("budget", "")
+    few = replace(rules, rows=True, judge_least=lambda least: spent if least > 500 else None)
+    assert few.judge_list(5000, 5000, LISTS) is None  # a tenth of these are common at least
+    assert few.judge_list(5000, 5001, LISTS) is spent
 
 
 def test_other_people_in_the_name_of_the_same_lists_are_objected_to(pages: PeerPages) -> None:
