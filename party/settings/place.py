@@ -31,6 +31,8 @@ def settings_file(party: Path) -> Path:
 
 def _found(party: Path) -> Path:
     if is_there(party):
+        if party.is_file() and (other := _else(party)) is not None:
+            raise ConfigError(f"{party} is {other}, not a party: name the party first, by its folder or {CONFIG_FILE}")
         return party / CONFIG_FILE if party.is_dir() else party
     if party == Path(CONFIG_FILE):
         raise ConfigError(f"there is no {CONFIG_FILE} here: name the party, by its folder or its {CONFIG_FILE}")
@@ -48,6 +50,14 @@ def _found(party: Path) -> Path:
     )
 
 
+def _else(path: Path) -> str | None:
+    """Return what a file is that is given where a party belongs, as when two arguments change places."""
+    if path.suffix == ".toml":
+        top = _top(path)
+        return "a job" if "name" not in top and ("method" in top or "learner" in top) else None
+    return {".pem": "a certificate", ".json": "a model"}.get(path.suffix)
+
+
 def party_folder(party: Path) -> Path:
     """Return the folder of a party, in which its settings need not be yet.
 
@@ -63,7 +73,11 @@ def _settings_here() -> list[Path]:
 
 def _name(path: Path) -> object:
     """Return the name that settings give a party; None where they cannot be read."""
+    return _top(path).get("name")
+
+
+def _top(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text("utf-8")).get("name")
+        return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeError, tomllib.TOMLDecodeError):
-        return None
+        return {}
