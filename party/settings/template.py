@@ -88,8 +88,8 @@ patience = 30              # seconds without a sign of life after which the peer
 silence = 3600             # seconds without a message after which a peer that lives is given up
 
 # Rows that `cotally serve` classifies together with the other party's columns, when that asks: our
-# columns of the model, and the ids. Without rows it is refused; most_predictions, most_bits and, where the
-# rows of both list other people, most_alignments ([agree]) bound how often.
+# columns of the model, and the ids. Without rows it is refused. [agree] bounds how often, by
+# most_predictions, most_bits and, where the rows of both list other people, most_alignments.
 [predict]
 # rows = "new.csv"
 # model = "model.json"
