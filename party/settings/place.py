@@ -3,6 +3,7 @@
 A name is that of a folder here or, where no folder has it, the `name` in the settings of this folder or of one in it.
 """
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,8 @@ from party.files import check_party_folder, is_there
 from party.names import is_party_name
 
 CONFIG_FILE: Final = "party.toml"
+_MOST = 1 << 20
+_KEY = re.compile(rb"^(name|method|learner)[ \t]*=", re.MULTILINE)
 
 
 def settings_file(party: Path) -> Path:
@@ -53,8 +56,8 @@ def _found(party: Path) -> Path:
 def _else(path: Path) -> str | None:
     """Return what a file is that is given where a party belongs, as when two arguments change places."""
     if path.suffix == ".toml":
-        top = _top(path)
-        return "a job" if "name" not in top and ("method" in top or "learner" in top) else None
+        keys = set(_KEY.findall(path.read_bytes()[:_MOST]))
+        return "a job" if b"name" not in keys and keys else None
     return {".pem": "a certificate", ".json": "a model"}.get(path.suffix)
 
 
@@ -73,11 +76,7 @@ def _settings_here() -> list[Path]:
 
 def _name(path: Path) -> object:
     """Return the name that settings give a party; None where they cannot be read."""
-    return _top(path).get("name")
-
-
-def _top(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8")).get("name")
     except (OSError, UnicodeError, tomllib.TOMLDecodeError):
-        return {}
+        return None

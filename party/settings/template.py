@@ -144,7 +144,7 @@ learner = "rules"
 reveal = "sets"          # which itemsets reach min_support; "counts" says how often each occurs too
 min_support = "1/10"     # share of the people that an itemset must have
 max_len = 3              # most items of an itemset
-min_threshold = "4/5"    # confidence that rules must have; with "counts", leave it out: `cotally rules` asks
+min_threshold = "4/5"    # confidence that rules must have; not with reveal = "counts"
 """,
 }
 
