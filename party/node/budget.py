@@ -4,22 +4,27 @@ What has been told stands in the ledger. A run on the terms of an earlier one te
 asks for the same counts, and gets the same numbers.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
 from party.forecast.model import most_counts
-from party.records.entries import terms_content
+from party.records.entries import ANSWERS, terms_content
 from party.records.ledger import Ledger
 from party.records.tally import Dealings, dealings
 from party.settings.party import LifeBounds
 from protocols.jobs import Align, Job, Predict, Train
 from protocols.secret_tree.bits import Allowance, bits
+from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import Terms, asking_of
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
+
+MOST_OPENINGS = 3
+"""How often one level, or one table of scores, is opened over the life of a data set where noise is in it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +61,9 @@ class Account:
 
     def judge(self, agreed: Agreement) -> Objection | None:
         """Object to a run that could tell more exact counts, or reveal more bits, than are left."""
-        if (flaw := self._too_many_bits(agreed)) is not None or self.bounds.counts is None:
+        if (
+            flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
+        ) is not None or self.bounds.counts is None:
             return flaw
         asking, told = asking_of(terms_content(agreed.terms)), self._dealings()
         ended = _ended(told, asking)
@@ -93,6 +100,31 @@ class Account:
             f"our [agree] most_bits allows {most:,} over the life of a data set of {records:,} records: "
             f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
             f"{ceil(before + follow):,}; name a smaller most_bits or max_depth in the job, or let ours allow more",
+        )
+
+    def _opened_too_often(self, agreed: Agreement) -> Objection | None:
+        """Object to a run of which something with noise was opened so often and is not on record still.
+
+        It would be opened again with the same noise, so answers about other columns could be subtracted.
+        """
+        asking, runs, opened = asking_of(terms_content(agreed.terms)), set[str](), Counter[str]()
+        for entry in self.ledger.entries():
+            content: Any = entry.content
+            if content["kind"] == "run" and content["dataset"] == self.local.dataset:
+                runs |= {content["run"]} if asking_of(content["terms"]) == asking else set()
+            elif content.get("run") not in runs:
+                continue
+            elif content["kind"] == ANSWERS:
+                opened.clear()
+            elif content["kind"] == "opened" and content["are"] is None:
+                has_noise = agreed.terms.noises_tree or content["what"] == OpenedKind.SCORES
+                opened[f"{content['what']} {content['paths']}"] += has_noise
+        if max(opened.values(), default=0) < MOST_OPENINGS:
+            return None
+        return Objection(
+            "budget",
+            f"runs on these terms ended {MOST_OPENINGS} times while the same answer with noise was opened, and no more "
+            "are made: more could be subtracted; ask the other side why, and take other terms, if most_runs allows it",
         )
 
     def answers_left(self, model: bytes) -> int | None:

@@ -37,6 +37,7 @@ from protocols.jobs import Job, Train
 from protocols.messages import (
     BaseOffer,
     ClassCounts,
+    CountShares,
     DisguisedPage,
     ExactCounts,
     MaskedPage,
@@ -179,7 +180,7 @@ def test_a_partner_that_kills_itself_at_every_opening_hears_one_answer_and_epsil
     with patch("protocols.two_party.secret.tree_noise_of", tree_noise_of if keyed else fresh):
         for passed in (0, 1, 1):
             heard.append(set())
-            for sent in (passed, 0, 0, 0):
+            for sent in (passed, 0):
                 meeting = Meeting(sessions, "bob", sent, kind=OpenedPage)
                 assert isinstance(meeting.play()["bob"], Killed)
                 (*_, ours) = [message.words for message in meeting.sent["alice"] if isinstance(message, OpenedPage)]
@@ -190,6 +191,21 @@ def test_a_partner_that_kills_itself_at_every_opening_hears_one_answer_and_epsil
     spent = [entry["spent"] for entry in of_kind(contents(sessions, "alice"), "release") if entry["spent"]]
     assert len(spent) == 1
     assert list(spent[0].values()) == ["1/2"]  # of the held-out table
+
+
+@pytest.mark.parametrize("most", [3, 5], ids=["the bound", "the bound taken out"])
+@pytest.mark.parametrize("noise", [Fraction(1), None], ids=["a level with noise", "the table of scores"])
+def test_what_has_noise_is_opened_three_times_and_no_more(tmp_path: Path, noise: Fraction | None, most: int) -> None:
+    kind, impurity = (OpenedPage, Impurity.GINI) if noise else (CountShares, Impurity.INFORMATION_GAIN)
+    case = with_terms(CASE, method=Method.SMC, reveal=Reveal.TREE, max_depth=1, noise=noise, impurity=impurity)
+    sessions, heard = Sessions(tmp_path, case, ANY_ODDS), list[bool]()
+    with patch("party.node.budget.MOST_OPENINGS", most):
+        for _ in range(5):
+            meeting = Meeting(sessions, "bob", 0, kind=kind)
+            ends = meeting.play()
+            heard.append(isinstance(ends["bob"], Killed))
+            assert heard[-1] or getattr(ends["alice"], "field", None) == "budget", ends
+    assert sum(heard) == most
 
 
 def test_copies_and_answers_that_both_remember_do_not_cross_again(tmp_path: Path) -> None:
