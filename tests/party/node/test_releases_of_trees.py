@@ -56,7 +56,7 @@ def test_a_class_that_was_found_too_rare_is_not_judged_over_another_split(
         ends = sessions.both_errors()
         assert all(isinstance(end, DisagreementError) for end in ends)
         fields.append({end.field for end in ends if isinstance(end, DisagreementError)})
-    assert fields == [{"class counts"}, {"class counts"}, {"records"}, {"records"}]
+    assert fields == [{"class counts"}, {"class counts"}, {"released"}, {"released"}]
     released = [each for each in contents(sessions, "bob") if each["kind"] == "release"]
     assert any("peer data" in each["fields"] for each in released)
 
