@@ -7,6 +7,7 @@ asks for the same counts, and gets the same numbers.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
@@ -81,18 +82,25 @@ class Account:
         )
 
     def _too_many_bits(self, agreed: Agreement) -> Objection | None:
+        allowance = Allowance.of(agreed.schema, agreed.terms, len(self.local.records))
+        return None if allowance.most is None else self.judge_bits(agreed.terms, allowance.at_most)
+
+    def judge_bits(self, terms: Terms, at_most: Fraction) -> Objection | None:
         """Object to more bits than are left: of all levels that were opened, also by runs that did not end.
 
         What is on record of a run on these terms is not opened again, and what such a run has opened is of the most
         that it opens; what was opened and is not on record is opened twice, and counts twice.
+
+        Args:
+            terms: Of the run.
+            at_most: The bits of the tree that reveals most.
         """
-        terms, records = agreed.terms, len(self.local.records)
-        most, allowance = self.bounds.bits_of(records), Allowance.of(agreed.schema, terms, records)
-        asking, told = asking_of(terms_content(terms)), self._dealings()
-        if most is None or allowance.most is None or _ended(told, asking):
+        records = len(self.local.records)
+        most, asking, told = self.bounds.bits_of(records), asking_of(terms_content(terms)), self._dealings()
+        if most is None or _ended(told, asking):
             return None
         opened = {key: price for dealing in told for by, key, price in dealing.booked if by == str(asking)}
-        before, follow = sum(dealing.bits for dealing in told), allowance.at_most - sum(opened.values())
+        before, follow = sum(dealing.bits for dealing in told), at_most - sum(opened.values())
         if before + follow <= most:
             return None
         return Objection(

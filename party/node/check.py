@@ -342,7 +342,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
     except InputError as error:
         return replace(found, flaw=error)
-    return replace(found, flaw=used_up(local, config, terms))
+    return replace(found, flaw=used_up(local, config, terms, bits))
 
 
 def _refused_or_not(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
@@ -402,8 +402,14 @@ def spendings(
     return ours, theirs
 
 
-def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError | None:
+def used_up(local: PartyInputs, config: PartyConfig, terms: Terms, bits: int | None = None) -> InputError | None:
     """Return why our bounds over the life of a data set leave no run on these terms; None if they leave one.
+
+    Args:
+        local: What we bring.
+        config: Our settings.
+        terms: Of the run.
+        bits: The most that its tree may reveal; None for any.
 
     Raises:
         LedgerError: The ledger in the party's folder cannot be read.
@@ -411,5 +417,8 @@ def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError
     if not has_ledger(config.folder):
         return None
     with read_ledger(config.folder, local.secrets.coins) as ledger:
-        objection = Account(local, config.agree.life, ledger).judge_job(Train(terms))
+        account = Account(local, config.agree.life, ledger)
+        objection = account.judge_job(Train(terms))
+        if objection is None and bits is not None:
+            objection = account.judge_bits(terms, Fraction(bits))
     return None if objection is None else InputError(objection.reason)

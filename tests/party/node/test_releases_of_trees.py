@@ -12,9 +12,10 @@ import pytest
 from party.errors import PeerLostError
 from party.node import players
 from party.node.budget import Account
+from party.node.check import used_up
 from party.records.entries import RunPages, recorded_answers
 from party.records.tally import dealings
-from party.settings.party import LifeBounds
+from party.settings.party import LifeBounds, read_party_config
 from party.show.ledger import dealings_lines
 from protocols.errors import DisagreementError
 from protocols.learning.tree import Split
@@ -254,6 +255,16 @@ def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_no
             assert account.answers_left(model) == (None if most is None else max(0, int(most - spent)))
             assert account.answers_left(bytes(32)) is None
     assert 0 < spent <= 11
+
+
+def test_a_job_whose_bits_are_not_left_is_refused_before_anybody_is_called(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 12\n")
+    sessions.run()
+    config = read_party_config(tmp_path / "alice" / "party.toml", FEW_BITS.terms.key_bits)
+    local = sessions.local("alice")
+    assert used_up(local, config, FEW_BITS.terms, 12) is None
+    flaw = used_up(local, config, replace(FEW_BITS.terms, min_leaf=FEW_BITS.terms.min_leaf + 1), 12)
+    assert "most_bits allows 12 over the life of a data set of 300 records: " in str(flaw)
 
 
 def test_a_mined_tree_is_of_its_bits_once_at_who_mines(tmp_path: Path) -> None:
