@@ -144,9 +144,11 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
         match job:
             case Train(terms):
                 brought = local.bringing(terms)
-                odds = _disguise_objection(brought, terms, config.agree.odds)
-                many = _bits_objection(brought, config.agree, terms)
-                objection = first_objection(config.agree, terms) or many or odds
+                objection = (
+                    first_objection(config.agree, terms)
+                    or _bits_objection(brought, config.agree, terms)
+                    or _disguise_objection(brought, terms, config.agree.odds)  # last: it attacks our copy
+                )
             case Align():
                 objection = _alignment_objection(config.agree.alignments)
             case Predict(asked):
