@@ -23,8 +23,8 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
             return Revealed()
         sets = found.told + found.counted if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
-    outcome = ended.outcome
-    if ended.agreed.terms.hides_counts:
+    outcome, terms = ended.outcome, ended.agreed.terms
+    if terms.hides_counts or terms.mines:
         return Revealed()
     classes, counted = outcome.model.schema.classes, outcome.smc_computations
     return Revealed(counted, classes, outcome.exact_counts_disclosed - counted - classes)

@@ -46,7 +46,6 @@ class SharedCounts:
     ) -> None:
         self._sides, self._codes, self._transfers, self._is_chooser = sides, codes, transfers, is_chooser
         self.records, self.width = len(codes), (len(codes) + room).bit_length()
-        self._narrow = block_width(self.records, self.width)
         self._chosen: dict[Expression, ChosenKeys] = {}
         self._both: dict[Expression, BothKeys] = {}
 
@@ -65,13 +64,14 @@ class SharedCounts:
                 result[cell.place] = np.count_nonzero(cell.rows.satisfied_by(self._codes))
         if vectors:
             places = [cell.place for cells in vectors.values() for cell in cells]
-            result[places] = yield from self._lifted((yield from self._multiply(vectors)))
+            narrow = block_width(self.records, width)
+            sums = yield from self._multiply(vectors, narrow, self.records if narrow == width else _block(narrow))
+            result[places] = yield from self._lifted(sums, narrow, width)
         return result
 
-    def _multiply(self, vectors: Mapping[Expression, Sequence[AskedCount]]) -> Role[Uint64s]:
+    def _multiply(self, vectors: Mapping[Expression, Sequence[AskedCount]], narrow: int, block: int) -> Role[Uint64s]:
         """Return our shares of the sums over blocks, cell by cell, modulo `2**narrow` (`cells x blocks`)."""
-        widths = [[self._narrow] * len(cells) for cells in vectors.values()]
-        block = self.records if self._narrow == self.width else _block(self._narrow)
+        widths = [[narrow] * len(cells) for cells in vectors.values()]
         shares = BlockShares([(self.records, each) for each in widths], max(block, 1))
         if self._is_chooser:
             kept = {own: keys for own, keys in self._chosen.items() if own in vectors}
@@ -98,25 +98,25 @@ class SharedCounts:
                 for (own, cells), each in zip(vectors.items(), widths, strict=True)
             ]
             yield from send_products(sending, shares, self._transfers.places.blocks)
-        sums: Uint64s = np.concatenate(shares.shares) & modulus_mask(self._narrow)
+        sums: Uint64s = np.concatenate(shares.shares) & modulus_mask(narrow)
         return sums
 
-    def _lifted(self, sums: Uint64s) -> Role[Uint64s]:
+    def _lifted(self, sums: Uint64s, narrow: int, width: int) -> Role[Uint64s]:
         """Return our shares of counts, modulo `2**width`, from those of the sums over their blocks."""
         result: Uint64s = sums.sum(1, dtype=WORD)
-        if self._narrow < self.width:
-            highest = (sums >> np.uint64(self._narrow - 1)).astype(np.bool_)
+        if narrow < width:
+            highest = (sums >> np.uint64(narrow - 1)).astype(np.bool_)
             most = max(1, MOST_TRANSFERS // sums.shape[1])
             for start in range(0, len(sums), most):
-                both = yield from self._both_of(highest[start : start + most])
+                both = yield from self._both_of(highest[start : start + most], width - narrow)
                 carries = highest[start : start + most].sum(1, dtype=WORD) - both
-                result[start : start + most] -= carries << np.uint64(self._narrow)
-        result &= modulus_mask(self.width)
+                result[start : start + most] -= carries << np.uint64(narrow)
+        result &= modulus_mask(width)
         return result
 
-    def _both_of(self, bits: NDArray[np.bool_]) -> Role[Uint64s]:
-        """Return our shares, modulo `2**(width - narrow)`, of how many bits of a row are 1 at both sides."""
-        own, widths, workers = bits.reshape(-1), [self.width - self._narrow], self._transfers.places.blocks
+    def _both_of(self, bits: NDArray[np.bool_], width: int) -> Role[Uint64s]:
+        """Return our shares, modulo `2**width`, of how many bits of a row are 1 at both sides."""
+        own, widths, workers = bits.reshape(-1), [width], self._transfers.places.blocks
         shares = BlockShares([(len(own), widths)], bits.shape[1])
         if self._is_chooser:
             (pairs,) = yield from self._transfers.sender.extend([len(own)])

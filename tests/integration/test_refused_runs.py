@@ -193,7 +193,7 @@ RULES: dict[str, object] = {
             "impurity: must be gini with noise",
             "changes the others by too much",
         ),
-        (NOISY | {"method": "hybrid", "omega": 3}, "noise: needs omega", 'method = "smc"'),
+        (NOISY | {"method": "hybrid", "omega": 3}, 'noise: needs method = "smc"', "a window follows from true columns"),
         (NOISY | {"method": "hybrid", "omega": "all"}, "method: must be smc with noise", "copies and windows have no"),
         (NOISY | {"min_leaf": 5}, "min_leaf: must be 1 with noise", "an exact limit has no noise"),
         (RULES | {"reveal": "counts", "noise": "1"}, "noise: is not for learner", "take the line out"),

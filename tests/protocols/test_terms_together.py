@@ -28,7 +28,7 @@ def test_what_the_cases_below_begin_from_can_be_made(terms: Terms) -> None:
 APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (TREE, {"noise": LONG + 1}, "noise", "18 digits"),
     (TREE, {"noise": Fraction(1, 10_000)}, "noise", "0.001 to 1000"),
-    (NOISY, {"method": Method.RANDOMIZED}, "noise", "hybrid and smc"),
+    (NOISY, {"method": Method.RANDOMIZED}, "noise", "is for method"),
     (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
     (NOISY, {"method": Method.HYBRID, "omega": 2}, "noise", "a window follows from true columns"),
     (BAYES, {"max_depth": 2}, "max_depth", "is for trees"),

@@ -104,9 +104,7 @@ def test_what_is_missing_beside_a_party_is_said_with_what_to_do(here: Path) -> N
 def test_a_file_of_another_kind_and_a_folder_are_told_as_such(here: Path) -> None:
     (here / "terms.toml").write_text('method = "smc"\nclass = "c"\n')
     mixed = cotally_here("train", "terms.toml", "bob/party.toml")
-    assert_one_line(
-        mixed, 2, "terms.toml is the terms of a run (job.toml); what is wanted here is the settings of a party"
-    )
+    assert_one_line(mixed, 2, "terms.toml is a job, not a party: name the party first, by its folder or party.toml")
     taken = cotally_here("privacy", "bob/party.toml")
     assert_one_line(taken, 2, "is the settings of a party (party.toml); what is wanted here is a design (design.toml)")
     assert_one_line(cotally_here("privacy", "bob"), 2, "bob is a folder: name the file in it (", "bob/party.toml")

@@ -63,7 +63,7 @@ def test_another_run_with_other_transfers_opens_the_same_tree_and_another_secret
         (replace(GROWTH, max_depth=None), "max_depth"),
         (replace(GROWTH, impurity=Impurity.INFORMATION_GAIN), "gini"),
         (replace(GROWTH, min_leaf=2), "min_leaf"),
-        (replace(GROWTH, noise=None), "without needs nothing"),
+        (replace(GROWTH, noise=None), "without noise takes no noise"),
         (replace(GROWTH, noise=Fraction(5)), "another tree"),
     ],
 )
