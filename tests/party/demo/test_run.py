@@ -166,7 +166,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert "Trees by information_gain, of any depth, leaves of 1 or more records (the papers' trees: for data" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
-    assert "estimate theirs from disguised copies, so their logs show another figure" in text
+    assert "estimates it from a disguised copy, so that log shows another figure" in text
 
 
 def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
