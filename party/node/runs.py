@@ -225,6 +225,13 @@ def heeding_cancels(
     thread = threading.Thread(
         target=_look, args=(folder, secret, at_work, interrupt, over), name="cancels", daemon=True
     )
+    with _beside(thread, over):
+        yield
+
+
+@contextmanager
+def _beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
+    """Let a thread work for as long as the context lasts; it looks at `over`."""
     thread.start()
     try:
         yield
@@ -301,10 +308,5 @@ def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterat
         while not timer.wait(over, DAY_SECONDS):
             task()
 
-    thread = threading.Thread(target=repeat, name="daily", daemon=True)
-    thread.start()
-    try:
+    with _beside(threading.Thread(target=repeat, name="daily", daemon=True), over):
         yield
-    finally:
-        over.set()
-        thread.join()

@@ -122,7 +122,7 @@ class PredictionPages:
         )
 
     def judge_least(self, asked: int) -> Objection | None:
-        """Object to so many people before it is known who they are, even if we answered about them before."""
+        """Object to this many people before it is known who they are, even if we answered about them before."""
         told = {person for content in self._entries(Way.TOLD) for person in content["people"]}
         return self._overdrawn(max(0, asked - len(told)))
 

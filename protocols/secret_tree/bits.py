@@ -70,7 +70,7 @@ class Allowance:
 
     @classmethod
     def of(cls, schema: Schema, terms: Terms, records: int) -> Self:
-        """Return what a run may reveal of so many records, those held out among them."""
+        """Return what a run may reveal of this many records, those held out among them."""
         return cls(schema, terms.max_depth, terms.window, terms.bits_at_most(records))
 
     def of_node(self, candidates: int) -> Fraction:

@@ -78,16 +78,16 @@ ANSWERED: list[tuple[type[Message], Change, str]] = [
 @pytest.mark.parametrize(("kind", "change", "problem"), ASKED)
 def test_what_who_asks_may_not_send_ends_the_run(kind: type[Message], change: Change, problem: str) -> None:
     alice, _ = struck(kind, change)
-    refused(alice, problem)
+    assert_refused(alice, problem)
 
 
 @pytest.mark.parametrize(("kind", "change", "problem"), ANSWERED)
 def test_what_who_has_the_key_may_not_send_ends_the_run(kind: type[Message], change: Change, problem: str) -> None:
     _, bob = struck(kind, change, side="a")
-    refused(bob, problem)
+    assert_refused(bob, problem)
 
 
-def refused(end: End[Aligned], problem: str) -> None:
+def assert_refused(end: End[Aligned], problem: str) -> None:
     assert isinstance(end.error, PeerError)
     assert problem in str(end.error)
     assert "\n" not in str(end.error)
@@ -115,7 +115,7 @@ def test_hints_of_another_length_end_the_run(field: str) -> None:
         return replace(page, **{field: getattr(page, field)[:-1]})
 
     _, bob = struck(HintPage, short, side="a", count_only=True)
-    refused(bob, "hints of another length")
+    assert_refused(bob, "hints of another length")
 
 
 @pytest.mark.parametrize("side", ["a", "b"])
@@ -124,7 +124,7 @@ def test_a_share_of_another_length_ends_the_run(side: str, count_only: bool) -> 
     ends = struck(
         OpenedPage, lambda page: OpenedPage(page.words[:-1]), side=side, least=Fraction(1, 6), count_only=count_only
     )
-    refused(ends[side == "a"], "shares of another length")
+    assert_refused(ends[side == "a"], "shares of another length")
 
 
 def test_a_number_that_no_two_such_lists_have_is_a_deviation() -> None:
