@@ -8,7 +8,7 @@ alike before a level is opened. A node that would reveal too much is not asked: 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from math import comb
 from typing import Self
 
@@ -73,6 +73,10 @@ class Allowance:
         """Return what a run may reveal of this many records, those held out among them."""
         return cls(schema, terms.max_depth, terms.window, terms.bits_at_most(records))
 
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [attribute.size for attribute in self.schema.attributes]
+
     def of_node(self, candidates: int) -> Fraction:
         """Return the bits of asking a node who of its candidates splits it, and of its window."""
         return bits_of_node(candidates, self.window) + bits_of_window(candidates, self.window)
@@ -85,8 +89,7 @@ class Allowance:
     @property
     def at_most(self) -> Fraction:
         """The bits of the tree that reveals most, whatever the records are, within `most` or without."""
-        sizes = [attribute.size for attribute in self.schema.attributes]
-        return bits_at_most(sizes, self.schema.classes, self.max_depth, self.window, self.most)
+        return bits_at_most(self._sizes, self.schema.classes, self.max_depth, self.window, self.most)
 
     def asked(self, level: Sequence[Sequence[int]], spent: Fraction) -> list[int]:
         """Return which nodes of a depth may be asked, given each one's candidates and what is spent above them.
@@ -98,7 +101,7 @@ class Allowance:
         for at, candidates in enumerate(level):
             if depth == self.max_depth or not candidates:
                 continue
-            widest = max(self.schema.attributes[candidate].size for candidate in candidates)
+            widest = max([self._sizes[candidate] for candidate in candidates])
             price, more = self.price([candidates]), (widest - 1) * self.of_label
             if self.most is None or spent + price + reserved + more <= self.most:
                 spent, reserved = spent + price, reserved + more
@@ -111,26 +114,30 @@ class Allowance:
 
     def levels(self, tree: Tree) -> Iterator[tuple[list[tuple[Expression, Node]], list[int]]]:
         """Yield the nodes of each depth as they were grown, with the places of those that were asked."""
-        level, spent = [(ROOT, tree.root)], Fraction(0)
+        every = len(self.schema.attributes)
+        level, left, spent = [(ROOT, tree.root)], [list(range(every))], Fraction(0)
         while level:
-            candidates = [self._candidates(expression) for expression, _ in level]
-            asked = self.asked(candidates, spent)
+            asked = self.asked(left, spent)
             yield level, asked
-            spent += self._revealed(level, asked)
+            spent += self._revealed(level, asked, len(left[0]))
+            splits = [
+                (expression, node, [other for other in candidates if other != node.attribute])
+                for (expression, node), candidates in zip(level, left, strict=True)
+                if isinstance(node, Split)
+            ]
             level = [
                 (expression.child(node.attribute, value), child)
-                for expression, node in level
-                if isinstance(node, Split)
+                for expression, node, _ in splits
                 for value, child in enumerate(node.children)
             ]
+            left = [candidates for _, node, candidates in splits for _ in node.children]
 
     def spent(self, tree: Tree) -> Fraction:
         """Return the bits that a tree has revealed which grew within this allowance."""
-        return sum((self._revealed(level, asked) for level, asked in self.levels(tree)), Fraction(0))
+        every = len(self.schema.attributes)
+        levels = enumerate(self.levels(tree))
+        return sum((self._revealed(level, asked, every - depth) for depth, (level, asked) in levels), Fraction(0))
 
-    def _revealed(self, level: Sequence[tuple[Expression, Node]], asked: Sequence[int]) -> Fraction:
+    def _revealed(self, level: Sequence[tuple[Expression, Node]], asked: Sequence[int], candidates: int) -> Fraction:
         labels = sum(isinstance(node, Leaf) for _, node in level)
-        return self.price([self._candidates(level[at][0]) for at in asked]) + labels * self.of_label
-
-    def _candidates(self, expression: Expression) -> tuple[int, ...]:
-        return tuple(at for at in range(len(self.schema.attributes)) if at not in expression.columns)
+        return len(asked) * self.of_node(candidates) + labels * self.of_label
