@@ -1,27 +1,62 @@
 """What holds for every test.
 
 Interrupts reach the tests' processes, however the tests were started: a shell's background jobs ignore them. No example
-of a property has a deadline: the machine may be busy with something else. Tests start hundreds of processes: their
-bytecode is kept, even where the environment says not to, for without it half of each start is compiling. A mutant must
+of a property has a deadline: the machine may be busy with something else. Tests start many processes: their bytecode is
+kept, even where the environment says not to, for without it half of each start is compiling. What tests write stands in
+memory, where that is possible: a disk makes each of thousands of small files safe before it goes on. A mutant must
 fail, and nobody reads by what: its examples are not shrunk (`scripts/mutate`).
+
+Tests with the mark `full` run under `--all` alone (`scripts/test --all`), and properties then have more examples.
 """
 
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
 
+from tests.support.examples import FULL
 from tests.support.processes import make_trusting
+
+MEMORY = Path("/dev/shm")  # the folder of which all is in memory
+ENOUGH = 1 << 31
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("cotally", deadline=None)
+if (
+    os.access(MEMORY, os.W_OK)
+    and shutil.disk_usage(MEMORY).free > ENOUGH
+    and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC  # a test compiles a library there
+):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+settings.register_profile("cotally", deadline=None, max_examples=25)
+settings.register_profile(FULL, deadline=None)
 settings.register_profile("mutants", deadline=None, phases=[Phase.explicit, Phase.generate])
 settings.load_profile("cotally")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--all`."""
+    parser.addoption("--all", action="store_true", help="run the full-size forms of tests too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let properties have more examples where all is run."""
+    config.addinivalue_line("markers", "full: a full-size form, for --all")
+    if config.getoption("--all"):
+        settings.load_profile(FULL)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the full-size forms out."""
+    if not config.getoption("--all"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("full")])
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from party.wire.codec import ENTRIES, decode
 from protocols.role import Message
+from tests.support.examples import at_most
 from tests.support.parsers import CORPUS, Parser, every_parser, kept
 
 NAMES = (
@@ -18,7 +19,7 @@ NAMES = (
     "cert.pem", "bob.pem", "certificate", "paillier.key", "sealed.keys", "coins.json",
     "alignments.json", "ledger.sqlite", "journal.sqlite", "answer", "form",
 )  # fmt: skip
-FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=at_most(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 CHANGES = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 8), st.binary(max_size=4)), min_size=1, max_size=4)
 
 

@@ -10,7 +10,8 @@ import pytest
 from party.keys.keystore import load_secret
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
-from tests.support.processes import COTALLY, Ended, Pair, finish, make_pair, serving
+from tests.support.forked import COTALLY
+from tests.support.processes import Ended, Pair, finish, make_pair, serving
 from tests.support.tic_tac_toe import ALICE, BOB, table
 
 FAILING = r"""

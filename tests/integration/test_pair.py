@@ -12,7 +12,7 @@ import pytest
 from party.demo.processes import free_port
 from party.keys.identity import load_identity, load_peers
 from party.keys.pairing import new_code
-from tests.support.processes import COTALLY, Ended, cotally_here, finish, start
+from tests.support.processes import Ended, cotally_here, finish, start
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def listening(folders: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
 
 
 def call(folders: Path, code: str, *more: str) -> Ended:
-    words = [*COTALLY, "pair", str(folders / "bob" / "party.toml"), *more]
-    done = subprocess.run(words, input=f"{code}\n", capture_output=True, text=True, timeout=60, check=False)
-    return Ended(done.returncode, done.stdout, done.stderr)
+    process = start("pair", str(folders / "bob" / "party.toml"), *more, stdin=subprocess.PIPE)
+    out, err = process.communicate(f"{code}\n", timeout=60)
+    return Ended(process.returncode, out, err)
 
 
 def trusted(folder: Path) -> dict[str, str]:

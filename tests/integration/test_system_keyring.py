@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import COTALLY
+from tests.support.forked import COTALLY
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
 MISSING = [name for name in NEEDED if shutil.which(name) is None] + [

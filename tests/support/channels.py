@@ -1,7 +1,10 @@
 """A session's channel in memory: pages, order and ends as on the wire, without one."""
 
 from party.transport.channel import PagedChannel, stopped_by
-from party.transport.pages import PAGE_BYTES, USUAL_WAITS, Pages, Reason, Waits
+from party.transport.pages import PAGE_BYTES, Pages, Reason, Waits
+
+SHORT_WAITS = Waits(silence=60.0)
+"""A session that hangs ends within a minute."""
 
 
 class _MemoryChannel(PagedChannel):
@@ -21,7 +24,7 @@ class _MemoryChannel(PagedChannel):
         """Return: what is in the peer's queue is delivered."""
 
 
-def memory_channels(a: str = "alice", b: str = "bob", waits: Waits = USUAL_WAITS) -> tuple[PagedChannel, PagedChannel]:
+def memory_channels(a: str = "alice", b: str = "bob", waits: Waits = SHORT_WAITS) -> tuple[PagedChannel, PagedChannel]:
     """Return the channels of two parties, named `a` and `b`, in one process; each is for one thread."""
     from_a, from_b = Pages(timer=waits.timer), Pages(timer=waits.timer)
     ours = _MemoryChannel(a, b, from_a, from_b, waits.silence)

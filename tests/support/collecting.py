@@ -21,7 +21,7 @@ from party.survey.web.app import CollectorApp, CollectorSurvey
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.store import CODE_BYTES, AnswerStore, code_digest, code_of
-from tests.support.processes import COTALLY
+from tests.support.processes import start
 
 UNRELATED = """
 kind = "unrelated"
@@ -215,21 +215,21 @@ def served(
 @contextmanager
 def collector(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `cotally survey serve` in a process of its own; yield it, and its host and port."""
-    with _ready([*COTALLY, "survey", "serve", str(path)], r"listens on (\S+);") as served_at:
+    with _ready(["survey", "serve", str(path)], r"listens on (\S+);") as served_at:
         yield served_at
 
 
 @contextmanager
 def live_results(path: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `cotally survey results --serve` in a process of its own; yield it, and where its page is."""
-    with _ready([*COTALLY, "survey", "results", str(path), "--serve", *words], r"Results are at (\S+)") as served_at:
+    with _ready(["survey", "results", str(path), "--serve", *words], r"Results are at (\S+)") as served_at:
         yield served_at
 
 
 @contextmanager
 def _ready(words: list[str], pattern: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a process that says where it serves, and end it."""
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(*words)
     try:
         assert process.stderr is not None
         told = process.stderr.readline()

@@ -18,7 +18,8 @@ from party.models.tree_file import read_tree, tree_json
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
 from party.records.tally import Dealings, dealings
-from tests.support.processes import COTALLY, Pair, make_pair, make_trusting
+from tests.support.forked import Forked
+from tests.support.processes import Pair, make_pair, make_trusting
 from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
 _LATEST = 3.0  # seconds after the start of a process
@@ -65,8 +66,8 @@ class Round:
     def _start(self, name: str) -> None:
         self._starts += 1
         with (self.pair.folder / f"{name}.err").open("a") as told:
-            command = [*COTALLY, *self._commands[name], "--progress", "none"]
-            self._running[name] = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told, text=True)
+            command = [*self._commands[name], "--progress", "none"]
+            self._running[name] = Forked(command, stdout=subprocess.DEVNULL, stderr=told)
 
     def _ended(self, seconds: float) -> bool:
         try:

@@ -12,15 +12,15 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from party.cli.main import main
+from tests.support.forked import Forked
 
 BITS = 2048
 JOB = {
@@ -30,7 +30,6 @@ JOB = {
 }  # fmt: skip
 Table = tuple[Sequence[str], list[list[str]]]
 """The header without the id, and the rows."""
-COTALLY = [sys.executable, "-m", "party.cli.main"]
 
 
 @dataclass(frozen=True)
@@ -114,9 +113,11 @@ class Pair:
 
 def cotally(*arguments: str, seconds: float = 60, folder: Path | None = None) -> Ended:
     """Run the command to its end, in that folder or here."""
-    words = [*COTALLY, *arguments]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, cwd=folder)
-    return Ended(done.returncode, done.stdout, done.stderr)
+    with start(*arguments, cwd=folder) as process:
+        try:
+            return finish(process, seconds)
+        finally:
+            process.kill()
 
 
 def cotally_here(*arguments: str | Path) -> Ended:
@@ -138,9 +139,9 @@ def run_here(arguments: Sequence[str | Path], out: TextIO, err: TextIO) -> int:
         signal.signal(signal.SIGTERM, handler)
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start the command and go on."""
-    return subprocess.Popen([*COTALLY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def start(*arguments: str, **how: Any) -> subprocess.Popen[str]:
+    """Start the command and go on; `how` is of `subprocess.Popen`."""
+    return Forked(arguments, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how)
 
 
 def finish(process: subprocess.Popen[str], seconds: float = 60) -> Ended:
@@ -179,6 +180,7 @@ def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
         pair.edit(name, "exact_counts = false", "exact_counts = true")
         pair.edit(name, 'most_bits = "n/50"', 'most_bits = "any"')
         pair.edit(name, "workers = 0", "workers = 1")
+        pair.edit(name, "silence = 3600", "silence = 60")  # a run that hangs ends within a minute
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:
             pair.edit(name, '# class = "outcome"', 'class = "class"')

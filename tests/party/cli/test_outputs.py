@@ -13,8 +13,9 @@ from party.cli import main as cli
 from party.cli import models
 from party.data import read_frame
 from party.models.any_file import write_model
+from tests.support.forked import COTALLY
 from tests.support.models import chain, small_model
-from tests.support.processes import COTALLY
+from tests.support.processes import finish, start
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
@@ -36,40 +37,37 @@ FULL = Path("/dev/full")
 FULL_LINE = "cotally: standard output cannot be written: No space left on device\n"
 
 
-def written_to_full(folder: Path, *words: str, **environment: str) -> tuple[int, str]:
+def written_to_full(folder: Path, *words: str) -> tuple[int, str]:
     """Run a command in a folder whose output goes to a device that is full; return its code and errors."""
     with FULL.open("w") as full:
-        ended = subprocess.run(
-            [*COTALLY, *words], stdout=full, stderr=subprocess.PIPE, cwd=folder, check=False,
-            env={**os.environ, **environment},
-        )  # fmt: skip
-    return ended.returncode, ended.stderr.decode()
+        ended = finish(start(*words, stdout=full, cwd=folder))
+    return ended.code, ended.err
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is full")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("words", [("show", "m.json"), ("show", "--json", "m.json"), ("predict", "m.json", "rows.csv")])
-def test_an_output_that_is_full_is_one_line_that_names_it(
-    tmp_path: Path, words: tuple[str, ...], big: bool, unbuffered: str
-) -> None:
+def test_an_output_that_is_full_is_one_line_that_names_it(tmp_path: Path, big: bool) -> None:
     write_model(tmp_path / "m.json", chain(500) if big else small_model())
     names = [f"column {n}" for n in range(500)] if big else ["alice.age", "city", "bob.age"]
     (tmp_path / "rows.csv").write_text(",".join(names) + "\n" + "," * (len(names) - 1) + "\n")
-    assert written_to_full(tmp_path, *words, PYTHONUNBUFFERED=unbuffered) == (2, FULL_LINE)
+    for words in (("show", "m.json"), ("show", "--json", "m.json"), ("predict", "m.json", "rows.csv")):
+        assert written_to_full(tmp_path, *words) == (2, FULL_LINE)
+    with FULL.open("w") as full:
+        unbuffered = [*COTALLY[:1], "-u", *COTALLY[1:], "show", "m.json"]
+        ended = subprocess.run(unbuffered, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+        assert (ended.returncode, ended.stderr) == (2, FULL_LINE)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is full")
 def test_a_help_that_cannot_be_written_is_one_line_too(tmp_path: Path) -> None:
-    assert written_to_full(tmp_path, "show", "--help", PYTHONUNBUFFERED="") == (2, FULL_LINE)
+    assert written_to_full(tmp_path, "show", "--help") == (2, FULL_LINE)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is full")
 def test_an_error_keeps_its_code_where_no_output_can_be_written(tmp_path: Path) -> None:
     with FULL.open("w") as full:
         for words, code in ((["show", "absent"], 2), (["frobnicate"], 2)):
-            ended = subprocess.run([*COTALLY, *words], stdout=full, stderr=full, cwd=tmp_path, check=False)
-            assert ended.returncode == code
+            assert start(*words, stdout=full, stderr=full, cwd=tmp_path).wait() == code
 
 
 @pytest.mark.parametrize("cell", ["a\rb", "\r\n", '"'])

@@ -17,6 +17,7 @@ from party.data.notices import MissingAbsorbed
 from party.data.numbers import SortedNumbers
 from party.data.texts import plain_text
 from party.errors import ConfigError, DataError
+from tests.support.examples import at_most
 
 CANARY = "canary-7731"
 
@@ -394,7 +395,7 @@ CASES = st.one_of(
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=at_most(600))
 @given(CASES)
 def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | None], ColumnTreatment]) -> None:
     cells, treatment = column([text and plain_text(text) for text in case[0]]).cells, case[1]

@@ -22,6 +22,7 @@ from party.data.arrow_cells import ArrowCells
 from party.data.cells import Cells, NumberCells, TextCells
 from party.data.looks import Looks
 from party.errors import DataError
+from tests.support.examples import at_most
 
 PLAIN = st.from_regex(r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{0,5})?", fullmatch=True)
 FEW = st.sampled_from(["0", "1", "1.0", "1.00", "2", "-0", "0.0", "2.5", "2.50", ".5", "-.5", "5.", "10", ""])
@@ -46,7 +47,9 @@ TREATMENTS = st.builds(
     smallest_value=st.sampled_from([1, 3]),
 )
 FORMS = st.sampled_from([Form(separator=","), Form(separator=",", missing=("-0", "2", "1e3", "9", "NA"))])
-slow_io = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+slow_io = settings(
+    max_examples=at_most(300), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 
 
 def contents(share: DataShare) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from party.data.notices import GuessedEncoding
 from party.errors import DataError
 from party.show.notices import notice_text
 from protocols.errors import InputError
+from tests.support.examples import at_most
 
 ROWS = [["1", "Zürich", "2,5"], ["2", "Genève", None]]
 
@@ -191,7 +192,7 @@ def outcome(path: Path) -> tuple[Any, ...] | str:
         return str(error)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_both_readers_say_the_same_of_any_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: st.DataObject

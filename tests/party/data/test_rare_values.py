@@ -19,6 +19,7 @@ from party.data.notices import MissingAbsorbed
 from party.data.numbers import SortedNumbers
 from party.errors import DataError
 from party.show.notices import notice_text, remark_text
+from tests.support.examples import at_most
 
 
 def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
@@ -368,7 +369,7 @@ CASES = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=at_most(500))
 @given(CASES)
 def test_no_label_is_held_by_fewer_records_than_the_limit(
     case: tuple[list[str | None], ColumnTreatment],
@@ -388,7 +389,7 @@ def test_no_label_is_held_by_fewer_records_than_the_limit(
         assert label == result.values[code] or (absorbed and text is None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=at_most(200))
 @given(st.lists(TEXTS, min_size=1, max_size=60), st.integers(2, 12))
 def test_a_value_that_is_named_is_so_whatever_the_rare_ones_are_called(cells: list[str | None], limit: int) -> None:
     """What rare values are called cannot be seen in the domain."""

@@ -21,6 +21,7 @@ from party.data.frame import MAX_CELL_LENGTH
 from party.errors import DataError
 from party.show.notices import notice_text
 from protocols.identifiers import seen
+from tests.support.examples import at_most
 
 CANARY = "canary-7731"
 C = CANARY.encode()
@@ -200,7 +201,7 @@ def named(text: str) -> str:
     return " ".join(seen(text).split())
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_table_is_read_as_it_was_written_but_for_blanks_around_cells(tmp_path: Path, data: st.DataObject) -> None:
     names = data.draw(st.lists(TEXT.map(named).filter(bool), min_size=1, max_size=4, unique=True))

@@ -20,6 +20,7 @@ from party.data.notices import PointsTaken, SpelledAlike, UnseenLeftOut, Written
 from party.data.texts import plain_text, read_texts, value_of
 from party.show.notices import notice_text
 from party.survey.table import as_frame
+from tests.support.examples import at_most
 
 TABLE = pd.DataFrame(
     {
@@ -230,7 +231,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=at_most(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data())
 def test_any_column_is_the_same_texts_from_csv_from_parquet_and_from_any_data_frame(
     tmp_path: Path, kind: str, data: st.DataObject

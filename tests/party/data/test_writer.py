@@ -10,11 +10,12 @@ from party.data import check_table_name, csv_text, frame_of, read_frame, write_t
 from party.data.texts import plain_text
 from party.data.writer import Cell
 from party.errors import DataError
+from tests.support.examples import at_most
 
 TEXT = st.text(st.sampled_from("ab\r\n\",' \ufeffé"), max_size=5)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_table_is_read_as_it_was_written_but_for_blanks_around_cells(tmp_path: Path, data: st.DataObject) -> None:
     names = data.draw(st.lists(TEXT.map(plain_text).filter(bool), min_size=1, max_size=3, unique=True))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from party.keys.certificates import general_name, self_signed, utc_now
 from party.keys.pairing import CODE_DIGITS, Meeting, Pairing, new_code, read_spoken_code
 from protocols.errors import InputError, PeerError
+from tests.support.examples import at_most
 
 
 def certificate(name: str) -> x509.Certificate:
@@ -97,7 +98,7 @@ def caller_again(code: str) -> Pairing:
     return Pairing(code, BOB, calls=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(
     st.binary(max_size=40) | st.binary(min_size=32, max_size=32).map(lambda rest: b"B" + rest), st.binary(max_size=9)
 )

@@ -16,6 +16,7 @@ from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute, MissingCells
 from protocols.terms import Growth, Impurity
+from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model
 
 
@@ -213,7 +214,7 @@ def test_a_file_that_is_no_model_at_all_is_refused(data: bytes, problem: str) ->
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=50)
+@settings(max_examples=at_most(50))
 def test_any_bytes_are_a_model_or_a_refusal(data: bytes) -> None:
     with pytest.raises(ModelError):
         tree_from_json(data)

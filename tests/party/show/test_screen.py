@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import struct
-import subprocess
 import termios
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
@@ -17,7 +16,8 @@ from rich.cells import cell_len
 
 from party.cli.main import COMMANDS
 from party.show.layout import ScreenColumn, Sentence, branched, cut_lines, laid_out, meanings, screen_table, wrapped
-from tests.support.processes import COTALLY, cotally, cotally_here, run_here
+from tests.support.forked import Forked
+from tests.support.processes import cotally, cotally_here, run_here
 
 WIDTHS = (60, 80, 120)
 QUICK = ("--shift", "1/10", "--alarm", "1e-6", "--power", "0.99")
@@ -86,10 +86,9 @@ def sent(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None =
     """Return what a command's process sends to a terminal, colours and all."""
     ours, theirs = _terminal(columns)
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    with subprocess.Popen(
-        [*COTALLY, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd,
-        env=environment | {"TERM": "dumb" if dumb else "xterm"},
-    ) as process:  # fmt: skip
+    environment["TERM"] = "dumb" if dumb else "xterm"
+    words = [str(argument) for argument in arguments]
+    with Forked(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=environment) as process:
         os.close(theirs)
         text = _read_all(ours)
     assert process.returncode == code, text

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from protocols.association.findings import Exceeding, find_exceeding
 from protocols.association.transactions import Transactions
+from tests.support.examples import at_most
 
 UNIVERSE = 6
 BASKETS = st.lists(st.sets(st.integers(0, UNIVERSE - 1), max_size=4), min_size=1, max_size=8)
@@ -30,7 +31,7 @@ def counted(baskets: list[set[int]], supports: list[Fraction]) -> dict[tuple[int
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 @given(BASKETS, SUPPORTS, st.integers(1, 60))
 def test_every_set_that_exceeds_is_found_and_no_other(
     kinds: list[set[int]], supports: list[Fraction], times: int

@@ -16,6 +16,7 @@ from protocols.association.sampling import keyed_words, randomize
 from protocols.association.support import Support, estimate_support, variance
 from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
+from tests.support.examples import at_most
 from tests.support.transactions import estimate_covariance, fractions
 
 UNIVERSE = 8
@@ -155,7 +156,7 @@ def test_blocks_do_not_change_what_is_found(
 baskets_of_any_kind = st.lists(st.sets(st.integers(0, UNIVERSE - 1), max_size=5).map(sorted), min_size=1, max_size=20)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_most(25), deadline=None)
 @given(baskets=baskets_of_any_kind, hits=st.integers(1, 20))
 def test_undisguised_transactions_give_plain_frequent_itemsets(baskets: list[list[int]], hits: int) -> None:
     threshold = Fraction(min(hits, len(baskets)), len(baskets))
@@ -195,7 +196,7 @@ def test_rules_are_those_of_the_definition_with_the_delta_method_s_error(
     assert len(found) == expected > 5
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=at_most(10), deadline=None)
 @given(baskets=baskets_of_any_kind)
 def test_rules_of_undisguised_transactions_are_exact(baskets: list[list[int]]) -> None:
     for rule in mine_rules(mine_itemsets(*undisguised(baskets), Fraction(1, 5))).rules:

@@ -25,6 +25,7 @@ from protocols.tables.table import ROOT, Codes, Expression, Term
 from protocols.terms import ALL, TO_THE_END, Growth, Impurity
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated
+from tests.support.examples import at_most
 from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import schema_of
 from tests.support.secure_engines import columns_of
@@ -102,7 +103,7 @@ GROWTHS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(games(), GROWTHS)
 def test_a_tree_and_its_accuracy_are_plain_id3s(game: Game, growth: Growth) -> None:
     result, correct, _ = play(game, growth)
@@ -153,7 +154,7 @@ def asked(engine: Any, levels: Sequence[Sequence[Query]]) -> Role[list[list[list
     return answers
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(games(), st.data())
 def test_any_windows_at_any_nodes_have_plain_counts(game: Game, data: st.DataObject) -> None:
     levels = batches(game, data)

@@ -25,6 +25,7 @@ from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Window
 from tests.support.cases import correlated
+from tests.support.examples import at_most
 from tests.support.plain import FixedTables, RecordingEngine, reference_id3, schema_of
 
 TENNIS = json.loads((Path(__file__).parents[2] / "vectors/play_tennis.json").read_text("utf-8"))
@@ -69,7 +70,7 @@ def test_quinlans_gains_are_the_printed_ones() -> None:
         assert int(1000 * gain(table)) == thousandths
 
 
-@settings(max_examples=200)
+@settings(max_examples=at_most(200))
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
     classes=st.integers(1, 4),
@@ -199,7 +200,7 @@ def test_equal_means_are_ranked_in_the_agreed_order() -> None:
     assert engine.levels[0][0].candidates == (0, 1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(window=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 3))
 def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed: int, classes: int) -> None:
     sizes = (2, 3, 2, 2)

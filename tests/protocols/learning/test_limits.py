@@ -20,6 +20,7 @@ from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Growth, Impurity
 from tests.support.cases import correlated
+from tests.support.examples import at_most
 from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, schema_of
 
 
@@ -30,7 +31,7 @@ def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, Recordin
     return run_alone(learner.build()), recording
 
 
-@settings(max_examples=300)
+@settings(max_examples=at_most(300))
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
     classes=st.integers(1, 5),

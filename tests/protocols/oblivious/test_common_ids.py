@@ -29,6 +29,7 @@ from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_hostile_peers import changed, sending, with_more, without_its_end
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.support.duel import replay
+from tests.support.examples import at_most
 
 Digests = NDArray[np.uint64]
 Values = NDArray[np.uint8]
@@ -87,7 +88,7 @@ def test_code_words_are_far_apart() -> None:
     assert 150 <= apart.min() <= apart.max() <= 300
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_most(20), deadline=None)
 @given(st.integers(0, 3300), st.integers(0, 2**32))
 def test_each_id_has_one_of_its_three_places_and_each_place_one_id(count: int, seed: int) -> None:
     digests = np.random.default_rng(seed).integers(0, 2**64, (count, 2), dtype=np.uint64)

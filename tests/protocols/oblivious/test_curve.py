@@ -19,6 +19,7 @@ from protocols.oblivious.curve import (
     write_points,
 )
 from tests.protocols.oblivious.plain_curve import P, as_bytes, times
+from tests.support.examples import at_most
 
 KNOWN = json.loads((Path(__file__).parents[2] / "vectors/secp256k1_multiples.json").read_text())["x"]
 GENERATOR = as_bytes(times(1))
@@ -41,14 +42,14 @@ def test_multiples_of_the_generator_are_the_published_ones() -> None:
     assert write_points(multiples(1)) == GENERATOR
 
 
-@settings(max_examples=20)
+@settings(max_examples=at_most(20))
 @given(st.lists(scalars, min_size=1, max_size=3))
 def test_multiples_are_those_of_plain_integers(numbers: list[int]) -> None:
     products = multiply_secretly(multiples(*[1] * len(numbers)), numbers)
     assert write_points(products) == b"".join(as_bytes(times(number)) for number in numbers)
 
 
-@settings(max_examples=20)
+@settings(max_examples=at_most(20))
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_sums_are_those_of_the_numbers_and_may_meet_at_infinity(rows: list[list[int]]) -> None:
     sums = add_points(*(multiples(*column) for column in zip(*rows, strict=True)))

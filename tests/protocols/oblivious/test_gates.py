@@ -19,12 +19,13 @@ from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_hostile_peers import changed, sending, with_more, without_its_end
 from tests.protocols.oblivious.test_views import bits_of, off
+from tests.support.examples import at_most
 from tests.support.mask_recorder import ONCE, MaskRecorder
 
 Words = NDArray[np.uint64]
 WIDTH = 11
 SEEDS = st.integers(0, 2**32)
-SLOW = settings(max_examples=5, deadline=None)
+SLOW = settings(max_examples=at_most(5), deadline=None)
 
 
 def drawn(seed: int, *shape: int) -> Words:

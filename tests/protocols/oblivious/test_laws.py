@@ -20,9 +20,10 @@ from protocols.role import Message, Phase, Progress, Receive, Transcript
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, multiply, opened, products, random_bits, usual
 from tests.support.duel import replay
+from tests.support.examples import at_most
 
 SEEDS = st.integers(0, 2**32)
-FEW = settings(max_examples=15, deadline=None)
+FEW = settings(max_examples=at_most(15), deadline=None)
 
 
 def words(count: int, seed: int) -> NDArray[np.uint64]:

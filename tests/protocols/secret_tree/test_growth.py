@@ -37,6 +37,7 @@ from protocols.terms import ALL, Growth, Impurity, Window
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_views import bits_of, off
+from tests.support.examples import at_most
 from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import schema_of
 from tests.support.secure_engines import columns_of
@@ -163,7 +164,7 @@ def games(draw: st.DrawFn) -> Game:
     return Game(whole, codes.astype(np.uint8), growth, omega=omega)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_most(25), deadline=None)
 @given(games())
 def test_it_is_the_tree_of_who_sees_all(game: Game) -> None:
     assert game.grown() == game.plain()
@@ -236,7 +237,7 @@ def test_what_is_opened_follows_from_the_tree_and_its_windows(growth: Growth, om
     assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=at_most(15), deadline=None)
 @given(games(), st.fractions(2, 40, max_denominator=8))
 def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, most: Fraction) -> None:
     """It is the tree without a bound, cut where the next node would pass it; what it has revealed is what it may."""

@@ -20,6 +20,7 @@ from protocols.terms import Growth
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_hostile_peers import sending
 from tests.protocols.secret_tree.test_growth import SCHEMA, Game, games, table
+from tests.support.examples import at_most
 from tests.support.secure_engines import columns_of
 
 LAW = noise_of_scores(Fraction(1, 2))
@@ -50,7 +51,7 @@ def truth(game: Game) -> Noise:
     return cells
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=at_most(15), deadline=None)
 @given(games(), st.data())
 def test_each_cell_is_the_true_one_with_the_noise_of_both(game: Game, data: st.DataObject) -> None:
     shape = (game.schema.classes, game.schema.classes)

@@ -14,6 +14,7 @@ from protocols.rule_terms import RuleTerms
 from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.tables.schema import Attribute
 from tests.protocols.two_party.test_itemsets import cases, table
+from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori
 
 
@@ -26,7 +27,7 @@ def counts_of(found: JointItemsets) -> dict[TermSet, int]:
     return {each.terms: int(each.count) for each in found.frequent}
 
 
-@settings(max_examples=8)
+@settings(max_examples=at_most(8))
 @given(case=cases())
 def test_without_copies_it_tells_and_finds_what_a_run_does(case: RuleCase) -> None:
     assert case.terms.rules is not None

@@ -32,13 +32,14 @@ from protocols.two_party import alignment
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from tests.support.duel import duel
+from tests.support.examples import at_most
 from tests.support.lists import NONCES, Judge, Match, listing, numbered
 from tests.support.mask_recorder import ONCE, MaskRecorder
 
 IDS = st.lists(st.integers(0, 12).map(lambda number: f"p{number}"), min_size=1, max_size=9, unique=True)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=at_most(15), deadline=None)
 @given(IDS, IDS)
 def test_both_find_the_people_that_both_list_in_one_order(ours: list[str], theirs: list[str]) -> None:
     match = Match(listing("alice", ours), listing("bob", theirs))
@@ -49,7 +50,7 @@ def test_both_find_the_people_that_both_list_in_one_order(ours: list[str], their
     assert match.overlaps == (Overlap(len(ours), len(theirs), both), Overlap(len(theirs), len(ours), both))
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=at_most(4), deadline=None)
 @given(IDS, IDS)
 def test_who_only_counts_learns_the_number_and_nobody(ours: list[str], theirs: list[str]) -> None:
     match = Match(listing("alice", ours), listing("bob", theirs), count_only=True)

@@ -15,6 +15,7 @@ from protocols.terms import Counting, Impurity
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
+from tests.support.examples import at_most
 from tests.support.parties import Case, make_terms, plain_id3, play
 from tests.support.plain import ReferenceId3
 
@@ -44,14 +45,14 @@ def assert_is_plain_id3(case: Case, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 @given(case=cases())
 def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
 
 
 @pytest.mark.parametrize("way", ["hybrid by transfers", "hybrid by dot products"])
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 @given(case=cases(rows=24))
 def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
     width = sum(map(len, case.sizes.values()))
@@ -59,7 +60,7 @@ def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=15)
+@settings(max_examples=at_most(15))
 @given(case=cases(rows=12, sizes=(1, 3)))
 def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
@@ -84,7 +85,7 @@ def limits(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 @given(case=cases(rows=60, sizes=(2, 4)), limited=limits())
 def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_count_crosses(
     way: str, case: Case, limited: dict[str, Any]
@@ -104,7 +105,7 @@ def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_cou
     assert outcome.smc_computations == sum(levels)
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(case=cases(rows=24))
 def test_both_sides_agree_whatever_the_window(case: Case) -> None:
     small = min(2, len(case.codes) // 4 or 1)

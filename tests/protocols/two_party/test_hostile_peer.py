@@ -27,6 +27,7 @@ from protocols.two_party.training import Outcome
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated
 from tests.support.duel import replay
+from tests.support.examples import at_most
 from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms
 
 WAYS: Mapping[str, dict[str, Any]] = {
@@ -180,7 +181,7 @@ def assert_ends_well(way: str, initiator: str, side: int, messages: list[Message
         assert end.result[1].tree == recorded(way, initiator)[1]
 
 
-@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(600), suppress_health_check=[HealthCheck.too_slow])
 @given(attacks())
 def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
     attack: tuple[str, str, int, list[Message]],

@@ -15,6 +15,7 @@ from protocols.role import Transcript
 from protocols.rule_terms import RuleTerms
 from protocols.terms import Counting, Method
 from protocols.two_party.itemsets import FoundTogether
+from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori, rule_terms
 
 RULES = RuleTerms(Fraction(1, 4), 4, 10_000)
@@ -38,7 +39,7 @@ def counts_of(found: JointItemsets) -> dict[TermSet, int]:
 
 
 @pytest.mark.parametrize("counting", Counting)
-@settings(max_examples=12)
+@settings(max_examples=at_most(12))
 @given(case=cases())
 def test_all_counted_exactly_they_are_those_of_plain_apriori(counting: Counting, case: RuleCase) -> None:
     alice, bob = case.with_terms(counting=counting).play()

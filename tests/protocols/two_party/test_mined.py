@@ -29,6 +29,7 @@ from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases, correlated
 from tests.support.duel import duel, replay
+from tests.support.examples import at_most
 from tests.support.parties import Case, make_local, make_roles, make_terms, play
 from tests.support.plain import ReferenceId3, schema_of
 
@@ -194,7 +195,7 @@ def test_a_node_list_that_goes_on_is_refused_at_the_first_node_too_many() -> Non
     assert Nodes.read == 4
 
 
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 @given(cases(rows=40), st.sampled_from([Growth(), Growth(min_leaf=3), Growth(max_depth=2, impurity=Impurity.GINI)]))
 def test_what_an_honest_miner_sends_is_always_taken(case: Case, growth: Growth) -> None:
     terms = replace(case.terms, method=Method.RANDOMIZED, min_leaf=growth.min_leaf, max_depth=growth.max_depth)

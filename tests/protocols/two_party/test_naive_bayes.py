@@ -20,6 +20,7 @@ from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases, correlated
 from tests.support.duel import duel
+from tests.support.examples import at_most
 from tests.support.parties import Case, make_roles, make_terms, play
 
 Chances = list[list[Fraction]]
@@ -72,7 +73,7 @@ def sizes_of(case: Case) -> list[int]:
 
 
 @pytest.mark.parametrize("way", EXACT_WAYS)
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 @given(case=cases())
 def test_counted_exactly_it_is_plain_naive_bayes_on_the_joined_table(way: str, case: Case) -> None:
     terms = bayes_terms(case.terms, **EXACT_WAYS[way])

@@ -20,6 +20,7 @@ from protocols.two_party.opened_sets import Rule, simulate_answers
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.two_party.test_itemsets import RULES, cases, table
 from tests.protocols.two_party.test_itemsets_going_on import Store, play
+from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori
 from tests.support.mask_recorder import ONCE, MaskRecorder
 
@@ -36,7 +37,7 @@ def sets(found: JointItemsets) -> set[TermSet]:
     return {each.terms for each in found.kept}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_most(25), deadline=None)
 @given(cases())
 def test_they_are_the_sets_of_both_that_plain_apriori_finds(case: RuleCase) -> None:
     alice, bob = hiding(case).play()
@@ -73,7 +74,7 @@ def reached(found: JointItemsets) -> list[Rule]:
 
 
 @pytest.mark.parametrize("metric", RuleMetric)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_most(20), deadline=None)
 @given(case=cases(), least=st.fractions(Fraction(1, 8), 3, max_denominator=12))
 def test_their_rules_are_those_that_plain_rules_have_at_the_threshold(
     metric: RuleMetric, case: RuleCase, least: Fraction

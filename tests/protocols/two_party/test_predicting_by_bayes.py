@@ -27,6 +27,7 @@ from protocols.messages import (
 from protocols.role import Message, Transcript, run_pair
 from protocols.two_party import ways
 from protocols.two_party.prediction import Recall
+from tests.support.examples import at_most
 from tests.support.models import bayes_models, bayes_of
 from tests.support.predictions import Together, labels
 
@@ -44,7 +45,7 @@ def meetings(draw: st.DrawFn) -> Together:
     return Together(model, codes, draw(st.sampled_from(["initiator", "responder", "both"])))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=at_most(30), deadline=None)
 @given(meetings())
 def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meeting: Together) -> None:
     alice, bob = run_pair(*meeting.roles())

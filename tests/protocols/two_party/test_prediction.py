@@ -31,6 +31,7 @@ from protocols.two_party import ways
 from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows
 from tests.support.duel import Tamper
+from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model
 from tests.support.predictions import Together, labels
 
@@ -53,7 +54,7 @@ def meetings(draw: st.DrawFn) -> Together:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=at_most(40), deadline=None)
 @given(meetings())
 def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meeting: Together) -> None:
     alice, bob = run_pair(*meeting.roles())
