@@ -9,7 +9,7 @@ CotallyError
 │   │   └── DatesError         a certificate outside its dates by some clock, which may be wrong
 │   ├── StoreError             the store of a survey's answers
 │   ├── TermError              a term that no run can have (`protocols.terms`)
-│   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
+│   ├── WorkerError            worker processes or the cluster (`party.compute.pool`)
 │   ├── LedgerError            the ledger's file (`party.records.ledger`)
 │   ├── JournalError           the journal's file (`party.records.journal`)
 │   ├── RunCancelledError      a run that was cancelled here

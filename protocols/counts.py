@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protocols.role import Role
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes, Expression, Floats
+from protocols.tables import Codes, Expression, Floats, Schema
 
 _NOTHING = 1e-9
 LEAST_MASS = 1e-9  # of estimates that are not all nothing

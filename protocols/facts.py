@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from protocols.counts import Query
 from protocols.role import Fact
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 
 
 class Way(StrEnum):

@@ -21,8 +21,7 @@ from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show.check import check_blocks, check_json
-from party.show.ledger import dealings_lines, head_line, ledger_written_line, whole_line
-from party.show.ledger_json import dealings_json, whole_json
+from party.show.ledger import dealings_json, dealings_lines, head_line, ledger_written_line, whole_json, whole_line
 from party.show.screen import columns, json_text, lay_out, put_json, say, say_all
 from party.show.status import cancelled_text, open_run_lines, runs_json
 from protocols.errors import InputError

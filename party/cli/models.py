@@ -8,11 +8,10 @@ from party.cli.outputs import fraction, settle_outputs
 from party.data import check_table_name
 from party.models.any_file import model_json, read_result
 from party.show.baskets import rules_json, sets_json
-from party.show.joint_rules import joint_blocks, joint_rule_blocks
+from party.show.joint_rules import joint_blocks, joint_rule_blocks, worth_lines
 from party.show.model import shown, telling_lines
 from party.show.page.parts import png_of
 from party.show.screen import drawing_width, lay_out, put_json, say, say_all
-from party.show.worth import worth_lines
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 

@@ -7,8 +7,7 @@ from math import inf
 
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.forecast.agreed import measure
-from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast
-from party.forecast.rules import guess_rules
+from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast, guess_rules
 from party.node.aligning import load_common
 from party.node.check import Supposed, assess, told_before
 from party.node.policy import check_job
@@ -33,8 +32,7 @@ from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
 from protocols.errors import InputError
 from protocols.terms import ALL, Method, TermError, Terms, Window
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import held_out_records
+from protocols.two_party.inputs import PartyInputs, held_out_records
 
 
 def command_plan(arguments: argparse.Namespace) -> int:

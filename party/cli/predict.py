@@ -45,8 +45,7 @@ from party.show.progress import make_progress, waiting
 from party.show.screen import note_all, put_json, say, say_all
 from protocols.errors import InputError
 from protocols.jobs import Predict, PredictionTerms
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Floats
+from protocols.tables import Attribute, Floats
 from protocols.two_party.prediction import Answers
 from protocols.two_party.ways import way_of
 

@@ -28,14 +28,21 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.found_rules import found_rules_lines
 from party.show.notices import tell, telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
-from party.show.run_report import report_json, rules_report, train_report
 from party.show.screen import note, note_all, put_json, say_all
 from party.show.status import resumed_text
-from party.show.training import agreed_lines, expected, interrupted, result_lines
+from party.show.training import (
+    agreed_lines,
+    expected,
+    found_rules_lines,
+    interrupted,
+    report_json,
+    result_lines,
+    rules_report,
+    train_report,
+)
 from protocols.jobs import Align, Job
 from protocols.privacy.attack import Disclosure
 from protocols.terms import Terms

@@ -20,8 +20,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
 from party.compute.cluster import Cluster
-from party.compute.ordered import Heedful, WorkerError
-from party.compute.pool import LocalPool, ParallelEncryptor, Threads
+from party.compute.pool import Heedful, LocalPool, ParallelEncryptor, Threads, WorkerError
 from party.compute.settings import ComputeSettings, available_cpus
 from protocols.work import INLINE, Compute, Places, Workers
 

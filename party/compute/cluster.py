@@ -21,7 +21,7 @@ from importlib.metadata import version
 from typing import Any, Self, TypeVar
 
 from party.closing import Closing
-from party.compute.ordered import AHEAD, Heedful, WorkerError
+from party.compute.pool import AHEAD, Heedful, WorkerError
 from protocols.errors import CotallyError
 
 A = TypeVar("A")

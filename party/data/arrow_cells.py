@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from party.data.cells import NO_TEXT, Cells, NumberCells, TextCells, coded
 from party.data.moments import plain_moment, span_text
 from party.data.numbers import DIGITS_OF_A_DOUBLE
-from protocols.tables.table import Floats
+from protocols.tables import Floats
 
 _MINUS, _POINT, _ZERO, _NINE = b"-.09"
 _DIGITS = np.isin(np.arange(256), [_MINUS, _POINT, *range(_ZERO, _NINE + 1)])

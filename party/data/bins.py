@@ -21,7 +21,7 @@ import numpy as np
 from party.data.moments import day
 from party.data.numbers import SortedNumbers, decimal_text
 from party.errors import ConfigError
-from protocols.tables.schema import MAX_DOMAIN
+from protocols.tables import MAX_DOMAIN
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data.numbers import Doubles, doubles, text_of_double
-from protocols.tables.table import Floats
+from protocols.tables import Floats
 
 NO_TEXT = -1  # the code of an empty cell
 

@@ -36,7 +36,7 @@ from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark
 from party.data.numbers import SortedNumbers, sorted_numbers
 from party.data.texts import decimal_signs, plain_text, value_of
 from party.errors import DataError
-from protocols.tables.schema import MAX_DOMAIN
+from protocols.tables import MAX_DOMAIN
 
 OTHER = "other"
 

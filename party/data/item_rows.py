@@ -16,7 +16,7 @@ from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, row_ids
 from party.data.notices import ItemsLeftOut
 from party.errors import DataError
-from protocols.tables.table import Index
+from protocols.tables import Index
 
 HELD: Final = ("0", "1")
 

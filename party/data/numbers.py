@@ -15,7 +15,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.tables.table import Floats
+from protocols.tables import Floats
 
 DIGITS_OF_A_DOUBLE = 15
 

@@ -21,8 +21,7 @@ from party.data.notices import ClassTold, ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
 from party.data.texts import MISSING_MARKERS, plain_text
 from party.errors import ConfigError, DataError
-from protocols.tables.schema import Attribute, MissingCells
-from protocols.tables.table import Table
+from protocols.tables import Attribute, MissingCells, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

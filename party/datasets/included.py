@@ -15,8 +15,7 @@ import numpy as np
 from party.data import ColumnTreatment, frame_of, treat
 from party.datasets.names import NAMES
 from protocols.errors import InputError
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Table
+from protocols.tables import Attribute, Table
 
 Board = tuple[str, ...]
 

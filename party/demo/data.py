@@ -13,7 +13,7 @@ from party.errors import DataError
 from party.names import nearest, printable
 from protocols.errors import InputError
 from protocols.randomness import public_order
-from protocols.two_party.people import one_spelling, tell_difference
+from protocols.two_party.equality import one_spelling, tell_difference
 
 ALICE, BOB = "alice", "bob"
 PARTIES = (ALICE, BOB)

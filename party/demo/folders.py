@@ -19,7 +19,7 @@ from party.settings.noise import noise_text
 from party.settings.place import CONFIG_FILE
 from party.settings.toml import window_text
 from protocols.errors import InputError
-from protocols.tables.schema import MAX_DOMAIN
+from protocols.tables import MAX_DOMAIN
 from protocols.terms import ALL, MOST_BITS, MOST_WINDOW, Method, Reveal, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"

@@ -53,13 +53,11 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
-from protocols.tables.schema import Schema, joint_schema
-from protocols.tables.table import Codes
+from protocols.tables import Codes, Schema, joint_schema
 from protocols.terms import ALL, Counting, Method, Reveal, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.held_out import drawn_split
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import PartyInputs, split_records
 
 
 @dataclass(frozen=True, repr=False)

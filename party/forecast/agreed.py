@@ -2,8 +2,16 @@
 
 from collections.abc import Callable
 
-from party.forecast.calibration import calibrate, calibrate_transfers
-from party.forecast.model import ByPaillier, ByTransfers, Forecast, Means, Sizes, forecast
+from party.forecast.model import (
+    ByPaillier,
+    ByTransfers,
+    Forecast,
+    Means,
+    Sizes,
+    calibrate,
+    calibrate_transfers,
+    forecast,
+)
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement

@@ -2,24 +2,175 @@
 
 What nobody knows before is the tree. Its number of splits is a guess, fitted to trees grown to the end on noisy data;
 where the classes are clean the tree is smaller, and with it the counts, the time and the traffic.
+
+How many exact counts a run for rules will probably tell, played through with a peer like us.
+
+The peer is taken to have our columns over again, of other people: what is frequent on one side follows from nothing on
+the other. Real columns go together, so that more sets are frequent; those are seldom the ones in doubt.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, comb, inf, log2, prod
 from typing import Protocol
 
-from party.forecast.calibration import PaillierSpeed, TransferSpeed
-from party.forecast.rules import RuleOutlook
-from protocols.ciphers.port import AnyKeyHolder
+import numpy as np
+
+from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
 from protocols.errors import InputError
 from protocols.learning.contest import usual_width
+from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
+from protocols.oblivious.session import TREE_DEPTH, set_up
+from protocols.role import run_pair
 from protocols.secret_tree.bits import bits_at_most
 from protocols.secret_tree.shares import block_width, crossing_bits
-from protocols.terms import ALL, Impurity, Learner, Terms
+from protocols.simulation.joint_rules import SIDES, JointTable
+from protocols.terms import ALL, Impurity, Learner, RuleTerms, Terms
 from protocols.two_party.copies import PAGE_RECORDS
+from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.secure import choosing_side, lighter_side
-from protocols.two_party.split import training_records
+from protocols.work import PageEncryptor
+
+_PAGE = 128
+_ROWS_A_SUM = 4  # as where rows are merged
+_LEAST_SECONDS = 0.1
+_TRANSFERS, _WIDTHS = 1 << 16, [12] * 20
+
+
+@dataclass(frozen=True)
+class TransferSpeed:
+    """Seconds of one oblivious transfer, and of a bit that is corrected, of both sides together."""
+
+    transfer: float
+    bit: float
+
+
+@dataclass(frozen=True)
+class PaillierSpeed:
+    """Seconds of one operation: `encrypt` with all `workers` together, the others in one process."""
+
+    encrypt: float
+    read: float
+    add: float
+    seal: float
+    decrypt: float
+    workers: int = 1
+
+    def with_workers(self, workers: int) -> "PaillierSpeed":
+        """Return the speed of another number of workers, each on a processor like ours."""
+        return replace(self, encrypt=self.encrypt * self.workers / workers, workers=workers)
+
+
+def calibrate_transfers() -> TransferSpeed:
+    """Measure both sides' work."""
+    one, other = run_pair(set_up(TREE_DEPTH, secrets), set_up(TREE_DEPTH, secrets))
+    choices = np.arange(_TRANSFERS) % 2 == 0
+
+    def extend() -> tuple[object, object]:
+        return run_pair(one.chooser.extend([choices]), other.sender.extend([_TRANSFERS]))
+
+    (chosen,), (both,) = run_pair(one.chooser.extend([choices]), other.sender.extend([_TRANSFERS]))
+    numbers, shapes = bits_as_numbers([choices] * len(_WIDTHS), _WIDTHS), [(_TRANSFERS, _WIDTHS)]
+
+    def multiply() -> None:
+        sending = send_products([(both, _WIDTHS, numbers)], SummedShares(shapes))
+        run_pair(receive_products([(chosen, _WIDTHS)], SummedShares(shapes)), sending)
+
+    return TransferSpeed(
+        transfer=_seconds_per_call(extend) / _TRANSFERS,
+        bit=_seconds_per_call(multiply) / (_TRANSFERS * sum(_WIDTHS)),
+    )
+
+
+def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> PaillierSpeed:
+    """Measure; both parties are taken to be equally fast.
+
+    Args:
+        key: Ours: the peer's has the same size.
+        encryption: As the run will use it.
+        workers: How many pages it makes at a time.
+    """
+    cipher = key.public
+    messages = [secrets.randbelow(2) for _ in range(_PAGE)]
+    pages = [messages] * (2 * workers)
+    page = list(encryption.encrypt_pages(pages))[-1]  # every worker makes its tables
+    encrypt = _seconds_per_call(lambda: list(encryption.encrypt_pages(pages))) / (len(pages) * _PAGE)
+    values = cipher.read(page)
+    groups = np.arange(_PAGE, dtype=np.intp) // _ROWS_A_SUM
+    reply = [Reply(values, slots=1)]
+    sealed = cipher.seal(reply, 1, secrets)
+    replies = len(sealed) // cipher.ciphertext_bytes
+    return PaillierSpeed(
+        encrypt=encrypt,
+        read=_seconds_per_call(lambda: cipher.read(page)) / _PAGE,
+        add=_seconds_per_call(lambda: sum_by_group(cipher, values, groups, _PAGE // _ROWS_A_SUM)) / _PAGE,
+        seal=_seconds_per_call(lambda: cipher.seal(reply, 1, secrets)) / replies,
+        decrypt=_seconds_per_call(lambda: key.counts(sealed, [Shape(_PAGE, 1)], 1)) / replies,
+        workers=workers,
+    )
+
+
+def _seconds_per_call(call: Callable[[], object]) -> float:
+    """Return what the fastest of some calls takes: the others waited for somebody else's work."""
+    fastest, until = inf, time.perf_counter() + _LEAST_SECONDS
+    while (started := time.perf_counter()) < until:
+        call()
+        fastest = min(fastest, time.perf_counter() - started)
+    return fastest
+
+
+_MOST_RECORDS = 1_000_000
+_SEED = 0  # the chance of a guess, which may be the same every time
+
+
+@dataclass(frozen=True)
+class RuleOutlook:
+    """What a run for rules will probably tell.
+
+    Args:
+        own: Exact counts of sets of each side's own items, of both sides together.
+        both: Exact counts of sets with items of both.
+    """
+
+    own: int
+    both: int
+
+    @property
+    def counts(self) -> int:
+        """All of them, with that of the records."""
+        return self.own + self.both + 1
+
+
+def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int | None = None) -> RuleOutlook:
+    """Guess what a run tells.
+
+    Args:
+        local: What we bring.
+        terms: Of the run.
+        rules: Those of its rules.
+        records: Of a table like ours; those of ours unless given. Of more than a million, it is played with a million,
+            which leave more in doubt.
+
+    Raises:
+        InputError: More sets of our own items are frequent than are agreed, or there are too many candidates.
+    """
+    if not terms.counts_exactly:
+        return RuleOutlook(0, 0)
+    ours = local.bringing(terms)
+    generator = np.random.default_rng(_SEED)
+    own = ours.table.codes[:, : len(ours.attributes)]
+    if records is not None:
+        own = own[generator.integers(len(own), size=min(records, _MOST_RECORDS))]
+    joint = JointTable.of(ours.attributes, ours.attributes, np.hstack([own, generator.permutation(own)]))
+    copies = None
+    if terms.disguises:
+        design = ours.design(terms.theta, class_is_shared=True)
+        copies = joint.copies(dict.fromkeys(SIDES, design), generator)
+    found = joint.find(rules, terms.min_leaf, copies)
+    return RuleOutlook(found.own, found.counted)
+
 
 _GROWN, _GROWN_POWER, _FEW_SPLITS = 8.0, 0.52, 1 / 3  # of a tree grown to the end; of few records
 _SPLIT_AGAIN = 0.9  # of the branches of a split, while the depth allows it

@@ -17,7 +17,7 @@ from pathlib import Path
 from party.errors import IdentityError
 from party.keys.keystore import SECRET_BYTES
 from party.keys.passphrase import read_secret, write_secret
-from party.records.changes import first_change, refusal
+from party.records.releases import first_change, refusal
 from protocols.randomness import keyed_digest
 
 FORMAT = "cotally-coins/1"

@@ -31,8 +31,7 @@ from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.responses import Responses
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables import Codes, Schema
 from protocols.terms import Growth, Impurity, TermError
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from party.data import value_of
 from party.data.bins import number
-from protocols.tables.schema import MAX_DOMAIN
-from protocols.tables.table import Codes
+from protocols.tables import MAX_DOMAIN, Codes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

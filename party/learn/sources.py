@@ -25,8 +25,7 @@ from protocols.errors import CotallyError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.schema import MAX_DOMAIN, Schema
-from protocols.tables.table import NO_ANSWER, Codes
+from protocols.tables import MAX_DOMAIN, NO_ANSWER, Codes, Schema
 
 
 class Source(ABC):

@@ -32,7 +32,7 @@ from party.settings.job import read_job
 from party.settings.noise import noise_text
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
-from protocols.tables.schema import MAX_DOMAIN
+from protocols.tables import MAX_DOMAIN
 from protocols.terms import MOST_BITS, MOST_WINDOW, Learner, Reveal
 
 _PARTIES = ("alice", "bob")

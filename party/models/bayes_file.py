@@ -14,7 +14,7 @@ import numpy as np
 
 from party.models.strict_json import Head, attribute_json, compact, head_of, list_of, opening, read_format, refuse
 from protocols.learning.naive_bayes import NaiveBayes, chances_of, logarithm
-from protocols.tables.table import Floats
+from protocols.tables import Floats
 
 FORMAT, OLDER_BAYES = "cotally-bayes/2", "cotally-bayes/1"
 

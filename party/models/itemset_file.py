@@ -17,9 +17,8 @@ from pathlib import Path
 from party.models.strict_json import attribute_of, compact, list_of, parsed, read_format, record_of, refuse, text_of
 from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.association.own_sets import TermSet
-from protocols.rule_terms import RuleMetric
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Term
+from protocols.tables import Attribute, Term
+from protocols.terms import RuleMetric
 
 FORMAT = "cotally-itemsets/1"
 WITHOUT_COUNTS = "cotally-sets/1"

@@ -21,8 +21,7 @@ from party.data.notices import SpelledAlike
 from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
 from protocols.learning.naive_bayes import Model
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Floats
+from protocols.tables import Attribute, Floats
 
 UNKNOWN = -1
 

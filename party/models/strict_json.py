@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 from party.files import read_bytes
 from protocols.errors import InputError
-from protocols.tables.schema import Attribute, MissingCells, Schema
+from protocols.tables import Attribute, MissingCells, Schema
 
 MOST_BYTES = 1 << 28
 MOST_ATTRIBUTES = 1 << 16

@@ -19,7 +19,7 @@ from typing import Any
 from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, record_of, refuse
 from party.settings.toml import exact_number
 from protocols.learning.tree import Leaf, Node, Split, Tree, planted
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables import Attribute, Schema
 from protocols.terms import Growth, Impurity, TermError
 
 FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"

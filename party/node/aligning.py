@@ -25,11 +25,11 @@ from protocols.jobs import Align, Job, Predict, PredictionTerms, Train
 from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Tree
 from protocols.role import Fact
-from protocols.tables.table import Index
+from protocols.tables import Index
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
+from protocols.two_party.equality import list_commitment
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.people import list_commitment
 from protocols.two_party.prediction import SharedRows
 from protocols.two_party.ways import NO_SHARES, check_shared
 

@@ -14,18 +14,15 @@ from typing import Any
 import numpy as np
 
 from party.errors import ConfigError
-from party.forecast.model import most_counts, most_tree_bits
-from party.forecast.rules import guess_rules
+from party.forecast.model import guess_rules, most_counts, most_tree_bits
 from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
-from party.node.budget import Account
-from party.node.policy import check_design, check_job
+from party.node.policy import Account, check_design, check_job
 from party.records.entries import terms_of
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
-from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_of
-from party.records.spending import spent_before
+from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_before, spent_of
 from party.records.tally import Revealed, dealings
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
@@ -42,10 +39,9 @@ from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.growth import tree_spending
 from protocols.terms import Method, Terms, asking_of
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.held_out import deduced
+from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.power import Seen, seen_of_alike
-from protocols.two_party.secret import deduced
-from protocols.two_party.split import training_records
 
 _LARGEST = Fraction(39, 40)  # theta that is looked at where [agree] bounds none
 

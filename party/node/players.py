@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from party.data.ids import NO_LOOK, IdLook, look_of
 from party.models.any_file import KeptModel, KeptResult
 from party.node.aligning import ListRules, Offer, Offers, OwnRows
-from party.node.budget import Account
-from party.node.policy import make_policy
+from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
@@ -30,14 +29,14 @@ from protocols.secret_tree.deduction import Follows
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
-from protocols.two_party.class_first import Leaving
+from protocols.two_party.copies import Leaving
+from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
 from protocols.two_party.power import Seen, seen_as_agreed
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
-from protocols.two_party.secret import deduced
 from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]

@@ -11,8 +11,8 @@ from party.files import FolderLock
 from party.keys.identity import load_peers, read_identity, signatures
 from party.models.any_file import KeptModel
 from party.node.aligning import Offers, OwnRows
-from party.node.budget import Account
 from party.node.players import Ended, OnAgreed, OnMatched, OnProgress, Stage, play_job
+from party.node.policy import Account
 from party.node.runs import SessionRuns, heeding_cancels
 from party.records.comparisons import comparisons_of
 from party.records.entries import Calendar, PeerPages, now

@@ -31,7 +31,7 @@ from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.settings.template import party_files
 from party.show.ledger import dealings_lines
-from party.show.run_report import rules_report, train_report
+from party.show.training import rules_report, train_report
 from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError

@@ -29,11 +29,9 @@ from protocols.messages import SignedHead
 from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact, Kept, Part, Save
-from protocols.rule_terms import RuleMetric, RuleTerms
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
-from protocols.tables.schema import Attribute, Schema
-from protocols.tables.table import Expression
-from protocols.terms import Counting, Impurity, Learner, Method, Reveal, Terms, asking_of
+from protocols.tables import Attribute, Expression, Schema
+from protocols.terms import Counting, Impurity, Learner, Method, Reveal, RuleMetric, RuleTerms, Terms, asking_of
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead

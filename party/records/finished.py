@@ -11,7 +11,7 @@ from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import EPSILON_OF_SCORES, Method
-from protocols.two_party.split import held_out_records
+from protocols.two_party.inputs import held_out_records
 
 
 @dataclass(frozen=True)

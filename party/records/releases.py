@@ -9,6 +9,15 @@
 So each is an entry of the ledger, under the data set's name, before anything that depends on it leaves, a class that
 is refused with its split alone, and anything else under that name is refused. What keeps a ledger whole keeps these
 whole: an edited or shortened one is not obeyed, and that one was restored from a backup the peer notices.
+
+What was released of a data set may not be released differently: which field differs, and how that is said.
+
+The ledger holds the releases of runs (`releases.py`), a secret of coins those of a survey (`party.keys.coin_secret`).
+
+What of a data set's epsilon has been spent, and what is left of what its owner allows (DESIGN 14, "Noise").
+
+Each run with noise spends its epsilon once, however often it is asked again: its numbers are the same. Other runs spend
+more, and what all of them tell together is at most the sum. Counts without noise have no epsilon at all.
 """
 
 import json
@@ -19,15 +28,112 @@ from pathlib import Path
 from typing import Any
 
 from party.errors import ConfigError
-from party.records.changes import first_change, refusal
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerEntry, has_ledger, read_ledger
-from party.records.spending import Spend, spend_of
+from party.settings.noise import noise_text
 from protocols.jobs import Align, Job, Predict, Train
-from protocols.terms import Terms
+from protocols.terms import EVERYONE, Terms
 from protocols.two_party.agreement import Agreement, Objection
-from protocols.two_party.class_first import Leaving
+from protocols.two_party.copies import Leaving
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.noise import run_digest
+
+_UNBOUNDED = "exact"
+
+Spent = Mapping[str, str]
+"""Epsilon of each run by its digest; `exact` once answers without noise have been told."""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What a run spends: its epsilon under its digest; None where its counts have no noise."""
+
+    run: str
+    epsilon: Fraction | None
+
+    @property
+    def entry(self) -> dict[str, str]:
+        """The run as it is put on record."""
+        return {_UNBOUNDED: ""} if self.epsilon is None else {self.run: str(self.epsilon)}
+
+    def refusal(self, spent: Spent, budget: Fraction | None) -> str | None:
+        """Return why the run would spend too much, with the arithmetic; None if it would not.
+
+        Args:
+            spent: What has been spent.
+            budget: The most that all runs together may spend; None for any.
+        """
+        if budget is None or self.run in spent:
+            return None
+        allowed = f"our [agree] epsilon allows {noise_text(budget)} over the life of a data set"
+        if _UNBOUNDED in spent or self.epsilon is None:
+            when = "are asked for" if self.epsilon is None else "of this one have been told before"
+            return f"{allowed}, and answers without noise {when}, which no epsilon bounds"
+        before = spent_before(spent) or Fraction(0)
+        after = before + self.epsilon
+        if after <= budget:
+            return None
+        return (
+            f"{allowed}: {noise_text(before)} spent before (by {len(spent)}) and {noise_text(self.epsilon)} for this "
+            f"run make {noise_text(after)}; ask for a smaller epsilon, or let epsilon allow more"
+        )
+
+
+def spent_before(spent: Spent) -> Fraction | None:
+    """Return the epsilon that all runs together have spent; None if answers without noise have been told too."""
+    return None if _UNBOUNDED in spent else sum(map(Fraction, spent.values()), start=Fraction(0))
+
+
+def spend_of(local: PartyInputs, agreed: Agreement) -> Spend | None:
+    """Return what a run spends; None where no exact counts are made."""
+    if not agreed.terms.counts_exactly:
+        return None
+    return Spend(run_digest(local, agreed).hex(), agreed.terms.epsilon)
+
+
+_SHOWN = ("class", "theta", "seed", "test")
+"""Fields whose values may be shown: they are terms, and name nothing of a table."""
+_BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
+_ORDER = (
+    "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
+    "seed", "test", *_BROUGHT,
+)  # fmt: skip
+
+
+def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
+    """Return the first field that is known to have been released differently, or None; an unknown field may be new."""
+    return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
+
+
+def refusal(
+    dataset: str, field: str, known: Mapping[str, object], fields: Mapping[str, object], record: Path, cure: str
+) -> ConfigError:
+    """Make the error that says what was released differently, where that is on record, and what to do."""
+    was, now = _differently(field, known, fields)
+    return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
+
+
+def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
+    """Say how a field was released, and how that differs from what is asked for now."""
+    if field == "groups" and _are_named(known[field]):
+        return f"groups = {json.dumps(known[field])}", ""
+    if field not in _SHOWN:
+        return f"other {field}", ""
+    was, now = map(release_text, (known[field], fields[field]))
+    return f"{field} {was}", f", not with {now}"
+
+
+def _are_named(groups: object) -> bool:
+    """Tell whether groups are those of a party, which names their columns; a design of answers numbers them."""
+    return isinstance(groups, list) and all(
+        isinstance(group, list) and all(isinstance(name, str) for name in group) for group in groups
+    )
+
+
+def release_text(value: object) -> str:
+    """Return a term of a release as people read it: runs for rules have no class, and one value stands for it."""
+    return "none (association rules)" if value == EVERYONE else str(value)
+
 
 _KIND = "release"
 _SPENT = "spent"

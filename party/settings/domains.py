@@ -17,8 +17,7 @@ from party.data.bins import bin_labels, bin_of, number
 from party.data.texts import decimal_signs
 from party.errors import ConfigError
 from party.settings.toml import BLANKS, Section
-from protocols.tables.schema import MAX_DOMAIN
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import MAX_DOMAIN, NO_ANSWER
 
 
 @dataclass(frozen=True)

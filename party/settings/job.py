@@ -13,20 +13,23 @@ from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import BLANKS, Section, read_toml, read_window
 from protocols.errors import InputError
 from protocols.jobs import Train
-from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleMetric, RuleTerms
 from protocols.terms import (
     ALL,
     EVERYONE,
     MOST_BITS,
     MOST_KEY_BITS,
     MOST_LEAF,
+    MOST_LENGTH,
     MOST_SEED,
+    MOST_SETS,
     TERM_NAMES,
     Counting,
     Impurity,
     Learner,
     Method,
     Reveal,
+    RuleMetric,
+    RuleTerms,
     TermError,
     Terms,
 )

@@ -36,9 +36,9 @@ from party.settings.noise import ANY, read_budget, read_most_noise
 from party.settings.place import CONFIG_FILE, settings_file
 from party.settings.toml import BLANKS, Address, Section, read_address, read_toml, read_window
 from protocols.errors import InputError
-from protocols.tables.schema import MAX_DOMAIN
+from protocols.tables import MAX_DOMAIN
 from protocols.terms import MOST_BITS, MOST_KEY_BITS, MOST_LEAF, MOST_WINDOW, RECORDS_PER_BIT, Counting, Method, Window
-from protocols.two_party.limits import USUAL_LIMITS, Limits
+from protocols.two_party.inputs import USUAL_LIMITS, Limits
 
 _MOST: Final = 10**12
 SHARE_OF_RECORDS: Final = f"n/{RECORDS_PER_BIT}"

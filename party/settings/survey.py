@@ -17,8 +17,7 @@ from party.settings.toml import BLANKS, Section, read_toml
 from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.design import Design
 from protocols.survey.responses import survey_schema
-from protocols.tables.schema import Schema
-from protocols.tables.table import Term
+from protocols.tables import Schema, Term
 
 _KEYS = (
     "kind", "theta", "prevalence", "odds", "class", "id", "keep_id", "plain", "columns", "groups", "personal", "forced",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
 from party.node.inputs import ReleasedBefore
-from party.records.changes import release_text
+from party.records.releases import release_text
 from party.settings.party import Acceptance
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.layout import Block, ScreenColumn, screen_table

@@ -12,7 +12,7 @@ from protocols.randomized_response.estimate import quantile
 from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.sample_size import SampleSize
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 
 UNBIASED = (
     "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "

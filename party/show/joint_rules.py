@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from party.association.mining import RuleThreshold, rules_of, sets_of
+from party.names import printable
 from party.show.baskets import itemset_blocks, rule_blocks, set_text
 from party.show.layout import Block
 from protocols.association.joint import JointItemsets
+from protocols.learning.naive_bayes import Model, beats_in_training, only_class
+from protocols.learning.tree import Tree
 
 _LISTED = 100
 
@@ -88,3 +91,28 @@ def numbers_text(found: JointItemsets) -> str:
     lengths = [len(each.terms) for each in found.frequent]
     told = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
     return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"
+
+
+def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
+    """Say so where a model does no better than a guess, and where it gives every record one class.
+
+    Args:
+        model: The model.
+        beats: Whether it did better on records held out; None where it was not tested, then those of training count.
+    """
+    tested = "" if beats is not None else ", even on the records that it was learned from"
+    poor = (beats_in_training(model) if beats is None else beats) is False
+    told = [f"The model is no better than always guessing the commonest class{tested}."] if poor else []
+    if (label := only_class(model)) is not None:
+        each = "Every leaf says" if isinstance(model, Tree) else "Whatever a record holds, the model says"
+        told.append(f"{each} {printable(model.schema.class_attribute.values[label])}.")
+    return told
+
+
+def worth_json(model: Model, beats: bool | None) -> dict[str, object]:
+    """Return the same for programs: whether it beats guessing on records held out, and the class that all get."""
+    label = only_class(model)
+    return {
+        "beats_guessing": beats,
+        "only_class": None if label is None else model.schema.class_attribute.values[label],
+    }

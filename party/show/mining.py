@@ -9,9 +9,9 @@ from party.models.any_file import model_json
 from party.names import printable
 from party.settings.survey import Questionnaire
 from party.show.estimates import given_lines
+from party.show.joint_rules import worth_json, worth_lines
 from party.show.reading import reading_line
 from party.show.tree import MARK
-from party.show.worth import worth_json, worth_lines
 from party.survey.disguise import DisguisedTable
 from party.survey.mining import CONFIDENCE, MinedModel, Parts
 from party.survey.table import answers_given

@@ -14,7 +14,7 @@ from party.show.tree import bayes_blocks, to_dot, tree_lines
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,119 @@
 """A run of two parties in words: who listens, what was agreed, what came of it."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from party.forecast.model import Forecast, most_counts
 from party.names import printable
 from party.node.check import Assessment, spendings
-from party.node.players import Trained
+from party.node.players import FoundRules, Trained
+from party.node.session import Report
+from party.records.run_file import TrainReport
+from party.records.tally import Revealed
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.toml import window_text
-from party.show.assessment import amount_lines, follows_lines, noise_lines
+from party.show.assessment import amount_lines, follows_lines, noise_lines, seen_json
 from party.show.costs import forecast_text, key_text
+from party.show.joint_rules import doubt_lines, numbers_text, worth_json, worth_lines
 from party.show.model import telling_lines
 from party.show.privacy_short import own_odds
-from party.show.reading import reading_line
-from party.show.run_report import revealed_by
-from party.show.worth import worth_lines
+from party.show.progress import WORDS
+from party.show.reading import reading_json, reading_line
+from party.show.tree import pure_leaves
 from protocols.learning.naive_bayes import Model, commonest_share
 from protocols.learning.tree import Tree
-from protocols.noise.accounting import Spending, TreeSpending
+from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.terms import Learner, Terms
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import training_records
+from protocols.two_party.inputs import PartyInputs, training_records
+
+
+def revealed_by(ended: Trained | FoundRules) -> Revealed:
+    """Return how many counts a run has revealed: as the ledger has it."""
+    if isinstance(ended, FoundRules):
+        found = ended.found
+        if ended.agreed.terms.hides_counts:
+            return Revealed()
+        sets = found.told + found.counted if ended.agreed.terms.counts_exactly else 0
+        return Revealed(classes=1, sets=sets)
+    outcome, terms = ended.outcome, ended.agreed.terms
+    if terms.hides_counts or terms.mines:
+        return Revealed()
+    classes, counted = outcome.model.schema.classes, outcome.smc_computations
+    return Revealed(counted, classes, outcome.exact_counts_disclosed - counted - classes)
+
+
+def rules_report(ended: FoundRules, report: Report) -> TrainReport:
+    """Return what looking for rules cost; nothing is held out, so there is no accuracy."""
+    found, terms, traffic, revealed = ended.found, ended.agreed.terms, report.traffic, revealed_by(ended)
+    return TrainReport(
+        run=ended.run,
+        method=terms.method,
+        omega=None,
+        accuracy=None,
+        correct=None,
+        records_test=0,
+        smc_computations=found.counted,
+        seconds=report.seconds,
+        bytes_sent=traffic.bytes_sent,
+        bytes_received=traffic.bytes_received,
+        round_trips=traffic.round_trips,
+        exact_counts_disclosed=revealed.counts,
+        counts_of=vars(revealed),
+        phases=_phases(report),
+        seen=seen_json(ended.seen),
+    )
+
+
+def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -> dict[str, object]:
+    """Return for programs what a run cost and gave, where its model is, its worth, what it and our copy give away."""
+    told: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None, "follows": None}
+    if isinstance(ended, Trained):
+        pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
+        told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
+        told["pure_leaves"] = None if pure is None else asdict(pure)
+        told["follows"] = None if ended.follows is None else asdict(ended.follows)
+    return {"format": "cotally-train/1", "model": str(model), **asdict(report), **told}
+
+
+def _phases(report: Report) -> dict[str, float]:
+    return {WORDS[phase]: seconds for phase, seconds in report.phases.items()}
+
+
+def _delta(trained: Trained) -> float | None:
+    terms, columns = trained.agreed.terms, len(trained.agreed.schema.attributes)
+    if terms.epsilon is None:
+        return None
+    return float(delta_of(terms.epsilon, max(columns, 2) if terms.noises_tree else 1))
+
+
+def train_report(trained: Trained, report: Report) -> TrainReport:
+    """Return what a run of training cost, as `cotally demo` and scripts read it."""
+    outcome, terms, traffic, revealed = trained.outcome, trained.agreed.terms, report.traffic, revealed_by(trained)
+    return TrainReport(
+        run=trained.run,
+        method=terms.method,
+        omega=terms.omega if terms.ranks else None,
+        accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,
+        correct=outcome.correct,
+        records_test=outcome.records_test,
+        smc_computations=outcome.smc_computations,
+        seconds=report.seconds,
+        bytes_sent=traffic.bytes_sent,
+        bytes_received=traffic.bytes_received,
+        round_trips=traffic.round_trips,
+        exact_counts_disclosed=revealed.counts,
+        counts_of=vars(revealed),
+        phases=_phases(report),
+        noise=None if terms.epsilon is None else str(terms.epsilon),
+        delta=_delta(trained),
+        seen=seen_json(trained.seen),
+    )
+
 
 _LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}
 
@@ -148,3 +237,32 @@ def _counts(trained: Trained) -> list[str]:
     sizes = [attribute.size for attribute in agreed.schema.attributes], agreed.schema.classes, outcome.records_train
     forecast = Assessment(agreed.terms, most_counts(*sizes, agreed.terms), likely=None)
     return list(amount_lines(forecast, revealed_by(trained)))
+
+
+def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
+    """Say what came of a run whose itemsets were written there, and what both sides have told for them."""
+    found, terms = ended.found, ended.agreed.terms
+    digest = found.itemsets.digest().hex()[:16]
+    yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
+    yield from doubt_lines(found.itemsets)
+    if terms.counts_exactly:
+        most = terms.rules.most_told if terms.rules else 0
+        yield from amount_lines(Assessment(terms, most, likely=None), revealed_by(ended))
+        if terms.hides_counts:
+            rules = "" if found.itemsets.reached is None else ", and rules of them,"
+            yield f"{found.counted:,} sets with items of both{rules} were asked about"
+        else:
+            yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
+    if found.withheld:
+        yield (
+            f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "
+            f"min_leaf = {terms.min_leaf} records, of whom too much would be told"
+        )
+    listing = (
+        f"`cotally rules {model}` lists the rules"
+        if found.itemsets.has_counts or found.itemsets.reached is not None
+        else f"`cotally show {model}` lists them"
+    )
+    yield f"Wrote {model}: {listing}"
+    if found.key is not None:
+        yield key_text(found.key)

@@ -18,7 +18,7 @@ from party.names import printable
 from party.show.layout import Block, ScreenColumn, screen_table
 from protocols.learning.naive_bayes import Model, NaiveBayes
 from protocols.learning.tree import Leaf, Node, Split, Tree
-from protocols.tables.table import ROOT, Expression, Floats
+from protocols.tables import ROOT, Expression, Floats
 from protocols.terms import Growth, Impurity, Terms
 
 MARK = "(?)"

@@ -22,7 +22,7 @@ from protocols.privacy.attack import Disclosure, disclosure, read_rows
 from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomness import canonical, keyed_digest
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,7 +26,7 @@ from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
 from protocols.survey.inference import AfterMining, RuleSet, inference_rules, privacy_after_mining
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 
 _WORD = r"""(?:("[^"]*(?:""[^"]*)*")|('[^']*(?:''[^']*)*')|([^\s"'=]+))"""
 _TERM = re.compile(rf"\s*{_WORD}\s*=\s*{_WORD}(\s+and\s+|\s*\Z)")

@@ -16,7 +16,7 @@ from protocols.randomness import public_order
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.pooled import PooledResponses, Survey
 from protocols.survey.responses import Responses
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 from protocols.terms import PRUNING_SHARE, TO_THE_END, Growth
 
 CONFIDENCE = 0.95

@@ -23,7 +23,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.mining import learn_naive_bayes
 from protocols.survey.pooled import Survey
 from protocols.survey.responses import Responses
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 SURE = 2.0  # standard errors by which rows must look clear or disguised to be taken as that
 IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 10^9 values

@@ -16,7 +16,7 @@ from party.errors import ConfigError, DataError
 from party.settings.survey import Questionnaire
 from party.survey.signal import check_origin
 from protocols.survey.responses import Responses
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 
 class DataFrameLike(Protocol):

@@ -7,8 +7,19 @@ from typing import Final
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
-from protocols.rule_terms import RuleMetric, RuleTerms
-from protocols.terms import ALL, MOST_DIGITS, Counting, Impurity, Learner, Method, Reveal, TermError, Terms
+from protocols.terms import (
+    ALL,
+    MOST_DIGITS,
+    Counting,
+    Impurity,
+    Learner,
+    Method,
+    Reveal,
+    RuleMetric,
+    RuleTerms,
+    TermError,
+    Terms,
+)
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0

@@ -21,9 +21,8 @@ from protocols.association.own_sets import TermSet
 from protocols.association.rules import MinedRules, RuleEstimate, Supports
 from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
-from protocols.rule_terms import RuleMetric
-from protocols.tables.schema import Attribute, Schema
-from protocols.tables.table import Term
+from protocols.tables import Attribute, Schema, Term
+from protocols.terms import RuleMetric
 
 MOST_RULES: Final = 1 << 20
 

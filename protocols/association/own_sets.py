@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.tables.table import Codes, Term
+from protocols.tables import Codes, Term
 
 TermSet = tuple[Term, ...]
 """Items by rising columns, one per column."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomness import Randomness
-from protocols.tables.table import Index
+from protocols.tables import Index
 from protocols.work import PageEncryptor
 
 Values = TypeVar("Values", bound=Sized)

@@ -21,8 +21,7 @@ from protocols.counts import Answer, CountTable, Query, shaped
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises
 from protocols.randomized_response.moments import error_bound
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Expression
+from protocols.tables import ROOT, Expression, Schema
 
 _SLACK = 1e-6
 

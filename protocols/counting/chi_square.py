@@ -24,8 +24,7 @@ import numpy as np
 from protocols.counting.rows import View
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
-from protocols.tables.schema import Schema
-from protocols.tables.table import Floats, Index
+from protocols.tables import Floats, Index, Schema
 
 FALSE_ALARM = 1e-6
 """Of all bounds of a run together."""

@@ -25,8 +25,7 @@ from protocols.counts import Answer, Correct, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Codes, Expression, Index, Term
+from protocols.tables import ROOT, Codes, Expression, Index, Schema, Term
 from protocols.work import PageEncryptor
 
 

@@ -15,7 +15,7 @@ from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, G
 from protocols.counting.rows import View, expand, split_by_value
 from protocols.counts import Classifier
 from protocols.errors import InputError
-from protocols.tables.table import Expression, Floats, Index
+from protocols.tables import Expression, Floats, Index
 
 _BLOCK = 1 << 20
 

@@ -32,8 +32,7 @@ from protocols.counting.rows import split_by_value
 from protocols.counts import Classifier
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes, Expression, Floats, Index
+from protocols.tables import Codes, Expression, Floats, Index, Schema
 
 MAX_PRODUCTS = 1 << 36
 """Multiplications of weights by cells, of all records together: some ten seconds."""

@@ -33,8 +33,7 @@ from protocols.counts import (
 )
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Codes, Expression, Floats, Index
+from protocols.tables import ROOT, Codes, Expression, Floats, Index, Schema
 
 MAX_ROWS = 1 << 26
 """Of one node, about 24 bytes each."""

@@ -28,8 +28,7 @@ from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_pr
 from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.randomness import Randomness
 from protocols.role import Role, receive
-from protocols.tables.schema import Schema
-from protocols.tables.table import AnyOf, Codes, Expression, Term
+from protocols.tables import AnyOf, Codes, Expression, Schema, Term
 from protocols.work import AT_HOME, Places
 
 MOST_TRANSFERS = 1 << 24

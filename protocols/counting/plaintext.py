@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from protocols.counting.rows import rows_by_node, tally
 from protocols.counts import Answer, Correct, CountTable, Estimates, Learned, Query, positive_part, stacks
 from protocols.role import Role
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes, Floats
+from protocols.tables import Codes, Floats, Schema
 
 
 class PlaintextEngine:

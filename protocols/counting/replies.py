@@ -17,7 +17,7 @@ from protocols.messages import ExactCounts, PackedCounts
 from protocols.noise.both import EXACT, Noises
 from protocols.randomness import Randomness
 from protocols.role import Message, Note, Role, Send, receive
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 
 REPLY_PAGE_BYTES = 1 << 20
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from protocols.counts import Answer, Query
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Codes, Expression, Index
+from protocols.tables import ROOT, Codes, Expression, Index, Schema
 
 _Rows = TypeVar("_Rows", bound=Sized)
 _Joined = TypeVar("_Joined")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import GRAIN, NaiveBayes, grains
-from protocols.tables.table import Floats, Index, Rows
+from protocols.tables import Floats, Index, Rows
 
 _FARTHEST: Final = 16 * GRAIN
 """How far one class leads by one column at most, if no chance is below e**-16."""

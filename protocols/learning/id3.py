@@ -20,13 +20,11 @@ from dataclasses import dataclass
 
 from protocols.counts import Answer, Counts
 from protocols.errors import InputError
-from protocols.learning.limits import OpenNode, is_small
-from protocols.learning.merit import CANNOT, merits
+from protocols.learning.merit import CANNOT, OpenNode, is_small, merits
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.role import Phase, Progress, Role, as_part
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Expression
+from protocols.tables import ROOT, Expression, Schema
 from protocols.terms import ALL, TO_THE_END, WINDOWS, Growth, Window, is_window
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from protocols.counts import positive_part
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Split, Tree
-from protocols.tables.table import Floats
+from protocols.tables import Floats
 from protocols.terms import Impurity
 
 TIE = 1e-9

@@ -18,8 +18,7 @@ from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree, majority
 from protocols.randomness import canonical
 from protocols.role import Role
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Expression, Floats, Rows
+from protocols.tables import ROOT, Expression, Floats, Rows, Schema
 
 GRAIN: Final = 1 << 16
 """Classes are compared by logarithms in whole parts of this many, whose sums are the same in any order, and exact."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protocols.counts import Estimates, Query
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 
 Columns = frozenset[int]
 Rounding = Callable[[Columns], float]

@@ -17,7 +17,7 @@ from protocols.counts import Estimates, Query
 from protocols.learning.merit import CANNOT, estimated_merits
 from protocols.learning.whole import Whole
 from protocols.role import Role
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 from protocols.terms import Growth
 
 GAIN_BITS: Final = 20

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.learning.tree import Leaf, Node, Tree, label_of_node, shares_of
-from protocols.tables.table import Rows
+from protocols.tables import Rows
 
 _START = -1
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from protocols.counts import Claims
 from protocols.errors import InputError
 from protocols.randomness import canonical
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Expression, Rows, Term
+from protocols.tables import ROOT, Expression, Rows, Schema, Term
 from protocols.terms import TO_THE_END, Growth
 
 Folded = TypeVar("Folded")

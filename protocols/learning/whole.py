@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protocols.errors import InputError
-from protocols.tables.table import Floats
+from protocols.tables import Floats
 from protocols.terms import Impurity
 
 Whole = NDArray[np.int64]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from protocols.noise.geometric import CUT_BITS, Geometric, OneSided
-from protocols.tables.schema import Schema
+from protocols.tables import Schema
 from protocols.terms import ALL, Window
 
 

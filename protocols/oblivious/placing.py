@@ -17,7 +17,7 @@ import numpy as np
 
 from protocols.errors import InputError
 from protocols.oblivious.aes import WORD, Blocks, Uint64s
-from protocols.tables.table import Index
+from protocols.tables import Index
 
 WAYS: Final = 3
 LEAST_PLACES: Final = 4096

@@ -34,7 +34,7 @@ from protocols.oblivious.placing import EMPTY, WAYS
 from protocols.oblivious.session import Transfers
 from protocols.randomness import Randomness, canonical
 from protocols.role import Phase, Progress, Role, Send, receive
-from protocols.tables.table import Index
+from protocols.tables import Index
 
 CODE_BITS: Final = 448
 VALUE_BYTES: Final = 24

@@ -26,7 +26,7 @@ from protocols.oblivious.aes import WORD, Bytes, Uint64s, stream
 from protocols.oblivious.placing import WAYS
 from protocols.randomness import Randomness
 from protocols.role import Phase, Progress, Role, Send, receive
-from protocols.tables.table import Index
+from protocols.tables import Index
 
 NUMBER_BYTES: Final = 5
 NUMBER_BITS: Final = 8 * NUMBER_BYTES

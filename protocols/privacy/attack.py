@@ -38,7 +38,7 @@ from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Design, Draw
 from protocols.randomized_response.likelihood import most_likely
 from protocols.randomized_response.mixed import one_coin_each
-from protocols.tables.table import NO_ANSWER, Codes, Floats, Index
+from protocols.tables import NO_ANSWER, Codes, Floats, Index
 
 STEPS = (0, 10, 30, 100)
 WORK = 1 << 20

@@ -34,7 +34,7 @@ from protocols.errors import InputError
 from protocols.privacy.chernoff import DEFAULT_GOAL, Goal, alarm_bound, trials_needed
 from protocols.privacy.entry import column_transition
 from protocols.randomized_response.design import Design, Draw, Matrix, cells
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 MAX_MARGIN_CELLS = 256
 MAX_PAIRS = 300  # per group; more take minutes

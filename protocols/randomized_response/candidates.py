@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.tables.table import Codes, Index
+from protocols.tables import Codes, Index
 
 
 @dataclass(frozen=True, eq=False, repr=False)

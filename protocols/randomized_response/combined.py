@@ -28,7 +28,7 @@ import numpy as np
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, quantile, record_factors
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 Number = TypeVar("Number", Fraction, float)
 

@@ -35,7 +35,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.design import Draw, Kind
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 
 @dataclass(frozen=True)

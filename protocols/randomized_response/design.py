@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 MAX_DENOMINATOR = 10**9
 

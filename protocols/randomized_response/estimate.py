@@ -16,7 +16,7 @@ import numpy as np
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Factors
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 _LARGEST_FACTOR = 10**100  # its square times any number of records is still a float
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.tables.table import NO_ANSWER, Codes, Floats
+from protocols.tables import NO_ANSWER, Codes, Floats
 
 MAX_LIKELIHOOD_CELLS = 2**16
 MAX_GROUP_CELLS = 2**10

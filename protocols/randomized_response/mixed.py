@@ -11,7 +11,7 @@ from typing import Self
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates
 from protocols.randomized_response.design import Design, Draw, Factors, Matrix, Moments, OneKind
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.estimate import record_factors
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 
 
 @dataclass(frozen=True)

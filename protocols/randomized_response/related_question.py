@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Draw, Factors, Kind, Matrix, Moments, OneKind, cells
-from protocols.tables.table import Codes, Expression, Index
+from protocols.tables import Codes, Expression, Index
 
 MAX_ORDER = 64
 

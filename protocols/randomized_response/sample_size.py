@@ -22,7 +22,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Moments
 from protocols.randomized_response.estimate import quantile
 from protocols.randomized_response.moments import UNTOUCHED, one_false
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Term
 
 MAX_KINDS = 2**14
 

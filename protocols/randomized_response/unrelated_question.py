@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import MAX_DENOMINATOR, Draw, Factors, Kind, Matrix, Moments, OneKind, cells
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 
 @dataclass(frozen=True)

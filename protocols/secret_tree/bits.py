@@ -13,8 +13,7 @@ from math import comb
 from typing import Self
 
 from protocols.learning.tree import Leaf, Node, Split, Tree
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Expression
+from protocols.tables import ROOT, Expression, Schema
 from protocols.terms import ALL, Terms, Window
 
 _STEPS = 64  # of a bit

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from protocols.learning.tree import Leaf, Tree
 from protocols.secret_tree.bits import Allowance
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 Records = NDArray[np.bool_]
 

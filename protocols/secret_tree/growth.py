@@ -29,7 +29,7 @@ from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.learning.whole import GINI_BITS, Gini
 from protocols.noise.accounting import TreeSpending
-from protocols.noise.own import TreeNoise
+from protocols.noise.both import TreeNoise
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import (
@@ -48,8 +48,7 @@ from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import window_wires
 from protocols.secret_tree.worth import worth_by
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Schema, Term
 from protocols.terms import ALL, Growth, Impurity
 
 Tables = Mapping[int, Uint64s]

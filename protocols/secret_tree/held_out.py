@@ -27,7 +27,7 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.role import Note, Role, exchange
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.table import Term
+from protocols.tables import Term
 
 
 def noise_of_scores(epsilon: Fraction) -> Geometric:

@@ -16,7 +16,7 @@ from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, wires_of
 from protocols.role import Fact, Note, Role
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 
 
 class OpenedKind(StrEnum):

@@ -25,7 +25,7 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.oblivious.products import BitsAsNumbers, BlockShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import TREE_DEPTH, Transfers
 from protocols.role import Role
-from protocols.tables.table import ROOT, Codes, Expression
+from protocols.tables import ROOT, Codes, Expression
 
 
 class SharedCounts:

@@ -27,7 +27,7 @@ from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, as_numbers, bits_of_lanes, filled, modulus_mask, wires_of
 from protocols.role import Note, Role
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 from protocols.terms import Growth
 
 

@@ -15,10 +15,9 @@ from protocols.counting.rows import View, make_view, peer_columns, view_of_copie
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone
-from protocols.rule_terms import RuleTerms
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Attribute, Codes, Expression, Schema, joint_schema
+from protocols.terms import RuleTerms
 from protocols.two_party.itemset_search import Evidence, JointSearch
 
 SIDES = ("alice", "bob")

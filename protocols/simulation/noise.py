@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
+from protocols.counting.kept import RefinedCounts
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.refined import RefinedCounts
 from protocols.counts import Answer, Correct, CountTable, Learned, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
@@ -23,8 +23,7 @@ from protocols.noise.accounting import Spending, TreeSpending, most_changes
 from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.role import Role, run_alone
 from protocols.simulation.two_party import HoldOut
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Codes, Expression
+from protocols.tables import ROOT, Codes, Expression, Schema
 from protocols.terms import ALL, Growth
 
 

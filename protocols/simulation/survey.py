@@ -15,7 +15,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import HoldOut, accuracy, bulk_draw, random_groups
 from protocols.survey.mining import grow_tree, learn_naive_bayes
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.table import Table
+from protocols.tables import Table
 
 
 def random_hold_out(table: Table, test: Fraction, generator: np.random.Generator) -> HoldOut:

@@ -23,8 +23,7 @@ from protocols.learning.whole import Whole
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Codes, Expression, Table
+from protocols.tables import Attribute, Codes, Expression, Schema, Table, joint_schema
 from protocols.terms import ALL, TO_THE_END, Growth, Method, Window
 
 

@@ -27,7 +27,7 @@ from protocols.privacy.single_entry import (
 )
 from protocols.randomized_response.design import Design
 from protocols.survey.itemsets import column_items
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from protocols.association.rules import MinedRules, RuleEstimate, Supports, conf
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_of, record_factors
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 
 MAX_CANDIDATE_SETS = 100_000
 

@@ -33,7 +33,7 @@ from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
 from protocols.role import run_alone
 from protocols.survey.pooled import Survey
-from protocols.tables.table import ROOT, Expression, Floats
+from protocols.tables import ROOT, Expression, Floats
 from protocols.terms import ALL, TO_THE_END, Growth, Impurity
 
 

@@ -14,8 +14,7 @@ from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, 
 from protocols.errors import InputError
 from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
 from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes, Expression, Floats
+from protocols.tables import Codes, Expression, Floats, Schema
 
 
 @dataclass(frozen=True, eq=False, repr=False)

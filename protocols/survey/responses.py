@@ -14,8 +14,7 @@ from protocols.counts import Additions, Classifier, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, estimate_count
-from protocols.tables.schema import Attribute, MissingCells, Schema
-from protocols.tables.table import NO_ANSWER, Codes, Expression
+from protocols.tables import NO_ANSWER, Attribute, Codes, Expression, MissingCells, Schema
 
 SOURCE = "survey"
 

@@ -23,13 +23,10 @@ from protocols.messages import Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
-from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Attribute, MissingCells, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Impurity, Terms
-from protocols.two_party.equality import CLASSES, IDS, compare_on_record
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.people import as_spelt, as_written, tell_difference
-from protocols.two_party.split import held_out_records, split_records, training_records
+from protocols.tables import Attribute, MissingCells, Schema, joint_schema
+from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Terms
+from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
+from protocols.two_party.inputs import PartyInputs, held_out_records, split_records, training_records
 
 VERSION = "cotally/3"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst

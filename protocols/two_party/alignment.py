@@ -42,11 +42,20 @@ from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
-from protocols.tables.table import Index
+from protocols.tables import Index
 from protocols.two_party.agreement import Objection, settle
-from protocols.two_party.equality import IDS, SPELLINGS, compare, compare_on_record
+from protocols.two_party.equality import (
+    IDS,
+    SPELLINGS,
+    alike_by,
+    as_written,
+    compare,
+    compare_on_record,
+    form_text,
+    list_commitment,
+    list_spellings,
+)
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.people import alike_by, as_written, form_text, list_commitment, list_spellings
 
 SHOWN: Final = slice(0, 10)
 """Which bytes of a value are shown: two of 10^12 pairs are equal by chance once in 10^12 runs."""

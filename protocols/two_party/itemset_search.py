@@ -27,9 +27,8 @@ from protocols.counting.rows import View
 from protocols.errors import DeviationError, InputError
 from protocols.randomized_response.estimate import estimate_count, quantile
 from protocols.role import Phase, Progress, Role
-from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Schema
-from protocols.tables.table import Expression
+from protocols.tables import Expression, Schema
+from protocols.terms import RuleTerms
 
 CERTAINTY: Final = 0.99
 """How sure an estimate must be to be left uncounted."""

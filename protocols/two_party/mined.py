@@ -24,8 +24,7 @@ from protocols.learning.tree import Leaf, Node, Split, Tree, label_of_node, plan
 from protocols.messages import SentTree
 from protocols.role import Note, Role, Send, receive
 from protocols.secret_tree.bits import Allowance
-from protocols.tables.schema import Schema
-from protocols.tables.table import Expression
+from protocols.tables import Expression, Schema
 from protocols.terms import ALL, Growth
 
 _TOO_WIDE = "the mined tree has more splits on a level than records: set min_leaf, or a max_depth, in the job"

@@ -1,11 +1,10 @@
 """The noise of a run, from what both parties know when they have agreed (DESIGN 14, "Noise")."""
 
 from protocols.noise.accounting import Spending, most_changes
-from protocols.noise.both import BothNoises
-from protocols.noise.own import KeyedNoise, OwnNoise, TreeNoise
+from protocols.noise.both import BothNoises, KeyedNoise, OwnNoise, TreeNoise
 from protocols.randomness import canonical, keyed_digest
 from protocols.secret_tree.growth import tree_spending
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables import Attribute, Schema
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 

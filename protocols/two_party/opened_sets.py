@@ -28,11 +28,10 @@ from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, filled, modulus_mask, products, summand_bits, wires_of
 from protocols.role import Phase, Progress, Role
-from protocols.rule_terms import RuleMetric, RuleTerms
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Expression
+from protocols.tables import Attribute, Expression
+from protocols.terms import RuleMetric, RuleTerms
 
 _AT_ONCE = 256
 """Sets that are counted together: the keys of their transfers are kept meanwhile."""

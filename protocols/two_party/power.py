@@ -12,12 +12,10 @@ from protocols.counting.rows import make_view, peer_columns
 from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.moments import error_bound
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import ROOT, Codes
+from protocols.tables import ROOT, Attribute, Codes, Schema, joint_schema
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import training_records
+from protocols.two_party.inputs import PartyInputs, training_records
 
 ROOT_TERMS = 2
 """A count of the root is of one value and one class."""

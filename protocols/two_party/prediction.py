@@ -28,11 +28,10 @@ from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import keyed_digest
 from protocols.role import Note, Role, Send, exchange, receive
-from protocols.tables.table import Index, Rows
+from protocols.tables import Index, Rows
 from protocols.two_party.agreement import Objection, settle
-from protocols.two_party.equality import IDS, compare_on_record
+from protocols.two_party.equality import IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.ways import ModelWay, way_of
 
 MOST_ROWS: Final = 1 << 18

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
-from protocols.counting.kept import KeptCounts
-from protocols.counting.refined import RefinedCounts
+from protocols.counting.kept import KeptCounts, RefinedCounts
 from protocols.counting.rows import View
 from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
@@ -33,27 +32,29 @@ from protocols.role import Kept, Role
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT
 from protocols.terms import ALL, Learner
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.class_first import (
+from protocols.two_party.copies import (
     ClassTally,
+    Copies,
+    CopyJudge,
     Leaving,
     PutOnRecord,
+    accept_copy,
+    confirm_same_model,
+    exchange_copies,
     judge_class,
     keep_no_record,
+    keep_nothing,
     share_class_counts,
 )
-from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
-from protocols.two_party.held_out import split_of
-from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.held_out import grow_secretly, split_of
+from protocols.two_party.inputs import PartyInputs, split_records
+from protocols.two_party.memory import Resumed, resume
 from protocols.two_party.mined import estimated_correct, mine, receive_mined
 from protocols.two_party.noise import noises_of
-from protocols.two_party.resume import Resumed, resume
-from protocols.two_party.same_model import confirm_same_model, keep_nothing
-from protocols.two_party.secret import grow_secretly
 from protocols.two_party.secure import SecureCounting, SharedKey
-from protocols.two_party.split import split_records
 
 
 @dataclass(frozen=True)

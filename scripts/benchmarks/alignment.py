@@ -17,8 +17,7 @@ from party.wire.codec import encode
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.role import Transcript, run_pair
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Table
+from protocols.tables import Attribute, Table
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets

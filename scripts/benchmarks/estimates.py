@@ -21,7 +21,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT
 
 ATTRIBUTES = 16
 PASSES = 10.0

@@ -19,8 +19,7 @@ from protocols.learning.naive_bayes import Model, NaiveBayes
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.role import Transcript, run_pair
-from protocols.tables.schema import Attribute, Schema
-from protocols.tables.table import Table
+from protocols.tables import Attribute, Schema, Table
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.prediction import PredictionRun, SharedRows, predict_together
 

@@ -19,10 +19,9 @@ from _lab import make_parser, publish, say
 from phe.paillier import generate_paillier_keypair
 
 from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
-from protocols.ciphers.paillier.ciphertext import read_page, write_page
 from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.keys import PrivateKey
-from protocols.ciphers.paillier.packing import pack_counts
+from protocols.ciphers.paillier.packing import pack_counts, read_page, write_page
 
 KEY_BITS = (2048, 3072)
 PAGE = 1024

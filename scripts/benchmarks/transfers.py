@@ -32,7 +32,7 @@ from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.role import Message, Receive, Role, Send, T, Transcript, run_alone, run_pair
-from protocols.tables.schema import Attribute, joint_schema
+from protocols.tables import Attribute, joint_schema
 from protocols.terms import ALL
 from protocols.work import INLINE, Workers
 

@@ -7,8 +7,7 @@ from _adult import ORDER
 
 from party.data import ColumnTreatment
 from party.datasets.included import load, load_table
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Table
+from protocols.tables import Attribute, Table
 
 BY_CODES = "adult by codes"
 RECORDS = {"adult": 10_000, BY_CODES: 10_000, "mushroom": 8_124, "tic-tac-toe": 958, "breast-cancer": 699, "votes": 435}

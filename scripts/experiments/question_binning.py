@@ -21,7 +21,7 @@ from protocols.simulation.survey import (
     tree_accuracy,
     unrelated_question,
 )
-from protocols.tables.table import Table
+from protocols.tables import Table
 
 BINS = {"middle of the range": "median-of-range", "median of the records": "quantiles:2"}
 CODES, SEVERAL, QUANTILES = "middle of the codes", "several values", 10

@@ -30,7 +30,7 @@ from protocols.simulation.two_party import (
     grow_plain,
     random_split,
 )
-from protocols.tables.table import Expression, Table
+from protocols.tables import Expression, Table
 
 THETA, GROUPS_PER_PARTY = "0.45", 2
 WINDOWS = (2, 3, 4)

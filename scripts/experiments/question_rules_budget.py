@@ -20,11 +20,10 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.rule_terms import MOST_SETS, RuleTerms
 from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.simulation.two_party import random_groups
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Codes
+from protocols.tables import Attribute, Codes
+from protocols.terms import MOST_SETS, RuleTerms
 
 SUPPORTS = {"mushroom": "2/5", "adult": "2/5", "made baskets": "1/100"}
 ITEMS, MADE = 60, 30_000

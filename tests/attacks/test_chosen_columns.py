@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from protocols.messages import DisguisedPage, ExactCounts
 from protocols.randomized_response.related_question import disguise
 from protocols.role import Transcript
-from protocols.tables.table import Codes, Table
+from protocols.tables import Codes, Table
 from protocols.terms import ALL, Learner
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import PartyInputs, split_records
 from tests.support.curious import Guarded, Told, assert_built, assert_refused, listening
 from tests.support.parties import Case, make_local, make_terms, play
 

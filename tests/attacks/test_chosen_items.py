@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.role import run_pair
-from protocols.rule_terms import RuleTerms
-from protocols.tables.table import Codes, Expression, Term
-from protocols.terms import Method, Reveal
+from protocols.tables import Codes, Expression, Term
+from protocols.terms import Method, Reveal, RuleTerms
 from tests.support.joint_itemsets import RuleCase, rule_terms
 
 RULES = RuleTerms(Fraction(1, 8), 2, 10_000, absent=("v0",))

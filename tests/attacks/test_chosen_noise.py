@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from protocols.noise.accounting import Spending
-from protocols.noise.own import OwnNoise
-from protocols.tables.table import ROOT, Table
+from protocols.noise.both import OwnNoise
+from protocols.tables import ROOT, Table
 from protocols.terms import Impurity, Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.curious import Guarded, assert_built, assert_refused, listening

@@ -30,11 +30,10 @@ from protocols.randomized_response.coins import compared_draw, default_groups
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.role import Role
-from protocols.rule_terms import RuleTerms
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables.table import Codes, Expression, Floats, Term
-from protocols.terms import ALL, Method
-from protocols.two_party.limits import USUAL_LIMITS
+from protocols.tables import Codes, Expression, Floats, Term
+from protocols.terms import ALL, Method, RuleTerms
+from protocols.two_party.inputs import USUAL_LIMITS
 from tests.support.curious import Guarded, Told, assert_built, listening
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.parties import Case, make_terms

@@ -19,8 +19,7 @@ from protocols.errors import PeerError
 from protocols.messages import HiddenContents, JointDigests
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Role, Send, receive
-from protocols.two_party.equality import compare, hidden_content, times
-from protocols.two_party.people import as_written
+from protocols.two_party.equality import as_written, compare, hidden_content, times
 from tests.party.keys.test_pairing import BOB, MALLORY, der
 from tests.support.duel import duel
 from tests.support.lists import NONCES, listing, numbered

@@ -20,13 +20,12 @@ from party.node.aligning import ListRules
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
 from party.settings.ids import AlignmentBounds
-from party.show.run_report import train_report
+from party.show.training import train_report
 from protocols.randomness import keyed_digest
 from protocols.terms import Method
 from protocols.two_party import alignment
 from protocols.two_party.alignment import align
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import PartyInputs, split_records
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Judge, listing, noting, numbered
 from tests.support.parties import Case, plain_id3

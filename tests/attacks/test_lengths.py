@@ -13,9 +13,8 @@ from party.wire.v1 import node_pb2 as wire
 from protocols.learning.tree import Split
 from protocols.messages import ClassCounts, ExactCounts, SetCounts
 from protocols.role import Message, Transcript
-from protocols.rule_terms import RuleTerms
-from protocols.tables.table import Codes
-from protocols.terms import Learner, Method
+from protocols.tables import Codes
+from protocols.terms import Learner, Method, RuleTerms
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.parties import Case, make_terms, play
 

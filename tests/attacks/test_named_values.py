@@ -16,8 +16,7 @@ import pytest
 from party.data import ColumnTreatment, read_share
 from party.data.bins import SMALLEST_VALUE
 from protocols.messages import Share
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.limits import USUAL_LIMITS
+from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs
 from tests.support.curious import Guarded, assert_built
 from tests.support.parties import Case, make_local, make_terms
 

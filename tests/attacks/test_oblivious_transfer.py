@@ -34,7 +34,7 @@ from protocols.oblivious.products import GivenNumbers, bits_as_numbers
 from protocols.oblivious.session import Transfers
 from protocols.oblivious.triples import Triples
 from protocols.role import Role, Transcript, run_pair
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables import Attribute, Schema
 from protocols.two_party import ways
 from protocols.two_party.ways import BayesWay, TreeWay
 from tests.protocols.ciphers.paillier.chance import Chance

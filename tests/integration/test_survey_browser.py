@@ -23,7 +23,7 @@ from protocols.privacy.chernoff import Goal
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from tests.support.browser import Recorder, chromium, everything_kept, let_fall, load, recording
 from tests.support.collecting import BROWSER_DESIGNS, collector, survey_with_links
 

@@ -21,7 +21,7 @@ from party.survey.web.store import AnswerStore, BitCount, code_digest
 from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.survey.responses import survey_schema
-from protocols.tables.schema import Schema
+from protocols.tables import Schema
 from tests.support.browser import Recorder, chromium, everything_kept, recording
 from tests.support.collecting import ROUND_TWO, TESTABLE, add_links, collector, write_survey_files
 from tests.support.processes import cotally_here

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from party.cli import train
-from party.forecast.calibration import TransferSpeed
-from party.forecast.model import ByTransfers, Line, Sizes, forecast, most_counts
+from party.forecast.model import ByTransfers, Line, Sizes, TransferSpeed, forecast, most_counts
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
 from party.node.check import Assessment
@@ -21,7 +20,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.assessment import amount_lines
 from party.show.costs import forecast_text
-from party.show.worth import worth_lines
+from party.show.joint_rules import worth_lines
 from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 

@@ -9,7 +9,7 @@ from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.errors import DeviationError
 from protocols.messages import KeptParts, LostAnswers
 from protocols.role import Part, Role, Save, Send, receive, run_alone, run_pair
-from protocols.two_party.resume import resume
+from protocols.two_party.memory import resume
 from tests.support.duel import duel
 
 FIRST, SECOND = (3.0, 5.0), (-1.0, 2.0**52)

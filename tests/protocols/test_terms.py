@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from protocols.errors import InputError
-from protocols.rule_terms import RuleTerms
 from protocols.terms import (
     ALL,
     EVERYONE,
@@ -22,6 +21,7 @@ from protocols.terms import (
     Learner,
     Method,
     Reveal,
+    RuleTerms,
     TermError,
     Terms,
     is_window,

@@ -8,8 +8,18 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleMetric, RuleTerms
-from protocols.terms import MODEL_BYTES, Growth, Learner, Method, TermError, Terms
+from protocols.terms import (
+    MODEL_BYTES,
+    MOST_LENGTH,
+    MOST_SETS,
+    Growth,
+    Learner,
+    Method,
+    RuleMetric,
+    RuleTerms,
+    TermError,
+    Terms,
+)
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import make_terms
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from protocols.errors import InputError
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from protocols.terms import Terms
 from tests.support.parties import Case, make_local, make_terms
 

@@ -24,11 +24,10 @@ from protocols.errors import DisagreementError
 from protocols.jobs import Train
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, OpenedPage, PackedCounts, SentTree
 from protocols.role import Role
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 from protocols.terms import Terms
 from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.limits import USUAL_LIMITS, Limits
+from protocols.two_party.inputs import USUAL_LIMITS, Limits, PartyInputs
 from protocols.two_party.training import Outcome, run
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms

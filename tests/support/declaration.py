@@ -9,7 +9,7 @@ import numpy as np
 
 from protocols.randomized_response.design import Design, Matrix, cells
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 
 def joint_transition(design: Design, columns: Sequence[int]) -> Matrix:

@@ -14,7 +14,7 @@ from protocols.randomized_response.design import Design, OneKind
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 from tests.support.questions import QUESTIONS, Answers, question_answers
 
 DESIGNS: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]] = {

@@ -14,12 +14,11 @@ from party.models.any_file import KeptResult, model_json, write_model
 from party.node.players import FoundRules
 from party.records.run_file import read_train_report, write_train_report
 from party.show.page.run_page import Finished
-from party.show.run_report import rules_report, train_report
+from party.show.training import rules_report, train_report
 from protocols.association.joint import JointItemsets
 from protocols.learning.tree import Tree
-from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Learner, Method, Terms
+from protocols.tables import Attribute, Schema
+from protocols.terms import Learner, Method, RuleTerms, Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained

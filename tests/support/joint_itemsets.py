@@ -12,10 +12,8 @@ from protocols.association.own_sets import TermSet
 from protocols.jobs import Train
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
-from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Codes, Table, Term
-from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, Terms
+from protocols.tables import Attribute, Codes, Table, Term
+from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, RuleTerms, Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets

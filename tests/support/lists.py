@@ -10,8 +10,7 @@ import numpy as np
 from protocols.facts import AlignmentFact
 from protocols.identifiers import USUAL_FORM, IdForm
 from protocols.role import Message, Note, Role, Transcript, run_pair
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Table
+from protocols.tables import Attribute, Table
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets

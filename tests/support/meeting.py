@@ -9,8 +9,7 @@ import numpy as np
 from protocols.errors import DisagreementError
 from protocols.messages import Greeting
 from protocols.role import Message
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Table
+from protocols.tables import Attribute, Table
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Judge, Objection, Policy, accept_any
 from protocols.two_party.copies import CopyJudge, accept_copy

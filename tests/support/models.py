@@ -7,8 +7,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.role import run_alone
-from protocols.tables.schema import Attribute, MissingCells, Schema
-from protocols.tables.table import Codes
+from protocols.tables import Attribute, Codes, MissingCells, Schema
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 EXACT = st.integers(0, 10**6).map(float)

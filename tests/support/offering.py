@@ -21,7 +21,7 @@ from protocols.jobs import Job, Predict, PredictionTerms, Receiver
 from protocols.learning.naive_bayes import Model, bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables import Attribute, Schema
 from protocols.terms import Terms
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels

@@ -18,14 +18,11 @@ from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import Ranking
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_alone, run_pair
-from protocols.tables.schema import Attribute, joint_schema
-from protocols.tables.table import Codes, Table
+from protocols.tables import Attribute, Codes, Table, joint_schema
 from protocols.terms import ALL, Counting, Method, Reveal, TermError, Terms
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge, accept_copy
-from protocols.two_party.inputs import PartyInputs, Secrets
-from protocols.two_party.limits import Limits
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import Limits, PartyInputs, Secrets, split_records
 from protocols.two_party.training import Outcome, run
 
 TEST_BITS = 256

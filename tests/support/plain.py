@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from protocols.counts import Answer, Correct, CountEngine, Predictor, Query
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.role import Role
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Expression
+from protocols.tables import Attribute, Expression, Schema, joint_schema
 
 
 def schema_of(sizes: Sequence[int], classes: int, alice: int = 0) -> Schema:

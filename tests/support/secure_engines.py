@@ -21,8 +21,7 @@ from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderRepli
 from protocols.counts import Answer, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Role, run_alone
-from protocols.tables.schema import Schema
-from protocols.tables.table import ROOT, Codes, Expression, Term
+from protocols.tables import ROOT, Codes, Expression, Schema, Term
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import key_holder

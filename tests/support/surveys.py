@@ -13,8 +13,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables import Codes, Schema
 from tests.support.declaration import joint_transition
 
 HALF = Fraction(1, 2)

@@ -9,9 +9,9 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
-from protocols.tables.schema import Schema
+from protocols.tables import Schema
 from protocols.terms import ALL, TO_THE_END, Growth
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import split_records
 
 RECORDS = 160
 ALICE, BOB = (0, 3, 5, 6, 9), (1, 2, 4, 7, 8)  # columns of tic-tac-toe; 9 is the class

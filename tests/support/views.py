@@ -7,8 +7,7 @@ import numpy as np
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables import Codes, Schema
 
 
 def peer_design(schema: Schema, party: str, groups: tuple[tuple[int, ...], ...], theta: Fraction) -> RelatedDesign:

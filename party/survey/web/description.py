@@ -18,7 +18,7 @@ from party.settings.survey import Questionnaire
 from protocols.randomized_response.design import Kind
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.randomness import canonical
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import NO_ANSWER
 
 PAGE_FORMAT: Final = "cotally-page/1"
 DIRECT: Final = "direct"

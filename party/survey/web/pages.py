@@ -31,7 +31,7 @@ from party.survey.web.description import (
 )
 from party.survey.web.round_two import test_json
 from party.survey.web.store import PublishedModel
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import NO_ANSWER
 
 _COIN, _DIE, _MOST_SLIPS = 2, 6, 60
 _RELATED: Final = "related"

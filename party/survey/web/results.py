@@ -15,7 +15,7 @@ from protocols.randomized_response.combined import poststratified, weighted_shar
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.survey.mining import Accuracy
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 
 _MOST_CELLS = 400
 

@@ -28,7 +28,7 @@ from protocols.randomness import canonical
 from protocols.survey.mining import Accuracy
 from protocols.survey.personal_test import BitDesign, accuracy_by_bits, personal_accuracy, tested_group
 from protocols.survey.responses import Responses
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 TEST_FORMAT: Final = "cotally-test/1"
 

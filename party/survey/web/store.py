@@ -26,7 +26,7 @@ from party.survey.disguise import DisguisedTable
 from party.survey.table import answers_given
 from protocols.errors import InputError
 from protocols.randomness import canonical
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 
 STORE_VERSION: Final = 2
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from party.survey.web.store import code_digest, typed_code
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import NO_ANSWER
 
 ANSWER_FORMAT: Final = "cotally-answer/1"
 BIT_FORMAT: Final = "cotally-bit/1"

@@ -21,7 +21,7 @@ from party.survey.estimation import estimated_priors
 from protocols.privacy.findings import measure_design
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from tests.party.survey.files import UNRELATED
 from tests.support.reported import FAST, basket_page, hostile_survey, parsed, survey_of_two_kinds, write_survey
 

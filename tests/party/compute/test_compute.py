@@ -25,8 +25,7 @@ from party.compute import (
     WorkerError,
     heeding,
 )
-from party.compute.ordered import ordered_map
-from party.compute.pool import EncryptionTask, _encryptor, encrypt_page
+from party.compute.pool import EncryptionTask, _encryptor, encrypt_page, ordered_map
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import DeviationError, InputError

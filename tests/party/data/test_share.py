@@ -12,7 +12,7 @@ from party.data import ColumnTreatment, DataShare, label_of, read_frame, read_sh
 from party.data.notices import ColumnTreated, MarkerLike
 from party.errors import ConfigError, DataError
 from protocols.errors import InputError
-from protocols.tables.schema import MissingCells
+from protocols.tables import MissingCells
 
 CANARY = "canary-7731"
 TABLE = f"""\

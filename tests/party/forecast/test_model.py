@@ -8,14 +8,17 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from party.forecast.calibration import PaillierSpeed, TransferSpeed, calibrate, calibrate_transfers
 from party.forecast.model import (
     NO_LINE,
     ByPaillier,
     ByTransfers,
     Forecast,
     Line,
+    PaillierSpeed,
     Sizes,
+    TransferSpeed,
+    calibrate,
+    calibrate_transfers,
     forecast,
     most_counts,
 )
@@ -24,7 +27,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
-from protocols.tables.schema import Attribute, joint_schema
+from protocols.tables import Attribute, joint_schema
 from protocols.terms import ALL, Learner, Terms
 from tests.support.parties import key_holder, make_terms
 

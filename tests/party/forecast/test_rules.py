@@ -5,10 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from party.forecast.rules import guess_rules
+from party.forecast.model import guess_rules
 from protocols.errors import InputError
-from protocols.rule_terms import RuleTerms
-from protocols.terms import Method, Terms
+from protocols.terms import Method, RuleTerms, Terms
 from tests.support.joint_itemsets import RuleCase, rule_terms
 
 

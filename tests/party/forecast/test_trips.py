@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from party.forecast.calibration import TransferSpeed
-from party.forecast.model import ByTransfers, Sizes, forecast
+from party.forecast.model import ByTransfers, Sizes, TransferSpeed, forecast
 from protocols.terms import ALL, Impurity, Learner, Reveal
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms

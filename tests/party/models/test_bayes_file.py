@@ -20,7 +20,7 @@ from party.show.layout import laid_out
 from party.show.tree import bayes_blocks
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables import Attribute, Schema
 from tests.support.models import NAMES, small_model
 
 

@@ -15,9 +15,8 @@ from party.models.strict_json import ModelError
 from protocols.association import joint
 from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.errors import InputError
-from protocols.rule_terms import RuleMetric
-from protocols.tables.schema import Attribute
-from protocols.tables.table import Term
+from protocols.tables import Attribute, Term
+from protocols.terms import RuleMetric
 
 A, B = Term(0, 1), Term(1, 0)
 FOUND = JointItemsets(

@@ -11,7 +11,7 @@ from party.models.prediction import UNKNOWN, Predictions, coded_rows, predict_fr
 from party.show.prediction import prediction_notes
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree, majority
-from protocols.tables.schema import Attribute, MissingCells, Schema
+from protocols.tables import Attribute, MissingCells, Schema
 from tests.support.models import models, small_model
 
 

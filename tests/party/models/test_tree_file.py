@@ -14,7 +14,7 @@ from party.models.strict_json import ModelError
 from party.models.tree_file import read_tree, references, tree_from_json, tree_json
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.tables.schema import Attribute, MissingCells
+from protocols.tables import Attribute, MissingCells
 from protocols.terms import Growth, Impurity
 from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model

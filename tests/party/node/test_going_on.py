@@ -44,7 +44,7 @@ from protocols.messages import (
     ModelDigest,
     OpenedPage,
 )
-from protocols.noise.own import TreeNoise
+from protocols.noise.both import TreeNoise
 from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
 from protocols.terms import Impurity, Learner, Method, Reveal, Terms
@@ -177,7 +177,7 @@ def test_a_partner_that_kills_itself_at_every_opening_hears_one_answer_and_epsil
         assert drawn is not None
         return TreeNoise(secrets.token_bytes(32), b"anything", drawn.spending)
 
-    with patch("protocols.two_party.secret.tree_noise_of", tree_noise_of if keyed else fresh):
+    with patch("protocols.two_party.held_out.tree_noise_of", tree_noise_of if keyed else fresh):
         for passed in (0, 1, 1):
             heard.append(set())
             for sent in (passed, 0):
@@ -199,7 +199,7 @@ def test_what_has_noise_is_opened_three_times_and_no_more(tmp_path: Path, noise:
     kind, impurity = (OpenedPage, Impurity.GINI) if noise else (CountShares, Impurity.INFORMATION_GAIN)
     case = with_terms(CASE, method=Method.SMC, reveal=Reveal.TREE, max_depth=1, noise=noise, impurity=impurity)
     sessions, heard = Sessions(tmp_path, case, ANY_ODDS), list[bool]()
-    with patch("party.node.budget.MOST_OPENINGS", most):
+    with patch("party.node.policy.MOST_OPENINGS", most):
         for _ in range(5):
             meeting = Meeting(sessions, "bob", 0, kind=kind)
             ends = meeting.play()

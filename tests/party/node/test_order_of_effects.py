@@ -23,8 +23,7 @@ from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.jobs import Align, Job, Receiver, Train
 from protocols.role import Joinable, Message
-from protocols.rule_terms import RuleTerms
-from protocols.terms import Counting, Impurity, Learner, Method, Reveal
+from protocols.terms import Counting, Impurity, Learner, Method, Reveal, RuleTerms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.channels import memory_channels
 from tests.support.effects import ENTRY, SENT, Effect, recorded

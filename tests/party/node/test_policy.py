@@ -9,9 +9,8 @@ from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
-from protocols.rule_terms import RuleTerms
-from protocols.terms import ALL, Counting, Impurity, Method, Reveal, Terms
-from protocols.two_party.limits import Limits
+from protocols.terms import ALL, Counting, Impurity, Method, Reveal, RuleTerms, Terms
+from protocols.two_party.inputs import Limits
 from tests.support.cases import correlated
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import Case, make_terms

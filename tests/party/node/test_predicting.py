@@ -15,7 +15,7 @@ from party.show.ledger import dealings_lines
 from protocols.jobs import Receiver
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.tables.schema import Attribute
+from protocols.tables import Attribute
 from tests.support.offering import AGES, BAYES, EXPECTED, SCHEMA, TREE, Killed, Offering, assert_not_answered, classes
 from tests.support.parties import TEST_BITS, make_terms
 

@@ -11,8 +11,8 @@ import pytest
 
 from party.errors import PeerLostError
 from party.node import players
-from party.node.budget import Account
 from party.node.check import used_up
+from party.node.policy import Account
 from party.records.entries import RunPages, recorded_answers
 from party.records.tally import dealings
 from party.settings.party import LifeBounds, read_party_config
@@ -22,9 +22,8 @@ from protocols.learning.tree import Split
 from protocols.role import Fact
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedFact
-from protocols.tables.table import Table
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.limits import USUAL_LIMITS
+from protocols.tables import Table
+from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs
 from tests.party.node.test_budget import let
 from tests.support import sessions as support
 from tests.support.parties import Case, make_local, make_terms

@@ -14,7 +14,7 @@ from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from protocols.jobs import Train
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.table import Table
+from protocols.tables import Table
 from protocols.terms import Method
 from protocols.two_party.agreement import Agreement
 from tests.support.cases import correlated

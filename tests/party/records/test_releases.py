@@ -13,20 +13,22 @@ import pytest
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.check import told_before
-from party.records.changes import first_change, refusal, release_text
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerName, open_ledger, read_ledger
 from party.records.releases import (
     Earlier,
     Release,
     check_release,
+    first_change,
     record_release,
+    refusal,
     release_of,
+    release_text,
     released,
     released_before,
 )
 from protocols.jobs import Train
-from protocols.tables.table import Table
+from protocols.tables import Table
 from protocols.terms import EVERYONE
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated

@@ -14,7 +14,7 @@ from party.records.releases import released
 from protocols.messages import (
     DisguisedPage,
 )
-from protocols.tables.table import Table
+from protocols.tables import Table
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated

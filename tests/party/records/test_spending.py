@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from party.records.ledger import PeerName, read_ledger
-from party.records.releases import released
-from party.records.spending import Spend
+from party.records.releases import Spend, released
 from protocols.errors import DisagreementError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, PackedCounts
 from protocols.terms import Impurity, Terms

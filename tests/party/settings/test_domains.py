@@ -9,7 +9,7 @@ from party.data import Column
 from party.data.cells import Cells
 from party.errors import DataError
 from party.settings.domains import Domain
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import NO_ANSWER
 
 NAMES = ("no", "yes")
 BINS = ("<= 40", "> 40")

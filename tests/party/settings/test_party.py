@@ -17,7 +17,7 @@ from party.settings.party import (
 from party.settings.toml import Address, exact_number, parse_window, read_toml
 from protocols.errors import InputError
 from protocols.terms import ALL, Counting, Method
-from protocols.two_party.limits import Limits
+from protocols.two_party.inputs import Limits
 
 PARTY = """\
 name = "alice"

@@ -9,8 +9,7 @@ from hypothesis import given
 from party.names import printable
 from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.tables.schema import Attribute, Schema
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT, Attribute, Schema
 from protocols.terms import Growth, Impurity
 from tests.support.models import chain, models, small_model
 from tests.support.parties import make_terms

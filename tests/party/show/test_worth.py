@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from party.show.worth import worth_lines
+from party.show.joint_rules import worth_lines
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
 from protocols.learning.tree import Leaf, Split, Tree
 from tests.support.models import small_model

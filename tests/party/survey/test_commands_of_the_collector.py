@@ -10,7 +10,7 @@ from party.cli import main as cli
 from party.data import read_frame
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, rows, swap, write_design, write_rows
 

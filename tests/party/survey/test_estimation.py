@@ -19,7 +19,7 @@ from party.survey.estimation import (
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import most_likely
-from protocols.tables.table import ROOT, Codes, Expression, Term
+from protocols.tables import ROOT, Codes, Expression, Term
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
 
 RECORDS = 400

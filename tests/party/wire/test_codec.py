@@ -17,19 +17,22 @@ from protocols.errors import InputError, PeerError
 from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling, seen
 from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.role import Message
-from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleMetric, RuleTerms
 from protocols.terms import (
     ALL,
     EVERYONE,
     HALF,
     MOST_KEY_BITS,
+    MOST_LENGTH,
     MOST_SEED,
+    MOST_SETS,
     MOST_WINDOW,
     Counting,
     Impurity,
     Learner,
     Method,
     Reveal,
+    RuleMetric,
+    RuleTerms,
     Terms,
 )
 
@@ -179,7 +182,7 @@ def kinds_of_messages() -> set[type[Message]]:
     return {
         kind
         for kind in vars(m).values()
-        if isinstance(kind, type) and issubclass(kind, Message) and kind is not Message
+        if isinstance(kind, type) and issubclass(kind, Message) and kind.__module__ == m.__name__
     }
 
 

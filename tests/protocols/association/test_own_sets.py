@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from protocols.association.own_sets import TermSet, find_own_sets
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 
 
 def brute_force(codes: Codes, items: list[Term], least: int, smallest: int, max_len: int) -> dict[TermSet, int]:

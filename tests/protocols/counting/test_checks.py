@@ -16,7 +16,7 @@ from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
-from protocols.tables.table import ROOT, Codes, Expression, Term
+from protocols.tables import ROOT, Codes, Expression, Term
 from protocols.terms import ALL
 from tests.support.binomial import lower_tail
 from tests.support.cases import correlated

@@ -15,7 +15,7 @@ from protocols.counting.rows import View
 from protocols.counts import Answer, Query
 from protocols.errors import DeviationError
 from protocols.role import run_alone
-from protocols.tables.table import ROOT, Codes
+from protocols.tables import ROOT, Codes
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
 

@@ -16,7 +16,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import disguise
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.declaration import pattern_weights
 from tests.support.enumeration import coin_outcomes, true_count

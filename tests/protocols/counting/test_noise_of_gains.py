@@ -21,7 +21,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import grow_tree
 from protocols.survey.responses import Responses
-from protocols.tables.table import ROOT, Codes, Expression, Floats, Term
+from protocols.tables import ROOT, Codes, Expression, Floats, Term
 from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.enumeration import response_tables

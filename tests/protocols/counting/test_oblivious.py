@@ -20,8 +20,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import ChoicePage, CorrectionPage, CountShares, ExactCounts
 from protocols.noise.both import EXACT, Lift, Noises
 from protocols.role import Role, Transcript, run_alone, run_pair
-from protocols.tables.schema import Schema, joint_schema
-from protocols.tables.table import ROOT, Codes, Expression, Term
+from protocols.tables import ROOT, Codes, Expression, Schema, Term, joint_schema
 from protocols.terms import ALL, TO_THE_END, Growth, Impurity
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated

@@ -13,7 +13,7 @@ from protocols.counting.rows import View, expand, merge_equal, rows_by_node, tal
 from protocols.counts import Correct, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import run_alone
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.declaration import undo
 from tests.support.enumeration import expressions, true_count

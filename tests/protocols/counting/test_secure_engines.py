@@ -23,7 +23,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts
 from protocols.role import Message, Phase, Progress, Role, run_alone
-from protocols.tables.table import ROOT, Term
+from protocols.tables import ROOT, Term
 from tests.support.duel import duel
 from tests.support.secure_engines import (
     ENGINES,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from protocols.errors import InputError
 from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import NaiveBayes
-from protocols.tables.table import Rows
+from protocols.tables import Rows
 from tests.support.models import bayes_models, bayes_of
 
 ELSEWHERE = -9

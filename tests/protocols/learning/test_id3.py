@@ -21,8 +21,7 @@ from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.role import Progress, run_alone
 from protocols.simulation.two_party import PlainRanking
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Codes
+from protocols.tables import Attribute, Codes, Schema, joint_schema
 from protocols.terms import ALL, Window
 from tests.support.cases import correlated
 from tests.support.examples import at_most

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.limits import is_small, may_be_split, may_split
-from protocols.learning.merit import estimated_merits
+from protocols.learning.merit import estimated_merits, is_small, may_be_split, may_split
 from protocols.learning.tree import Leaf, Split
 from protocols.role import run_alone
 from protocols.simulation.two_party import PlainRanking
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables import Codes, Schema
 from protocols.terms import ALL, Growth, Impurity
 from tests.support.cases import correlated
 from tests.support.examples import at_most

@@ -14,8 +14,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.role import run_alone
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables import Codes, Schema
 from tests.support.plain import FixedTables, schema_of
 
 TENNIS = json.loads((Path(__file__).parents[2] / "vectors/play_tennis.json").read_text("utf-8"))

@@ -19,7 +19,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_alone
 from protocols.survey.mining import prune_tree
 from protocols.survey.responses import Responses
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 from protocols.terms import ALL
 from tests.support.cases import correlated
 from tests.support.surveys import SIZES, designs, sampled, schema_for

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.tables.schema import Attribute, Schema
+from protocols.tables import Attribute, Schema
 from tests.support.models import chain, models, small_model
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from protocols.learning.tree import Leaf, Split, Tree, majority
-from protocols.tables.schema import Attribute, Schema
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Attribute, Expression, Schema, Term
 from tests.support.enumeration import every_record
 from tests.support.plain import schema_of
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from protocols.noise.accounting import Spending, most_changes
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import ROOT, Codes, Expression
+from protocols.tables import ROOT, Attribute, Codes, Expression, Schema, joint_schema
 from protocols.terms import ALL, Window
 
 SIZES = {"alice": (2, 3, 2), "bob": (3, 2)}

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from protocols.noise.accounting import Spending
-from protocols.noise.both import EXACT, BothNoises, sum_bound
+from protocols.noise.both import EXACT, BothNoises, OwnNoise, sum_bound
 from protocols.noise.geometric import Geometric
-from protocols.noise.own import OwnNoise
 
 ALARM = -log(1e-6)
 

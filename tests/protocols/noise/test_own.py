@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from protocols.noise.accounting import Spending
-from protocols.noise.own import OwnNoise
-from protocols.tables.table import ROOT
+from protocols.noise.both import OwnNoise
+from protocols.tables import ROOT
 
 SPENDING = Spending(Fraction(1), 26)
 SECRET = b"s" * 32

@@ -18,7 +18,7 @@ from protocols.randomized_response.candidates import numbered
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.mixed import one_coin_each
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import NO_ANSWER
 from tests.protocols.privacy.designs import DESIGNS, related, unrelated
 from tests.support.declaration import joint_transition
 

@@ -36,7 +36,7 @@ from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw, OneKind, cells
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from tests.protocols.privacy.auditing import RELATED, UNRELATED, chance, missed, run
 from tests.protocols.privacy.designs import DESIGNS, related, shares, unrelated
 from tests.support.binomial import upper_tail

@@ -17,7 +17,7 @@ from protocols.randomized_response.coins import default_groups, keyed_draw
 from protocols.randomized_response.related_question import RelatedDesign, offsets_from_uniform
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.randomness import canonical, keyed_digest
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.binomial import ShareTest
 
 SECRET = bytes(range(32))

@@ -15,7 +15,7 @@ from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables.table import Expression
+from protocols.tables import Expression
 from tests.support.questions import crosswise, triangular
 from tests.support.surveys import SIZES, designs, every_survey, unrelated
 

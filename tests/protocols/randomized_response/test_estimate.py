@@ -13,7 +13,7 @@ from protocols.randomized_response.estimate import Estimate, estimate_count, qua
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables.table import ROOT, Codes, Expression, Term
+from protocols.tables import ROOT, Codes, Expression, Term
 from tests.support.binomial import ShareTest, log_mass
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (

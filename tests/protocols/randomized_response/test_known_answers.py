@@ -14,7 +14,7 @@ from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import corrected_share, random_share
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.questions import crosswise
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "survey_estimates.json").read_text("utf-8"))

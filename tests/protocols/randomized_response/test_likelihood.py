@@ -14,7 +14,7 @@ from protocols.randomized_response.likelihood import MAX_GROUP_CELLS, MAX_LIKELI
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables.table import Codes, Expression, Floats, Term
+from protocols.tables import Codes, Expression, Floats, Term
 from tests.support.declaration import joint_transition
 from tests.support.enumeration import every_design, every_record, name, shares, unrelated_designs
 from tests.support.questions import QUESTIONS

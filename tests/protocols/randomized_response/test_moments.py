@@ -12,7 +12,7 @@ from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.estimate import estimate_count, record_factors
 from protocols.randomized_response.moments import error_bound, largest_moments, variance_bound
 from protocols.randomized_response.related_question import RelatedDesign, disguise
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 from tests.support.binomial import lower_tail, upper_tail
 from tests.support.cases import correlated
 from tests.support.enumeration import (

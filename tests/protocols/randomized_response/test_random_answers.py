@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.random_answers import corrected_share, random_factor, random_share
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.enumeration import responses
 from tests.support.questions import crosswise, mixed, triangular
 

@@ -9,7 +9,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign, disguise
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (
     BY_ODDS,

@@ -22,7 +22,7 @@ from protocols.randomized_response.sample_size import (
 )
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Term
 from tests.support.binomial import ShareTest
 from tests.support.enumeration import every_design, every_record, expressions, name, responses, shares
 

@@ -19,7 +19,7 @@ from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 from tests.support.questions import DIE, QUESTIONS, crosswise, mixed, triangular
 from tests.support.surveys import unrelated
 

@@ -13,7 +13,7 @@ from protocols.randomized_response.design import Design, Matrix, cells
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.declaration import joint_transition
 from tests.support.enumeration import (
     every_design,

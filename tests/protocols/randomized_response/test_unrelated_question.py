@@ -15,7 +15,7 @@ from protocols.randomized_response.design import MAX_DENOMINATOR, Design
 from protocols.randomized_response.estimate import estimate_count, record_factors
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.tables.table import Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 from tests.support.enumeration import (
     assert_unbiased,
     every_design,

@@ -8,7 +8,7 @@ import pytest
 
 from protocols.learning.tree import Tree
 from protocols.secret_tree.deduction import deduce, what_follows
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from protocols.terms import ALL, Growth, Window
 from tests.protocols.secret_tree.test_growth import SCHEMA as WIDE
 from tests.protocols.secret_tree.test_growth import Game, table

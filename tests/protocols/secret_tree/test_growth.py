@@ -20,7 +20,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.messages import MaskedPage, OpenedPage
-from protocols.noise.own import TreeNoise
+from protocols.noise.both import TreeNoise
 from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import Transfers
@@ -31,8 +31,7 @@ from protocols.secret_tree.growth import SecretTree, simulate_openings, tree_spe
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.schema import Schema, joint_schema
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression, Schema, joint_schema
 from protocols.terms import ALL, Growth, Impurity, Window
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet

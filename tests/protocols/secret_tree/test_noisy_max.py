@@ -13,14 +13,14 @@ from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import Gini
 from protocols.noise.accounting import TreeSpending
+from protocols.noise.both import TreeNoise
 from protocols.noise.geometric import OneSided
-from protocols.noise.own import TreeNoise
 from protocols.privacy.loss import Claim
 from protocols.role import Transcript
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import check_noise, simulate_openings, tree_spending
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.table import Codes, Expression
+from protocols.tables import Codes, Expression
 from protocols.terms import Growth, Impurity
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.secret_tree.test_growth import Game, opened

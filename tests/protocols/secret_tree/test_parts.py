@@ -13,11 +13,9 @@ from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, sum
 from protocols.oblivious.session import Transfers
 from protocols.role import Role, Transcript, run_pair
 from protocols.secret_tree.contest import least, several
-from protocols.secret_tree.entropy import entropy_parts
-from protocols.secret_tree.gini import GiniWorth
 from protocols.secret_tree.shares import SharedCounts, block_width
-from protocols.secret_tree.worth import worth_by
-from protocols.tables.table import Expression, Term
+from protocols.secret_tree.worth import GiniWorth, entropy_parts, worth_by
+from protocols.tables import Expression, Term
 from protocols.terms import Impurity
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, Words, drawn, sides

@@ -15,7 +15,7 @@ from protocols.learning.whole import Whole
 from protocols.messages import MaskedPage, OpenedPage
 from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alone, run_pair
 from protocols.secret_tree.window import SecretRanking, open_windows, window_wires
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT
 from protocols.terms import Growth
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, sides
 from tests.protocols.oblivious.test_hostile_peers import sending

@@ -10,9 +10,9 @@ from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.rule_terms import RuleTerms
 from protocols.simulation.joint_rules import SIDES, JointTable
-from protocols.tables.schema import Attribute
+from protocols.tables import Attribute
+from protocols.terms import RuleTerms
 from tests.protocols.two_party.test_itemsets import cases, table
 from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori

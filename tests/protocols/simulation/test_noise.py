@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from protocols.noise.accounting import Spending
-from protocols.noise.own import OwnNoise
+from protocols.noise.both import OwnNoise
 from protocols.privacy.loss import Claim
 from protocols.simulation.noise import BulkNoise, NoisyRun, SideNoise, grow_with_noise, side_spending
 from protocols.simulation.two_party import HoldOut, accuracy, grow_plain
-from protocols.tables.schema import Attribute, joint_schema
-from protocols.tables.table import Expression
+from protocols.tables import Attribute, Expression, joint_schema
 from protocols.terms import Growth
 from tests.support.cases import correlated
 

@@ -14,7 +14,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.responses import Responses
-from protocols.tables.table import NO_ANSWER, ROOT, Codes, Expression, Term
+from protocols.tables import NO_ANSWER, ROOT, Codes, Expression, Term
 from tests.support.cases import correlated
 from tests.support.enumeration import disguised_copies, expressions, true_count
 from tests.support.surveys import SIZES, designs, schema_for, unrelated

@@ -15,7 +15,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import Doubt, chance_of_none, chi_square_tail, grow_tree, split_doubts
 from protocols.survey.responses import Responses
-from protocols.tables.table import ROOT, Codes, Expression, Term
+from protocols.tables import ROOT, Codes, Expression, Term
 from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.surveys import HALF, sampled, schema_for, unrelated

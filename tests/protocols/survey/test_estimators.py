@@ -13,7 +13,7 @@ from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.responses import Responses
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.surveys import RELATED_THETA, SIZES, designs, every_survey, sampled, schema_for, unrelated
 

@@ -13,7 +13,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey import itemsets
 from protocols.survey.itemsets import column_items, column_rules, estimate_set, mine_columns
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.enumeration import response_tables, true_count
 
 TABLE = np.array([[0, 1, 0], [0, 1, 1], [1, 2, 1]], dtype=np.uint8)

@@ -16,7 +16,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.role import run_alone
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
 from tests.support.cases import correlated
 from tests.support.plain import reference_id3
 from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_for, uniform, unrelated

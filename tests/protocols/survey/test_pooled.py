@@ -17,7 +17,7 @@ from protocols.simulation.two_party import bulk_draw
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.pooled import PooledEstimates, PooledResponses
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.table import ROOT, Codes, Floats
+from protocols.tables import ROOT, Codes, Floats
 
 YES_NO = ("yes", "no")
 SCHEMA = survey_schema(("drinks", "smokes"), (YES_NO, YES_NO))

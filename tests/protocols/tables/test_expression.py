@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from protocols.tables.table import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Term
 from tests.support.enumeration import every_record, expressions
 
 PATH = Expression((Term(2, 1), Term(0, 0), Term(1, 2)))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.tables.schema import MAX_DOMAIN, Attribute, Schema, joint_schema
-from protocols.tables.table import Codes, Table
+from protocols.tables import MAX_DOMAIN, Attribute, Codes, Schema, Table, joint_schema
 
 CLASS = Attribute("bob", "class", ("no", "yes"))
 

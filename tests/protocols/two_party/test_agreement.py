@@ -10,8 +10,7 @@ import pytest
 from protocols.errors import PeerError
 from protocols.jobs import NO_JOB
 from protocols.messages import Greeting, HiddenContents, JointDigests, Share, SharedColumn, TableCommitment, Verdict
-from protocols.rule_terms import RuleTerms
-from protocols.terms import EVERYONE, HALF, Learner
+from protocols.terms import EVERYONE, HALF, Learner, RuleTerms
 from protocols.two_party.agreement import FIELDS
 from protocols.two_party.inputs import PartyInputs
 from tests.support.meeting import (

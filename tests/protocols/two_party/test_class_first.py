@@ -24,11 +24,9 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from protocols.two_party.agreement import answer, object_to_limits, propose
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.limits import USUAL_LIMITS, Limits
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import USUAL_LIMITS, Limits, PartyInputs, split_records
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import NO_LIMITS, Case, make_local, make_roles, make_terms

@@ -19,8 +19,7 @@ from protocols.messages import DisguisedPage, ExactCounts
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.role import Message
-from protocols.tables.schema import Attribute, joint_schema
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT, Attribute, joint_schema
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.binomial import lower_tail

@@ -7,7 +7,7 @@ import numpy as np
 
 from protocols.messages import HiddenContents
 from protocols.role import Role
-from protocols.tables.table import Table
+from protocols.tables import Table
 from tests.support.duel import duel
 from tests.support.meeting import (
     BOTH_HOLD,

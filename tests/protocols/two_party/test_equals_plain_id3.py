@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from protocols.messages import ExactCounts
 from protocols.role import Transcript
 from protocols.terms import Counting, Impurity
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
 from tests.support.examples import at_most

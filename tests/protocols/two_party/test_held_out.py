@@ -15,8 +15,7 @@ from protocols.secret_tree.held_out import Scores
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement, agree_on_training
 from protocols.two_party.held_out import score, split_of
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import PartyInputs, split_records
 from tests.protocols.oblivious.parts import meet
 from tests.support.parties import Case, make_local, make_terms, play
 

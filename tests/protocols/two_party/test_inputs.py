@@ -12,7 +12,7 @@ from protocols.messages import SharedColumn
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import disguise
-from protocols.tables.table import Table
+from protocols.tables import Table
 from protocols.two_party import inputs
 from protocols.two_party.inputs import PartyInputs
 from tests.support.binomial import ShareTest

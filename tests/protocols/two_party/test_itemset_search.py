@@ -11,8 +11,8 @@ from protocols.association.joint import JointItemsets, JointSet
 from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.role import Role, run_alone
-from protocols.rule_terms import RuleTerms
-from protocols.tables.table import Expression, Term
+from protocols.tables import Expression, Term
+from protocols.terms import RuleTerms
 from protocols.two_party import itemset_search
 from protocols.two_party.itemset_search import Evidence, JointSearch
 from tests.support.plain import schema_of

@@ -12,8 +12,7 @@ from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.messages import DisguisedPage, PackedCounts, SetCounts
 from protocols.role import Transcript
-from protocols.rule_terms import RuleTerms
-from protocols.terms import Counting, Method
+from protocols.terms import Counting, Method, RuleTerms
 from protocols.two_party.itemsets import FoundTogether
 from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori, rule_terms

@@ -8,9 +8,8 @@ import pytest
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ExactCounts, ModelDigest
 from protocols.role import Message
-from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Attribute, joint_schema
-from protocols.terms import Method
+from protocols.tables import Attribute, joint_schema
+from protocols.terms import Method, RuleTerms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from tests.support.duel import End, Tamper, duel, honest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocols.two_party.limits import Limits
+from protocols.two_party.inputs import Limits
 
 LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)
 

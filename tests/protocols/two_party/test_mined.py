@@ -24,8 +24,8 @@ from protocols.role import Message, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance
 from protocols.terms import TO_THE_END, Growth, Impurity, Method
 from protocols.two_party import mined
+from protocols.two_party.inputs import split_records
 from protocols.two_party.mined import receive_mined
-from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases, correlated
 from tests.support.duel import duel, replay

@@ -14,9 +14,9 @@ from protocols.errors import DeviationError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import ExactCounts, ModelDigest
 from protocols.role import Message, Transcript
-from protocols.tables.table import Codes
+from protocols.tables import Codes
 from protocols.terms import ALL, Counting, Learner, Terms
-from protocols.two_party.split import split_records
+from protocols.two_party.inputs import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases, correlated
 from tests.support.duel import duel

@@ -12,11 +12,11 @@ from protocols.counts import Query
 from protocols.messages import ClassCounts, ExactCounts, PackedCounts
 from protocols.noise.both import BothNoises
 from protocols.role import Message, Transcript, run_pair
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT
 from protocols.terms import ALL, TermError
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import split_records
 from protocols.two_party.noise import noises_of, run_digest
-from protocols.two_party.split import split_records
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
 from tests.support.parties import Case, key_holder, make_local, make_roles, make_terms, plain_id3, play

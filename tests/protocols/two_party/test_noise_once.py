@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from protocols.role import run_pair
-from protocols.tables.table import Table
+from protocols.tables import Table
 from protocols.terms import ALL, Counting, Impurity, Learner, Method, Terms
 from protocols.two_party.noise import run_digest
 from tests.support.cases import correlated

@@ -9,8 +9,7 @@ import pytest
 from protocols.errors import DisagreementError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import Greeting
-from protocols.rule_terms import RuleMetric, RuleTerms
-from protocols.terms import MODEL_BYTES, Method, Reveal, Terms
+from protocols.terms import MODEL_BYTES, Method, Reveal, RuleMetric, RuleTerms, Terms
 from protocols.two_party import agreement
 from protocols.two_party.agreement import (
     Agreement,
@@ -21,8 +20,7 @@ from protocols.two_party.agreement import (
     object_to_limits,
     propose,
 )
-from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.limits import Limits
+from protocols.two_party.inputs import Limits, PartyInputs
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.joint_itemsets import rule_terms
 from tests.support.meeting import BOTH_HOLD, ONE_HOLDS, object_to, on

@@ -14,8 +14,7 @@ from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPage, OpenedPage, SetCounts
 from protocols.role import Message, Part, Transcript
-from protocols.rule_terms import RuleMetric
-from protocols.terms import Method, Reveal
+from protocols.terms import Method, Reveal, RuleMetric
 from protocols.two_party.opened_sets import Rule, simulate_answers
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.two_party.test_itemsets import RULES, cases, table

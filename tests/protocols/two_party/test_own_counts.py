@@ -14,11 +14,10 @@ from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.messages import ExactCounts, ModelDigest, SetCounts, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Receive, Role, Send
-from protocols.rule_terms import RuleTerms
-from protocols.tables.schema import Attribute, joint_schema
-from protocols.terms import EVERYONE, Method
+from protocols.tables import Attribute, joint_schema
+from protocols.terms import EVERYONE, Method, RuleTerms
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.own_counts import OwnCounts
+from protocols.two_party.itemsets import OwnCounts
 from protocols.two_party.power import least_seen
 from tests.protocols.two_party.test_itemsets import RULES, table
 from tests.support.duel import duel, replay

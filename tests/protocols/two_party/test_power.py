@@ -12,7 +12,7 @@ from protocols.counting.rows import View
 from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.table import ROOT
+from protocols.tables import ROOT
 from protocols.two_party.power import least_seen, least_seen_together
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of

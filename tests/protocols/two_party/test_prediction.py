@@ -26,7 +26,7 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
-from protocols.tables.table import Rows
+from protocols.tables import Rows
 from protocols.two_party import ways
 from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows

@@ -7,7 +7,7 @@ import pytest
 
 from protocols.errors import DeviationError
 from protocols.role import Part
-from protocols.two_party.resume import Resumed, resume
+from protocols.two_party.memory import Resumed, resume
 from tests.support.duel import End, duel
 
 FIRST, SECOND, OTHER = (bytes([number]) * 8 for number in range(3))

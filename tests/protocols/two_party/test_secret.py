@@ -29,15 +29,13 @@ from protocols.secret_tree.growth import simulate_openings
 from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables.table import ROOT, Expression, Index
+from protocols.tables import ROOT, Expression, Index
 from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import accept_copy, exchange_copies
-from protocols.two_party.held_out import split_of
-from protocols.two_party.limits import USUAL_LIMITS
+from protocols.two_party.held_out import grow_secretly, split_of
+from protocols.two_party.inputs import USUAL_LIMITS, split_records
 from protocols.two_party.noise import tree_noise_of
-from protocols.two_party.secret import grow_secretly
-from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.secret_tree.test_growth import flipped

@@ -14,8 +14,8 @@ from protocols.errors import DeviationError, InputError, PeerError
 from protocols.messages import ChoicePage, CiphertextPage, DisguisedPage, HolderKey, ModelDigest
 from protocols.role import Message, Transcript, run_pair
 from protocols.two_party import secure
+from protocols.two_party.inputs import split_records
 from protocols.two_party.secure import SharedKey, lighter_side
-from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, duel

@@ -34,7 +34,7 @@ from protocols.messages import (
     TableCommitment,
     Verdict,
 )
-from protocols.role import Message, Transcript, run_pair
+from protocols.role import Joinable, Message, Transcript, run_pair
 from protocols.terms import Counting, Learner
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
@@ -139,7 +139,7 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
     }
     of_rules = {messages.SetCounts}
     predicting = {messages.RowsShare, messages.RowsAsked, messages.RowShares}
-    assert used == every - {Message} - between_runs - aligning - predicting - of_rules
+    assert used == every - {Message, Joinable} - between_runs - aligning - predicting - of_rules
 
 
 def test_a_tree_takes_two_openings_a_level() -> None:

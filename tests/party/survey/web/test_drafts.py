@@ -19,7 +19,7 @@ from party.survey.web.drafts import (
 )
 from protocols.errors import InputError
 from protocols.privacy.loss import column_odds
-from protocols.tables.table import NO_ANSWER
+from protocols.tables import NO_ANSWER
 
 
 @pytest.mark.parametrize(

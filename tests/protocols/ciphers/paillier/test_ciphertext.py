@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.ciphers.paillier.arithmetic import Integer
-from protocols.ciphers.paillier.ciphertext import FreshCiphertext, read_page, write_page
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
+from protocols.ciphers.paillier.packing import FreshCiphertext, read_page, write_page
 from protocols.errors import DeviationError, InputError, PeerError
 
 TINY: dict[str, Any] = json.loads((Path(__file__).parents[3] / "vectors" / "paillier_tiny.json").read_text())

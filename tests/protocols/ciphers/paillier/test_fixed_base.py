@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.ciphers.paillier.arithmetic import Integer
-from protocols.ciphers.paillier.fixed_base import FixedBase
+from protocols.ciphers.paillier.encryption import FixedBase
 from protocols.errors import InputError
 
 PRIME = Integer(0xF00000000000002B)

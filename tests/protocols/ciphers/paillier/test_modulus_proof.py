@@ -7,9 +7,8 @@ from math import lcm
 import pytest
 
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, gcd, is_prime, powmod
-from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.ciphers.paillier.cipher import ROUNDS, SECURITY_BITS, PaillierKeyHolder, prove, verify
 from protocols.ciphers.paillier.keys import PublicKey, check_peer_modulus
-from protocols.ciphers.paillier.modulus_proof import ROUNDS, SECURITY_BITS, prove, verify
 from protocols.errors import PeerError
 from tests.support.parties import key_holder, private_key
 
@@ -104,9 +103,9 @@ def test_a_modulus_that_shares_a_factor_with_its_order_passes_all_tests_but_the_
 
 def residues(key: PublicKey, context: bytes) -> list[Integer]:
     """Read the residues off the verifier: it compares each with the N-th power of what it is shown."""
-    from protocols.ciphers.paillier import modulus_proof  # noqa: PLC0415
+    from protocols.ciphers.paillier import cipher  # noqa: PLC0415
 
-    return list(modulus_proof._residues(key, context))
+    return list(cipher._residues(key, context))
 
 
 def test_the_cheat_of_these_tests_proves_what_is_true() -> None:

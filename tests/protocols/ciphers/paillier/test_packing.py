@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier import packing
 from protocols.ciphers.paillier.arithmetic import Integer
-from protocols.ciphers.paillier.ciphertext import FreshCiphertext
 from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
-from protocols.ciphers.paillier.packing import pack_bits, pack_counts, seal, slot_width, slots_per_reply, unpack_counts
+from protocols.ciphers.paillier.packing import (
+    FreshCiphertext,
+    pack_bits,
+    pack_counts,
+    seal,
+    slot_width,
+    slots_per_reply,
+    unpack_counts,
+)
 from protocols.errors import DeviationError, InputError, PeerError
 from tests.protocols.ciphers.paillier.chance import Chance, Highest, Script
 

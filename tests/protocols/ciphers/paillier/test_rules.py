@@ -9,10 +9,9 @@ import pytest
 
 import protocols.ciphers.paillier
 from protocols.ciphers.draws import watched
-from protocols.ciphers.paillier.ciphertext import FreshCiphertext
-from protocols.ciphers.paillier.encryption import Encryptor
-from protocols.ciphers.paillier.fixed_base import FixedBase
+from protocols.ciphers.paillier.encryption import Encryptor, FixedBase
 from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.paillier.packing import FreshCiphertext
 from tests.protocols.ciphers.paillier.chance import Chance
 
 PACKAGE = Path(protocols.ciphers.paillier.__file__).parent
