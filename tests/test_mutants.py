@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import mutants
-from tests.support.mutants import NEAREST, REDUNDANT, ROOT, checks_of, nearest_to, without
+from tests.support.mutants import REDUNDANT, ROOT, checks_of, without
+from tests.support.mutate import covering
 
 MODULE = """
 def even(number):
@@ -64,10 +65,10 @@ CHECKS = {
 }
 
 
-def test_every_module_that_is_named_has_checks_and_tests() -> None:
-    for module in NEAREST:
-        assert checks_of(module)
-        assert all((ROOT / test).is_file() for test in nearest_to(module))
+def test_the_tests_of_a_module_are_those_of_its_name_and_those_that_import_it() -> None:
+    found = covering("party/transport/pages.py")
+    assert found[0] == "tests/party/transport/test_pages.py"
+    assert all("party.transport.pages" in (ROOT / each).read_text("utf-8") for each in found)
 
 
 def test_every_check_that_is_called_redundant_is_there() -> None:

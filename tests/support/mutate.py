@@ -1,43 +1,32 @@
-"""Takes each check of the validation layer away in turn: the nearest tests must fail every time (`scripts/mutate`).
+"""Takes each check of a module away in turn: the tests of the module must fail every time (`scripts/mutate`).
 
-Tests run in copies of the tree, one per worker, whose other modules stay as they are. Each mutant has a process of its
-own, forked from one that has loaded the libraries and nothing of this project: whatever a test imports or starts is the
-mutant. First the nearest tests of each module must pass without a mutant, or to fail would mean nothing. A mutant
-that has tests wait five times as long as usual counts as caught.
+Its tests are the files that carry its name in the folder that mirrors its own, and then those that import it. They run
+in copies of the tree, one per worker, whose other modules stay as they are. First they must pass without a mutant, or
+to fail would mean nothing. A mutant that has tests wait five times as long as usual counts as caught.
 """
 
-import contextlib
-import importlib.util
-import multiprocessing
+import ast
 import os
 import random
 import re
 import shutil
-import signal
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from itertools import count, groupby
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Final
 
-from tests.support.mutants import NEAREST, REDUNDANT, ROOT, Check, checks_of, nearest_to, without
+from tests.support.mutants import REDUNDANT, ROOT, Check, checks_of, without
 
 _PARTS: Final = ("party", "protocols", "tests", "proto", "scripts", "pyproject.toml", "README.md", ".github", "LICENSE")
-_LIBRARIES: Final = (
-    "pytest",
-    "hypothesis",
-    "numpy",
-    "scipy.stats",
-    "gmpy2",
-    "cryptography.x509",
-    "google.protobuf",
-    "phe",
-)
+_PYTEST: Final = (sys.executable, "-Bm", "pytest", "-qx", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants")
 CAUGHT: Final = "caught"
 SPARE: Final = "redundant"
 SURVIVED: Final = "SURVIVED"
@@ -45,9 +34,7 @@ _PATIENCE: Final = 900.0
 _LEAST_PATIENCE: Final = 60.0
 _LONGER: Final = 5
 _WORKERS: Final = 2
-_OUTPUT: Final = "output.txt"
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-_KINDS: Final = (CAUGHT, SPARE, SURVIVED)
 
 
 @dataclass(frozen=True)
@@ -67,104 +54,76 @@ class Found:
         return SPARE if self.check and (self.module, self.check.text) in REDUNDANT else SURVIVED
 
 
-class _Place:
-    """A copy of the tree, in which one module at a time is another."""
+def modules() -> list[str]:
+    """Return the modules of the product that have checks."""
+    every = (path for folder in ("party", "protocols") for path in sorted((ROOT / folder).rglob("*.py")))
+    return [name for path in every if checks_of(name := str(path.relative_to(ROOT)))]
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._written = count(1)
-        for name in _PARTS:
-            source = ROOT / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
 
-    def fails(self, module: str, content: str, patience: float) -> str | None:
-        """Return which of the nearest tests fails first with another content of this module, if any does."""
-        whole = (ROOT / module).read_text("utf-8")
-        self._write(module, content)
-        try:
-            return _fails(self.folder, nearest_to(module), patience)
-        finally:
-            self._write(module, whole)
+def covering(module: str) -> list[str]:
+    """Return the test files that carry a module's name, and then those that import it."""
+    path = Path(module)
+    own = [ROOT / "tests" / path.parent / f"test_{path.stem}.py"]
+    imported = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    every = sorted((ROOT / "tests").rglob("test_*.py"))
+    found = [each for each in own if each.is_file()]
+    found += [each for each in every if each not in own and imported in _imports(each)]
+    return [str(each.relative_to(ROOT)) for each in found]
 
-    def _write(self, module: str, content: str) -> None:
-        """Write a module later than ever before: bytecode is told from another by its second and size."""
-        path = self.folder / module
-        path.write_text(content, "utf-8")
-        then = int(time.time()) + 10 * next(self._written)
-        os.utime(path, (then, then))
+
+def _imports(test: Path) -> set[str]:
+    """Return what a test file imports: modules, and what may be modules of packages."""
+    names = set()
+    for node in ast.walk(ast.parse(test.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}", *(f"{node.module}.{each.name}" for each in node.names)}
+    return names
 
 
 def _fails(folder: Path, tests: Sequence[str], patience: float) -> str | None:
-    """Run tests in a fork of this process, and end whatever they have started."""
-    child = os.fork()
-    if not child:
-        _run_tests(folder, tests)
-    until = time.monotonic() + patience
-    ended, status = 0, 1
-    while not ended and time.monotonic() < until:
-        time.sleep(0.05)
-        ended, status = os.waitpid(child, os.WNOHANG)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    if not ended:
-        os.waitpid(child, 0)
+    """Return which test fails first in this copy of the tree, if one does."""
+    paths = os.pathsep.join([str(folder), str(folder / "party" / "api")])
+    command = [*_PYTEST, "--basetemp", str(folder / "temporary"), *tests]
+    run = partial(subprocess.run, capture_output=True, text=True, check=False)
+    try:
+        ended = run(command, cwd=folder, env=os.environ | {"PYTHONPATH": paths}, timeout=patience)
+    except subprocess.TimeoutExpired:
         return "a test that waits"
-    if status == 0:
+    if ended.returncode == 0:
         return None
-    told = _FAILED.search((folder / _OUTPUT).read_text("utf-8", "replace"))
-    return told[1] if told else "a test that cannot begin"
-
-
-def _run_tests(folder: Path, tests: Sequence[str]) -> None:
-    os.setsid()
-    os.chdir(folder)
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    output = os.open(_OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    for stream, file in enumerate((nowhere, output, output)):
-        os.dup2(file, stream)
-    there = [str(folder), str(folder / "party" / "api")]
-    sys.path[:] = there + [path for path in sys.path if path not in ("", str(ROOT))]
-    os.environ["PYTHONPATH"] = os.pathsep.join(there)
-    for name in [name for name in sys.modules if name.split(".")[0] in ("tests", "party", "protocols", "cotally")]:
-        del sys.modules[name]
-    importlib.invalidate_caches()
-    found = importlib.util.find_spec("party")
-    if found is None or not str(found.origin).startswith(str(folder)):
-        os._exit(0)  # as if the tests had passed: what they would see is not the mutant
-    import pytest  # noqa: PLC0415  # loaded already, and used by the fork alone
-
-    options = ["-q", "-x", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants"]
-    code = pytest.main([*options, "--basetemp", str(folder / "temporary"), *tests])
-    sys.stdout.flush()
-    os._exit(int(code))
+    name = _FAILED.search(ended.stdout)
+    return name[1] if name else "a test that cannot begin"
 
 
 def _try(module: str, checks: Sequence[Check], where: str) -> list[Found]:
     """Try a module as it is, and then without each of these checks."""
-    place = _Place(Path(mkdtemp(dir=where)))
-    began = time.monotonic()
-    failed = place.fails(module, (ROOT / module).read_text("utf-8"), _PATIENCE)
-    found = [Found(module, None, failed, time.monotonic() - began)]
-    patience = max(_LEAST_PATIENCE, _LONGER * found[0].seconds)
-    for check in () if failed else checks:
+    folder = Path(mkdtemp(dir=where))
+    for name in _PARTS:
+        source = ROOT / name
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, folder / name, ignore=ignored) if source.is_dir() else shutil.copy(source, folder)
+    tests = covering(module)
+    found: list[Found] = []
+    for check in (None, *checks):
+        if check is not None:
+            (folder / module).write_text(without(check), "utf-8")
+        patience = max(_LEAST_PATIENCE, _LONGER * found[0].seconds) if found else _PATIENCE
         began = time.monotonic()
-        failed = place.fails(module, without(check), patience)
+        failed = _fails(folder, tests, patience)
         found.append(Found(module, check, failed, time.monotonic() - began))
-    shutil.rmtree(place.folder)
+        if check is None and failed:
+            break
+    shutil.rmtree(folder)
     return found
 
 
 def tried(checks: Sequence[Check]) -> Iterator[Found]:
     """Yield what becomes of each module as it is, and of it without each of these checks, as it is known."""
-    for name in _LIBRARIES:
-        importlib.import_module(name)
-    forking = multiprocessing.get_context("fork")
-    with (
-        TemporaryDirectory(prefix="cotally-mutants-") as where,
-        ProcessPoolExecutor(_WORKERS, forking) as pool,
-    ):
-        modules = {module: list(each) for module, each in groupby(checks, lambda check: check.module)}
-        for done in as_completed([pool.submit(_try, module, each, where) for module, each in modules.items()]):
+    with TemporaryDirectory(prefix="cotally-mutants-") as where, ThreadPoolExecutor(_WORKERS) as pool:
+        of_modules = {module: list(each) for module, each in groupby(checks, lambda check: check.module)}
+        for done in as_completed([pool.submit(_try, module, each, where) for module, each in of_modules.items()]):
             yield from done.result()
 
 
@@ -174,18 +133,18 @@ def main(words: Sequence[str]) -> int:
     A module may be named with a line, `party/files.py:40`: then the checks of that line.
     """
     most = int(words[0]) if words and words[0].isdigit() else None
-    places = [word.partition(":") for word in words if not word.isdigit()] or [(each, "", "") for each in NEAREST]
+    places = [word.partition(":") for word in words if not word.isdigit()] or [(each, "", "") for each in modules()]
     checks = [c for module, _, line in places for c in checks_of(module) if line in ("", str(c.line))]
     if most is not None:
         checks = sorted(random.sample(checks, min(most, len(checks))), key=checks.index)
     every = []
     for found in tried(checks):
         every.append(found)
-        _tell(found)
+        _show(found)
     return _sum_up(every)
 
 
-def _tell(found: Found) -> None:
+def _show(found: Found) -> None:
     if found.check is None:
         line = f"{found.module}: {'WITHOUT A MUTANT FAILS ' + found.failed if found.failed else 'as it is, all pass'}"
     else:
@@ -196,15 +155,16 @@ def _tell(found: Found) -> None:
 
 
 def _sum_up(every: Sequence[Found]) -> int:
-    """Write the table, module by module; return 1 if a check can be taken away unseen, or nothing can be told."""
+    """Write the table, module by module; return 1 if a check can be taken away unseen, or a module's tests fail."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for found in every:
         if found.check is not None:
             counts[found.module][found.became] += 1
             counts["all"][found.became] += 1
-    sys.stdout.write(f"{'checks':>9}{''.join(f'{kind:>10}' for kind in _KINDS)}  module\n")
-    for module, kinds in sorted(counts.items(), key=lambda row: (row[0] == "all", row[0])):
-        sys.stdout.write(f"{kinds.total():9}{''.join(f'{kinds[kind]:10}' for kind in _KINDS)}  {module}\n")
+    kinds = (CAUGHT, SPARE, SURVIVED)
+    sys.stdout.write(f"{'checks':>9}{''.join(f'{kind:>10}' for kind in kinds)}  module\n")
+    for module, became in sorted(counts.items(), key=lambda row: (row[0] == "all", row[0])):
+        sys.stdout.write(f"{became.total():9}{''.join(f'{became[kind]:10}' for kind in kinds)}  {module}\n")
     return 1 if counts["all"][SURVIVED] or any(each.check is None and each.failed for each in every) else 0
 
 
