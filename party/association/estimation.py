@@ -41,11 +41,7 @@ class SupportFinding:
 
 
 def parse_itemset(text: str, design: BasketDesign) -> tuple[int, ...]:
-    """Return the items of a set written with commas between them, such as `bread, milk`; rising numbers.
-
-    Raises:
-        InputError: An item is unknown or named twice, there is none, or there are too many.
-    """
+    """Return the items of a set written with commas between them, such as `bread, milk`; rising numbers."""
     names = [part.strip() for part in text.split(",")]
     number = {item: index for index, item in enumerate(design.items)}
     for name in names:
@@ -65,11 +61,7 @@ def _few(design: BasketDesign) -> tuple[str, ...]:
 def estimate_itemset(
     sent: Randomized, itemset: Sequence[int], design: BasketDesign, confidence: float
 ) -> SupportFinding:
-    """Return the support of a set.
-
-    Raises:
-        InputError: There are no baskets, the confidence is out of range, or the set is too large.
-    """
+    """Return the support of a set."""
     counts = overlap_counts(sent, itemset)
     support = estimate_support(design.design, counts)
     half = quantile(confidence) * support.standard_error
@@ -83,15 +75,6 @@ def baskets_needed(design: BasketDesign, items: int, half_width: Fraction, confi
 
     Sufficient whatever the baskets hold: by the variance of what one basket adds, with the worst number of own items of
     the set. None where a size's parameters hide sets of this many items; sizes below that of the set are left out.
-
-    Args:
-        design: The operators.
-        items: `k`, number of items of the set.
-        half_width: Of the interval.
-        confidence: Of the interval.
-
-    Raises:
-        InputError: A number is out of range.
     """
     if not 1 <= items <= MOST_ITEMS:
         raise InputError(f"must be 1 to {MOST_ITEMS}", field="items")

@@ -86,11 +86,7 @@ def _share(given: Fraction | float | str) -> Fraction:
 
 
 def exact_of(given: Fraction | float | str, field: str, wanted: str) -> Fraction:
-    """Return a number as it is written: 0.8 is 4/5, and not the nearest float.
-
-    Raises:
-        InputError: It is none.
-    """
+    """Return a number as it is written: 0.8 is 4/5, and not the nearest float."""
     try:
         return Fraction(str(given))
     except (ValueError, ZeroDivisionError):  # NaN and infinity among them
@@ -98,11 +94,7 @@ def exact_of(given: Fraction | float | str, field: str, wanted: str) -> Fraction
 
 
 def result_frame(columns: Any) -> Any:  # a pandas DataFrame
-    """Return columns as a data frame, typed where it is empty.
-
-    Raises:
-        InputError: pandas is not installed.
-    """
+    """Return columns as a data frame, typed where it is empty."""
     try:
         import pandas as pd  # noqa: PLC0415
     except ImportError:
@@ -201,16 +193,7 @@ def sets_of_columns(mined: MinedColumns) -> FoundSets:
 
 
 def itemset_columns(found: FoundSets, items: Sequence[str], confidence: float) -> ResultColumns:
-    """Return the frequent itemsets, those of fewest items first.
-
-    Args:
-        found: What was found.
-        items: Names.
-        confidence: Of the intervals.
-
-    Raises:
-        InputError: The confidence is not between 0 and 1, both excluded.
-    """
+    """Return the frequent itemsets, those of fewest items first."""
     z, support = quantile(confidence), found.supports
     error = np.sqrt(np.maximum(found.variances, 0))
     sets = [frozenset(items[item] for item in row) for row in found.sets]
@@ -220,17 +203,7 @@ def itemset_columns(found: FoundSets, items: Sequence[str], confidence: float) -
 
 
 def rule_columns(found: MinedRules, items: Sequence[str], confidence: float, wanted: RuleThreshold) -> ResultColumns:
-    """Return the rules that reach a threshold.
-
-    Args:
-        found: All rules.
-        items: Names.
-        confidence: Of the intervals.
-        wanted: The threshold. Only a threshold of the confidence can be straddled.
-
-    Raises:
-        InputError: The confidence is not between 0 and 1, both excluded.
-    """
+    """Return the rules that reach a threshold."""
     z = quantile(confidence)
     shares = np.array([rule.supports for rule in found.rules], dtype=np.float64).reshape(-1, 3)
     both, antecedent, consequent = shares.T
@@ -257,11 +230,7 @@ def rule_columns(found: MinedRules, items: Sequence[str], confidence: float, wan
 
 
 def write_result(path: Path, columns: ResultColumns) -> None:
-    """Write a result as a table; a set is a JSON list of its items, sorted.
-
-    Raises:
-        InputError: It cannot be written.
-    """
+    """Write a result as a table; a set is a JSON list of its items, sorted."""
     cells = [[_cell(cell) for cell in (c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns.values()]
     write_table(path, list(columns), cells, str)
 
@@ -291,9 +260,6 @@ def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColum
     """Return the frequent sets, those of fewest items first; `settled` tells whether a support is exact.
 
     Of sets without counts there are no supports.
-
-    Raises:
-        InputError: The confidence is not between 0 and 1, both excluded.
     """
     number = {term: position for position, term in enumerate(items_of(found.attributes))}
     sets, names = found.frequent, item_names(found)
@@ -316,10 +282,6 @@ def rules_of(
 
     The error of a confidence is at most what stands there: that of estimates is not known better. Of rules without
     counts there are the items alone, of those that reach the threshold of the run.
-
-    Raises:
-        InputError: The confidence is not between 0 and 1, both excluded; or no count is known, and the run has compared
-            no rule, or with another threshold.
     """
     names = item_names(found)
     if (reached := found.reached) is not None:

@@ -65,7 +65,6 @@ _FAILED = 1
 
 
 def run_disguise(arguments: argparse.Namespace) -> int:
-    """Disguise baskets, write the copy, and say what was made."""
     if arguments.personal is not None:
         raise InputError("--personal is for answers to the unrelated question")
     if resolved(arguments.secret) in map(resolved, (arguments.data, arguments.design)):
@@ -95,7 +94,6 @@ def run_disguise(arguments: argparse.Namespace) -> int:
 
 
 def run_estimate(arguments: argparse.Namespace) -> int:
-    """Estimate the supports of sets."""
     if arguments.likelihood:
         raise InputError("--likelihood is for answers of a survey")
     design = read_basket_design(arguments.design)
@@ -117,7 +115,6 @@ def run_estimate(arguments: argparse.Namespace) -> int:
 
 
 def run_mine(arguments: argparse.Namespace) -> int:
-    """Find frequent itemsets or rules of baskets, print the first and write all."""
     support, wanted = _thresholds(arguments)
     design = read_basket_design(arguments.design)
     sent = read_sent(arguments.disguised, design)
@@ -130,7 +127,6 @@ def run_mine(arguments: argparse.Namespace) -> int:
 
 
 def run_mine_columns(arguments: argparse.Namespace) -> int:
-    """Find frequent itemsets or rules over the columns of a disguised table."""
     support, wanted = _thresholds(arguments)
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
@@ -179,7 +175,6 @@ def _say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
 
 
 def run_privacy(arguments: argparse.Namespace) -> int:
-    """Tell what a design of baskets discloses."""
     if arguments.prior is not None or arguments.full:
         raise InputError("--prior and --full are for surveys: a design of baskets bounds supports by its key supports")
     design = read_basket_design(arguments.design)
@@ -192,7 +187,6 @@ def run_privacy(arguments: argparse.Namespace) -> int:
 
 
 def run_audit(arguments: argparse.Namespace) -> int:
-    """Audit the sampler of baskets and print the verdict."""
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)
@@ -209,7 +203,6 @@ def fresh_words(records: int) -> Words:
 
 
 def run_size(arguments: argparse.Namespace, width: Fraction) -> int:
-    """Tell how many baskets the support of a set needs."""
     design = read_basket_design(arguments.design)
     asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]
     needed = {items: baskets_needed(design, items, width, arguments.confidence) for items in sorted(set(asked))}

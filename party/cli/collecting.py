@@ -73,7 +73,6 @@ _MOST_SECONDS = 86400
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    """Write settings and design."""
     if arguments.table is None:
         questions = [typed_question(text, position) for position, text in enumerate(arguments.question, 1)]
     else:
@@ -106,7 +105,6 @@ def _links(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    """Serve until a signal ends it."""
     settings = read_collector_settings(arguments.settings)
     web = _web()
     enough = web.server.answers_needed(settings.questionnaire.design, settings.closing)
@@ -163,7 +161,6 @@ def _publish(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    """Tell how far it is."""
     with _store(read_collector_settings(arguments.settings)) as store:
         status = store.status()
     if arguments.json:
@@ -174,7 +171,6 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _close(arguments: argparse.Namespace) -> int:
-    """End the survey."""
     with _store(read_collector_settings(arguments.settings)) as store:
         if store.status().stage is SurveyStage.CLOSED:
             raise ConfigError("the survey is closed already")
@@ -184,7 +180,6 @@ def _close(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    """Write the answers."""
     settings = read_collector_settings(arguments.settings)
     path, design = arguments.output, settings.questionnaire.path
     settle_outputs([path], _reads(settings), overwrite=arguments.overwrite)
@@ -197,7 +192,6 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _results(arguments: argparse.Namespace) -> int:
-    """Tell what the answers say so far."""
     settings = read_collector_settings(arguments.settings)
     asked, population = settings.questionnaire, settings.population
     for name in (name for pair in arguments.cross for name in pair if name not in asked.names):
@@ -245,7 +239,6 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
 
 
 def _page(arguments: argparse.Namespace) -> int:
-    """Write the pages as they are served."""
     settings = read_collector_settings(arguments.settings)
     pages = {"page.html": main_page(settings)} | ({"form.html": form_page(settings)} if has_form(settings) else {})
     paths = {arguments.output / name: page for name, page in pages.items()}
@@ -268,7 +261,6 @@ def _quoted(text: str) -> str:
 
 
 def _reads(settings: CollectorSettings) -> list[Path]:
-    """Return the files that a survey lives in."""
     return [settings.path, settings.questionnaire.path]
 
 
@@ -309,5 +301,4 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
 
 
 def command_survey(arguments: argparse.Namespace) -> int:
-    """Do what was asked for."""
     return _ACTIONS[arguments.action](arguments)

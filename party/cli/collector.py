@@ -64,7 +64,6 @@ FORMAT = "cotally-estimate/1"
 
 
 def command_estimate(arguments: argparse.Namespace) -> int:
-    """Estimate and print."""
     if is_of_baskets(arguments.design):
         return baskets.run_estimate(arguments)
     asked = EstimateOptions(arguments.confidence, arguments.likelihood)
@@ -88,15 +87,7 @@ def command_estimate(arguments: argparse.Namespace) -> int:
 
 
 def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[AnswerFile]:
-    """Read answers, each by its own design.
-
-    Args:
-        files: Of answers and of their design; what may surprise is told of the first.
-        written: How those of answers are.
-
-    Raises:
-        InputError: A file cannot be read, or its answers do not fit its design.
-    """
+    """Read answers, each by its own design."""
     samples: list[AnswerFile] = []
     for answers, design in files:
         questionnaire = read_design(design)
@@ -110,7 +101,6 @@ def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[Answ
 def _combined(
     arguments: argparse.Namespace, samples: Sequence[AnswerFile], together: Sequence[Finding], asked: EstimateOptions
 ) -> int:
-    """Print what several files say together."""
     if arguments.against:
         raise InputError("--against compares two files: combine others by --and, or compare")
     if arguments.json:
@@ -132,7 +122,6 @@ PRIVACY_FORMAT = "cotally-privacy/1"
 
 
 def command_privacy(arguments: argparse.Namespace) -> int:
-    """Measure and print."""
     if is_of_baskets(arguments.design):
         return baskets.run_privacy(arguments)
     questionnaire = read_design(arguments.design)
@@ -170,7 +159,6 @@ SIZE_FORMAT = "cotally-sample-size/1"
 
 
 def command_size(arguments: argparse.Namespace) -> int:
-    """Compute and print."""
     width = fraction("--half-width", arguments.half_width)
     if is_of_baskets(arguments.design):
         return baskets.run_size(arguments, width)
@@ -207,7 +195,6 @@ _FAILED = 1
 
 
 def command_audit(arguments: argparse.Namespace) -> int:
-    """Audit and print the verdict."""
     if is_of_baskets(arguments.design):
         return baskets.run_audit(arguments)
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
@@ -243,7 +230,6 @@ def fresh_draw(records: int) -> Draw:
 
 
 def command_disguise(arguments: argparse.Namespace) -> int:
-    """Disguise, write, and say what was made."""
     if is_of_baskets(arguments.design):
         return baskets.run_disguise(arguments)
     given = (arguments.data, arguments.design, arguments.personal)
@@ -275,9 +261,5 @@ def command_disguise(arguments: argparse.Namespace) -> int:
 
 
 def give_example(folder: Path) -> None:
-    """Write an example to try, and say how.
-
-    Raises:
-        InputError: It cannot be written.
-    """
+    """Write an example to try, and say how."""
     say_all(example_lines(*write_example(folder)))

@@ -19,7 +19,6 @@ from protocols.terms import Counting, Impurity, Reveal
 
 
 def command_demo(arguments: argparse.Namespace) -> int:
-    """Run it."""
     options = _options(arguments)
     try:
         with make_progress(arguments.progress) as display:
@@ -64,7 +63,6 @@ def _source(arguments: argparse.Namespace) -> str | OwnFiles:
 
 
 def command_completion(arguments: argparse.Namespace) -> int:
-    """Print it, of all commands."""
     parser = command_parser(*COMMANDS)
     _complete_files(parser)
     put(shtab.complete(parser, arguments.shell))

@@ -29,11 +29,7 @@ from protocols.two_party.memory import bare_head
 
 
 def command_check(arguments: argparse.Namespace) -> int:
-    """Look and print.
-
-    Raises:
-        InputError: A file cannot be used, or we would refuse the job.
-    """
+    """Look and print."""
     config = read_party_config(arguments.party)
     notices: list[Notice | ReleasedBefore] = []
     local = load_common(config, KEY_FLOOR, notices.extend)
@@ -53,7 +49,6 @@ def command_check(arguments: argparse.Namespace) -> int:
 
 
 def command_status(arguments: argparse.Namespace) -> int:
-    """Read the journal, while others may write it."""
     config = read_party_config(arguments.party, KEY_FLOOR)
     records = recorded_runs(config.folder, load_secret(config.folder))
     if arguments.json:
@@ -64,7 +59,6 @@ def command_status(arguments: argparse.Namespace) -> int:
 
 
 def command_cancel(arguments: argparse.Namespace) -> int:
-    """Mark the run; who works on it sees that."""
     if (Path(arguments.run_name) / CONFIG_FILE).is_file():
         raise InputError(f"{arguments.run_name} is a party: name the run after it, as `cotally status` shows it")
     config = read_party_config(arguments.party, KEY_FLOOR)
@@ -80,7 +74,6 @@ def command_cancel(arguments: argparse.Namespace) -> int:
 
 
 def command_ledger(arguments: argparse.Namespace) -> int:
-    """Read the ledger, which checks it, and do what was asked for."""
     if arguments.output is not None and arguments.action != "export":
         raise InputError("--output is for export")
     config = read_party_config(arguments.party, KEY_FLOOR)

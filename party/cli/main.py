@@ -161,7 +161,6 @@ def _drop(stream: TextIO) -> None:
 
 
 def command_parser(*wanted: str | None) -> Parser:
-    """Return the parser of all commands, which knows the options of those that are wanted."""
     parser = Parser(
         prog="cotally",
         formatter_class=HelpFormatter,

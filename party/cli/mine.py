@@ -27,7 +27,6 @@ _MOST_SEED = 2**63 - 1
 
 
 def command_mine(arguments: argparse.Namespace) -> int:
-    """Learn, print and write."""
     of_baskets = is_of_baskets(arguments.design)
     if of_baskets and arguments.learner not in OF_SETS:
         raise InputError(f"{arguments.learner} is not for baskets: itemsets and rules are")

@@ -17,7 +17,6 @@ from protocols.errors import InputError
 
 
 def command_show(arguments: argparse.Namespace) -> int:
-    """Print it."""
     levels = arguments.levels
     if levels is not None and levels < 0:
         raise InputError("--levels must be 0 or more")
@@ -48,7 +47,6 @@ def command_show(arguments: argparse.Namespace) -> int:
 
 
 def command_rules(arguments: argparse.Namespace) -> int:
-    """Print the first ones, and write all."""
     least = arguments.min_threshold
     wanted = threshold_of(arguments.metric, None if least is None else fraction("--min-threshold", least))
     settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)

@@ -19,17 +19,7 @@ def settle_outputs(
     overwrite: bool | None,
     options: Iterable[str] = repeat("-o"),
 ) -> None:
-    """Make sure, before long work, that outputs destroy nothing: every command that has one asks this.
-
-    Args:
-        outputs: Where they go; None for one that nobody asked for.
-        reads: The files that the command reads; None for one that nobody named.
-        overwrite: Whether files that are there already may be replaced; None where a file of this kind never may.
-        options: What names each output on the command line.
-
-    Raises:
-        InputError: An output is a file that is read, or another output, or is there already, or cannot be written.
-    """
+    """Make sure, before long work, that outputs destroy nothing: every command that has one asks this."""
     taken = [path for path in reads if path is not None]
     before: set[Path] = set()
     for path, option in zip(outputs, options, strict=False):
@@ -45,22 +35,14 @@ def settle_outputs(
 
 
 def form(arguments: argparse.Namespace) -> Form:
-    """Return what was said of how a table's file is written.
-
-    Raises:
-        InputError: It cannot be so.
-    """
+    """Return what was said of how a table's file is written."""
     separator = "\t" if arguments.separator in {"\\t", "tab"} else arguments.separator
     markers = (*MISSING_MARKERS, *arguments.missing) if arguments.missing else None
     return Form(separator, arguments.encoding, markers, arguments.decimal)
 
 
 def fraction(option: str, text: str) -> Fraction:
-    """Return the exact number that an option was given.
-
-    Raises:
-        InputError: It is not.
-    """
+    """Return the exact number that an option was given."""
     number = exact_number(text)
     if number is None:
         raise InputError(f"{option} must be an exact number such as 9/20 or 0.45")

@@ -93,14 +93,12 @@ def _laid_out(paragraph: str, indent: str, width: int) -> list[str]:
 
 
 def add_loudness(parser: argparse.ArgumentParser) -> None:
-    """Declare how much is printed: every command has these."""
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help="print results and errors alone")
     loudness.add_argument("-v", "--verbose", action="store_true", help="print more of what is done, but no data")
 
 
 def run_as_loud(run: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
-    """Run a command as loud as its arguments say, and return its exit code."""
     if not parsed.verbose:
         with quiet() if parsed.quiet else nullcontext():
             return run(parsed)

@@ -38,7 +38,6 @@ from protocols.errors import InputError
 
 
 def command_init(arguments: argparse.Namespace) -> int:
-    """Make it and say what to do next."""
     folder: Path = arguments.dir
     source = None if arguments.seal is None else SOURCES[arguments.seal]
     settings = party_files(arguments.name, arguments.key_bits)
@@ -53,7 +52,6 @@ def command_init(arguments: argparse.Namespace) -> int:
 
 
 def command_trust(arguments: argparse.Namespace) -> int:
-    """Pin it and show the fingerprint."""
     folder = party_folder(arguments.party)
     peer = trust(folder, arguments.certificate)
     if arguments.json:
@@ -72,7 +70,6 @@ def _peer_named(folder: Path) -> str | None:
 
 
 def command_pair(arguments: argparse.Namespace) -> int:
-    """Pair, and say whom we trust from now on."""
     config = read_party_config(arguments.party)
     with locked_folder(config.folder):
         peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
@@ -116,11 +113,7 @@ def _pin(config: PartyConfig, certificate: x509.Certificate) -> Peer:
 
 
 def command_keys(arguments: argparse.Namespace) -> int:
-    """Do it, and say what holds from now on.
-
-    Raises:
-        InputError: An option is of another action, or the folder cannot be used.
-    """
+    """Do it, and say what holds from now on."""
     folder, action = party_folder(arguments.party), arguments.action
     for option, of in (("by", "seal"), ("host", "renew"), ("json", "renew")):
         if getattr(arguments, option) and action != of:
@@ -144,11 +137,7 @@ def command_keys(arguments: argparse.Namespace) -> int:
 
 
 def command_doctor(arguments: argparse.Namespace) -> int:
-    """Tell of each layer as it is tried; fail with the first fault.
-
-    Raises:
-        CotallyError: The first layer that fails.
-    """
+    """Tell of each layer as it is tried; fail with the first fault."""
     path, layers = settings_file(arguments.party), []
     for found in Examination(path).diagnoses():
         layers.append(found)

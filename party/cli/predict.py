@@ -96,22 +96,14 @@ def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: 
 
 
 def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute, reads: Sequence[Path]) -> None:
-    """Make sure, before the work, that the rows can be written where the command's arguments say.
-
-    Raises:
-        InputError: They cannot, or would destroy what is read, or a file that is there.
-    """
+    """Make sure, before the work, that the rows can be written where the command's arguments say."""
     new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
     check_table_name(arguments.output)
 
 
 def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[str]) -> None:
-    """Write the rows to a file, or to the standard output, and say what their reader should know.
-
-    Raises:
-        InputError: They cannot be written.
-    """
+    """Write the rows to a file, or to the standard output, and say what their reader should know."""
     names, cells = classified.table(column)
     if output is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -206,11 +198,7 @@ def write_served(predicted: Predicted, folder: Path) -> None:
 
 
 def write_predicted(predicted: Predicted, output: Path | None, column: str) -> None:
-    """Write what we have learned, if anything, and say what there is to say.
-
-    Raises:
-        InputError: It cannot be written.
-    """
+    """Write what we have learned, if anything, and say what there is to say."""
     offer, answers = predicted.offer, predicted.answers
     notes = list(joint_notes(offer, answers, output))
     if answers is None:
@@ -236,7 +224,6 @@ _SOME_ROWS = 10  # of fewer, unknown cells may be so by chance
 
 
 def command_predict(arguments: argparse.Namespace) -> int:
-    """Classify and write."""
     if arguments.json and arguments.output is None:
         raise InputError("--json shows what became of rows that go to a file: name it (-o)")
     if arguments.peer is not None and arguments.answered:

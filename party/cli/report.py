@@ -32,7 +32,6 @@ _USUAL_COSTS = "report.json"
 
 
 def command_report(arguments: argparse.Namespace) -> int:
-    """Gather what there is to show, and write the page."""
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
     if arguments.design is None:
@@ -73,11 +72,7 @@ def _write(arguments: argparse.Namespace, page: Document) -> None:
 
 
 def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
-    """Return what the run cost; None, and a note, where a file that was merely found cannot say it.
-
-    Raises:
-        InputError: The file that was named is of another run, or is no report.
-    """
+    """Return what the run cost; None, and a note, where a file that was merely found cannot say it."""
     try:
         costs = read_train_report(path)
         if costs.run != told.run.run:
@@ -91,11 +86,7 @@ def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
 
 
 def gathered(config_path: Path, model: Path) -> Finished:
-    """Read all that a page tells of, but for the costs.
-
-    Raises:
-        InputError: Something cannot be read, or the ledger knows of no run that ended with this model.
-    """
+    """Read all that a page tells of, but for the costs."""
     config = read_party_config(config_path, KEY_FLOOR)
     result = read_result(model)
     with read_ledger(config.folder, load_secret(config.folder)) as ledger:

@@ -35,11 +35,7 @@ from protocols.errors import CotallyError, DeviationError, InputError
 
 
 def command_serve(arguments: argparse.Namespace) -> int:
-    """Run the command, and keep a log of it where one is asked for.
-
-    Raises:
-        InputError: The log cannot be written, or would be added to the settings or the table.
-    """
+    """Run the command, and keep a log of it where one is asked for."""
     if arguments.log is None:
         return _serve(arguments)
     if arguments.log != AS_JSON:
@@ -119,7 +115,6 @@ def _report(problem: str, arguments: argparse.Namespace) -> None:
 
 
 def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: argparse.Namespace) -> None:
-    """Take part in a session."""
     config = rows.config
     with server.accept() as channel, make_progress(arguments.progress) as progress:
         log_event(session_text(channel.peer))

@@ -57,11 +57,7 @@ _SHIFT = Fraction(1, 20)  # 1/100, as `cotally audit` has it, takes 25 times as 
 
 
 def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
-    """Return the page of answers or baskets, and whether the sampler is as declared.
-
-    Raises:
-        InputError: Something cannot be read, or does not fit its design.
-    """
+    """Return the page of answers or baskets, and whether the sampler is as declared."""
     _check(arguments)
     if is_of_baskets(arguments.design):
         told = baskets_told(arguments)
@@ -82,11 +78,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def survey_told(arguments: argparse.Namespace) -> SurveyTold:
-    """Gather all that the page of a survey shows.
-
-    Raises:
-        InputError: As for the page.
-    """
+    """Gather all that the page of a survey shows."""
     options = EstimateOptions(_confidence(arguments))
     paths = [(arguments.party, arguments.design), *arguments.more]
     samples = read_samples(paths, form(arguments))
@@ -164,11 +156,7 @@ def _shown(
 
 
 def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
-    """Gather all that the page of baskets shows.
-
-    Raises:
-        InputError: As for the page, or nothing is asked for.
-    """
+    """Gather all that the page of baskets shows."""
     if arguments.model is not None or arguments.levels is not None or arguments.more:
         raise InputError("--model, --levels and --and are not for baskets")
     if arguments.min_support is None and not arguments.ask:

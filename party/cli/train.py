@@ -53,7 +53,6 @@ _MEETINGS = 6
 
 
 def command_train(arguments: argparse.Namespace) -> int:
-    """Run the command."""
     config = read_party_config(arguments.party)
     read_job(arguments.job)  # one that cannot be read is refused before the data are
     settings = compute_settings(arguments, config)
@@ -118,16 +117,7 @@ def is_done_here(config: PartyConfig, job: Job) -> bool:
 
 
 def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replaces: bool) -> None:
-    """Say where results go, and make sure, before the work, that they can be written.
-
-    Args:
-        arguments: The command's; `model` is set.
-        config: This party's settings.
-        replaces: Whether a file that is there already may be named.
-
-    Raises:
-        InputError: They cannot be written, would destroy what is read, or would replace an earlier result.
-    """
+    """Say where results go, and make sure, before the work, that they can be written."""
     arguments.model = arguments.model or config.folder / "model.json"
     reads = (config.path, config.data.file, arguments.job if "job" in arguments else None)
     outputs = (arguments.model, arguments.report)
@@ -135,11 +125,7 @@ def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replace
 
 
 def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> ComputeSettings:
-    """Return where to compute: as the settings say, or in `--workers` processes of this machine.
-
-    Raises:
-        InputError: The number is out of its range.
-    """
+    """Return where to compute: as the settings say, or in `--workers` processes of this machine."""
     if arguments.workers is None:
         return config.compute
     return replace(config.compute, workers=arguments.workers, cluster=None)
@@ -198,7 +184,6 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
 
 
 def command_align(arguments: argparse.Namespace) -> int:
-    """Run the command."""
     config, job = read_party_config(arguments.party), Align(arguments.count_only)
     settings = compute_settings(arguments, config)
     address = str(config.need_address())

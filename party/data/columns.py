@@ -153,10 +153,6 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     unless it is the only one: rare bins join their neighbours, rare texts become "other", and missing cells that are
     too few and find no "other" count as the most common value.
 
-    Args:
-        column: As read.
-        treatment: What is done to it.
-
     Raises:
         DataError: A cell is missing where that is refused, or not a number or date where it is binned; a value has the
             name of a label that treatment would make; or there are too many values.

@@ -34,13 +34,7 @@ _LINE = b"\n"
 
 
 def read_plain(path: Path, content: bytes, layout: CsvLayout) -> Written | None:
-    """Read a table, or return None where the file is not plain or not a table, or pyarrow is not installed.
-
-    Args:
-        path: What to call it.
-        content: UTF-8 without a byte order mark.
-        layout: How its lines are split.
-    """
+    """Read a table, or return None where the file is not plain or not a table, or pyarrow is not installed."""
     lines = content.rstrip(b"\r\n").split(_LINE, layout.skipped + 1)
     if len(lines) != layout.skipped + 2 or not _is_plain(content, lines[-1]):
         return None

@@ -98,10 +98,6 @@ USUAL = Form()
 def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
     """Open a table's file, or the standard input for `-`; gzip is unpacked.
 
-    Args:
-        path: Its name ends as a table's does.
-        more: Other ends of names that will do.
-
     Raises:
         DataError: Its name or its first bytes are those of something else.
         OSError: It cannot be read.

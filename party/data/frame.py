@@ -143,10 +143,6 @@ class Frame:
     def need(self, name: str, owner: str | None = None) -> None:
         """Make sure that there is a column of this name.
 
-        Args:
-            name: The column's.
-            owner: The party whose column it is, where the error is to say so.
-
         Raises:
             AbsentColumnError: There is none; the text suggests a similar name.
         """
@@ -249,10 +245,6 @@ class Written:
 
 def finished(written: Written, form: Form = USUAL) -> Frame:
     """Leave out whatever is not a column of the table, and check the names.
-
-    Args:
-        written: What was read.
-        form: What is declared about it.
 
     Raises:
         DataError: There is no record, or a name cannot be used.

@@ -141,10 +141,6 @@ def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart 
     """Yield what a few ids differ in from nearly all others, where the form would take them for other people.
 
     And whether all of them end as numbers that a spreadsheet has rounded.
-
-    Args:
-        ids: In their normal form.
-        form: Of which.
     """
     every = "".join(ids)
     if Spelling.CASE not in form.alike and every not in (every.lower(), every.upper()):

@@ -141,10 +141,6 @@ def check_no_identifier(
 ) -> None:
     """Refuse columns that identify records, all at once.
 
-    Args:
-        columns: Each with what is done to it.
-        way_out: What to do with those that are not measurements.
-
     Raises:
         DataError: Some do, and are not binned.
     """

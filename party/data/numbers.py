@@ -145,13 +145,7 @@ class Doubles(SortedNumbers):
 def sorted_numbers(
     texts: Sequence[str], records: NDArray[np.int64], read: Callable[[str], Decimal]
 ) -> tuple[SortedNumbers, NDArray[np.intp]]:
-    """Return the numbers of texts, and the place among them of each text.
-
-    Args:
-        texts: Distinct.
-        records: How many hold each text.
-        read: How a text is read.
-    """
+    """Return the numbers of texts, and the place among them of each text."""
     each = [read(text) for text in texts]
     values = sorted(set(each))
     place = {value: i for i, value in enumerate(values)}

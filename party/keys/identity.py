@@ -150,12 +150,6 @@ def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) ->
 def pin(directory: Path, certificate: x509.Certificate, what: str, *, clock: Clock = utc_now) -> Peer:
     """Pin a certificate that is known to be the peer's.
 
-    Args:
-        directory: Our folder.
-        certificate: The peer's.
-        what: What errors call it.
-        clock: Tells the date.
-
     Raises:
         IdentityError: As for `trust`.
     """
@@ -319,9 +313,6 @@ def keep_renewed(folder: Path, peer: Peer) -> None:
     """Keep the certificate that a peer has renewed, so that its dates and hosts are known here too.
 
     NB: a party that shows an older one, which is still within its dates, changes nothing.
-
-    Raises:
-        InputError: The folder cannot be written.
     """
     known = load_peer(folder, peer.name)
     after = known.renewed_as(peer.certificate).certificate

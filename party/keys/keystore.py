@@ -30,11 +30,6 @@ _NAMES = ["n", "p", "q"]
 def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
     """Make all secrets in a folder.
 
-    Args:
-        folder: An existing folder.
-        bits: Length of the Paillier modulus, even.
-        floor_bits: The least that the length may be.
-
     Raises:
         IdentityError: The length is not possible, or a secret already exists: it is left as it is.
     """

@@ -38,11 +38,7 @@ def new_code(draw: Callable[[int], int] = secrets.randbelow) -> str:
 
 
 def read_spoken_code(text: str) -> str:
-    """Return the digits of a code as somebody typed it.
-
-    Raises:
-        InputError: It is no code; a wrong or two swapped digits are found by the last one.
-    """
+    """Return the digits of a code as somebody typed it."""
     digits = "".join(text.replace("-", " ").split())
     if not (digits.isascii() and digits.isdigit() and len(digits) == CODE_DIGITS + 1):
         raise InputError(f"the code has {CODE_DIGITS + 1} digits, as the other side's screen shows them")

@@ -41,11 +41,6 @@ def write_secret(path: Path, data: bytes) -> None:
 def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = CURE) -> bytes:
     """Read a file that only its owner can read.
 
-    Args:
-        path: The file.
-        most: The most bytes that it may have.
-        cure: What to do where it cannot be read.
-
     Raises:
         IdentityError: It is missing, too large, unreadable or open to others.
     """

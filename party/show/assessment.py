@@ -64,13 +64,7 @@ def _answers_lines(agree: Acceptance) -> list[str]:
 
 
 def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
-    """Say what a run that has not begun will reveal and spend, what its checks will notice, and why it is refused.
-
-    Args:
-        run: What it would reveal.
-        told: What was revealed of the data set before.
-        agree: What this party agrees to.
-    """
+    """Say what a run that has not begun will reveal and spend, what its checks will notice, and why it is refused."""
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
     noise = [*noise_lines(run.terms, run.noise), *_epsilon_lines(run.terms.epsilon, told, agree)]
@@ -78,12 +72,7 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
 
 
 def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]:
-    """Say how many counts a run reveals: at most, and in truth if it is over.
-
-    Args:
-        run: What it would reveal.
-        revealed: What it has revealed.
-    """
+    """Say how many counts a run reveals: at most, and in truth if it is over."""
     if run.terms.rules is not None and run.terms.hides_counts:
         rules = "" if run.terms.rules.min_threshold is None else f"{_RULES.format(**vars(run.terms.rules))} "
         return [f"{_SETS.format(run.terms.rules.most_sets)} {rules}{_READS}", _DEVIATES]
@@ -167,12 +156,7 @@ def _rounded(count: int) -> int:
 
 
 def noise_lines(terms: Terms, spent: tuple[Spending, Spending] | TreeSpending | None) -> list[str]:
-    """Say what noise bounds and how large it is; nothing where there is none.
-
-    Args:
-        terms: Of the run.
-        spent: What we spend on counts, and the peer, or either on a tree alone.
-    """
+    """Say what noise bounds and how large it is; nothing where there is none."""
     if spent is None or terms.epsilon is None:
         return []
     if isinstance(spent, TreeSpending):

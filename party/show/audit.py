@@ -11,12 +11,7 @@ _TOLD = 10
 
 
 def audit_lines(result: AuditResult, names: Names | None = None) -> list[str]:
-    """Return the finding in sentences.
-
-    Args:
-        result: What was found.
-        names: Of columns, values and groups; numbers counted from 1 if not given, codes as they are.
-    """
+    """Return the finding in sentences."""
     known = names or _numbers(result)
     failures = sorted(result.failures, key=lambda test: test.bound)
     pairs = [listed([known.columns[column] for column in pair]) for pair in result.untested]

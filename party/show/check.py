@@ -28,15 +28,7 @@ Notices = Iterable[Notice | ReleasedBefore]
 
 
 def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, full: bool, width: int) -> list[Block]:
-    """Return the report.
-
-    Args:
-        found: What to show.
-        agree: What this party agrees to.
-        notices: What was noticed when the data were read.
-        full: Tell everything that the copy discloses; else what fits a screen.
-        width: Of the screen.
-    """
+    """Return the report."""
     rows = [
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
     ]

@@ -141,13 +141,7 @@ def results_so_far(found: SurveyResults) -> Iterator[str]:
 
 
 def results_html(settings: CollectorSettings, found: SurveyResults, refresh: int | None = None) -> PageFile:
-    """Return all tables as a page that loads nothing.
-
-    Args:
-        settings: Of the survey.
-        found: What to show.
-        refresh: Seconds after which the browser loads it again; never if not given.
-    """
+    """Return all tables as a page that loads nothing."""
     is_corrected = any(cell.corrected is not None for table in found.tables for cell in table.cells)
     shown = [
         {"title": _title(table), "given": _given(table), "rows": [_row(c, found, is_corrected) for c in table.cells]}

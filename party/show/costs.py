@@ -44,13 +44,7 @@ def _time(seconds: float) -> str:
 
 
 def supposed_line(records: int | None, workers: int | None, line: Line) -> list[str]:
-    """Say what a forecast supposes in place of our table, our processors and a line that costs nothing.
-
-    Args:
-        records: How many there will be; None for those of our table.
-        workers: Processes of each party; None for ours.
-        line: Between the parties.
-    """
+    """Say what a forecast supposes in place of our table, our processors and a line that costs nothing."""
     parts = [
         *([] if records is None else [f"{records:,} records like ours"]),
         *([] if workers is None else [f"{workers:,} workers at each party, each on a processor like ours"]),
@@ -61,13 +55,7 @@ def supposed_line(records: int | None, workers: int | None, line: Line) -> list[
 
 
 def guessed_line(columns: int, values: int, *, columns_known: bool) -> str:
-    """Say what a forecast takes the peer's data for.
-
-    Args:
-        columns: Attributes of the peer.
-        values: Of each of them.
-        columns_known: Whether we were told how many attributes there are.
-    """
+    """Say what a forecast takes the peer's data for."""
     known = f"{columns} columns as told" if columns_known else f"{columns} columns, as many as ours"
     better = "" if columns_known else "; better with --peer-columns"
     return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{better}"
@@ -111,12 +99,7 @@ def _way(terms: Terms) -> str:
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
-    """Say so where an accuracy that is estimated from disguised copies alone will tell nothing.
-
-    Args:
-        design: Of our copy; the peer's is taken for no better.
-        tested: How many records are held out; if 0, no accuracy is shown.
-    """
+    """Say so where an accuracy that is estimated from disguised copies alone will tell nothing."""
     if not tested:
         return []
     error = min((noise(design, group, tested) / tested for group in range(len(design.groups))), default=0.0)
@@ -132,12 +115,6 @@ def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, rec
 
     Each side estimates by its own columns and the other's copy, and the mean ranks: the class holder's columns are
     exact at home and twice disguised at the peer, ours are else disguised on one side each.
-
-    Args:
-        local: What we bring.
-        design: Of our copy.
-        terms: Of the run.
-        records: That are trained on.
     """
     if terms.method is not Method.HYBRID or terms.omega == ALL:
         return []
@@ -171,13 +148,7 @@ def key_text(key: SharedKey) -> str:
 
 
 def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) -> dict[str, object]:
-    """Return a forecast for programs.
-
-    Args:
-        expected: The forecast.
-        records: Of how many it is.
-        columns: Attributes of ours and of the peer.
-    """
+    """Return a forecast for programs."""
     return {
         "format": "cotally-forecast/2",
         "records": records,

@@ -94,12 +94,7 @@ def numbers_text(found: JointItemsets) -> str:
 
 
 def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
-    """Say so where a model does no better than a guess, and where it gives every record one class.
-
-    Args:
-        model: The model.
-        beats: Whether it did better on records held out; None where it was not tested, then those of training count.
-    """
+    """Say so where a model does no better than a guess, and where it gives every record one class."""
     tested = "" if beats is not None else ", even on the records that it was learned from"
     poor = (beats_in_training(model) if beats is None else beats) is False
     told = [f"The model is no better than always guessing the commonest class{tested}."] if poor else []

@@ -92,13 +92,7 @@ class Sentence:
 
 
 def rendered(blocks: Iterable[Block], width: int | None, *, styled: bool = False) -> str:
-    """Return blocks as a terminal or a file gets them, each from a new line.
-
-    Args:
-        blocks: What to show.
-        width: In cells, of which some characters take two; None for whatever the widest line needs.
-        styled: In colours, as the terminal knows them.
-    """
+    """Return blocks as a terminal or a file gets them, each from a new line."""
     console = Console(
         file=StringIO(),
         width=_UNLIMITED if width is None else width,
@@ -210,14 +204,7 @@ class ScreenTable:
 def screen_table(
     columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], width: int | None, *, rule: bool = False
 ) -> ScreenTable:
-    """Return a table, a line per row, as wide as it needs; rich narrows columns of texts where it is wider.
-
-    Args:
-        columns: What stands in each.
-        rows: Of as many cells each.
-        width: Of the screen, for which the columns are chosen; None for all columns.
-        rule: Draw a line below the headings.
-    """
+    """Return a table, a line per row, as wide as it needs; rich narrows columns of texts where it is wider."""
     shown = list(range(len(columns)))
     while width is not None and _least(columns, rows, shown) > width and any(columns[k].rank for k in shown):
         shown.remove(max(shown, key=lambda k: columns[k].rank))

@@ -93,14 +93,7 @@ def start_details() -> logging.Handler:
 
 
 def start_log(target: str) -> logging.Handler:
-    """Begin to keep a log.
-
-    Args:
-        target: A file, which is added to, and may be moved away meanwhile; or "json" for the standard error.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Begin to keep a log."""
     handler: logging.Handler
     if target == AS_JSON:
         handler = logging.StreamHandler(sys.stderr)

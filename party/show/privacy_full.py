@@ -156,13 +156,7 @@ def _indented(sentences: Sequence[str]) -> list[str]:
 
 
 def privacy_blocks(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[Block]:
-    """Return the report.
-
-    Args:
-        found: What to show.
-        full: Tell everything that was found; else what fits a screen.
-        width: Of the screen, for which the columns of a table are chosen.
-    """
+    """Return the report."""
     return full_blocks(found) if full else short_blocks(found, width)
 
 

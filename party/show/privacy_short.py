@@ -84,13 +84,7 @@ _OF_ONE = ("another value", "the answer to a personal question", "what the devic
 
 
 def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str:
-    """Say how a group answers, as the end of a sentence.
-
-    Args:
-        kind: Of its question.
-        truth: The chance of the truth.
-        values: How many the group's only column has; None of more columns.
-    """
+    """Say how a group answers, as the end of a sentence."""
     chance = f"with a chance of {percent(truth)}"
     if values is None:
         told, lie, answer, device = f"all attributes of a group tell the truth {chance}, else all of them", *_OF_ALL

@@ -266,12 +266,7 @@ def _write_json(stream: TextIO, content: Mapping[str, object]) -> None:
 
 
 def complain(error: str, style: str | None = None) -> None:
-    """Say on the standard error what went wrong; in the style of JSON a program gets it too.
-
-    Args:
-        error: In one line; what cannot be printed of it is shown as escapes.
-        style: How progress is shown, one of `PROGRESS_STYLES`, if at all.
-    """
+    """Say on the standard error what went wrong; in the style of JSON a program gets it too."""
     line = printable(" ".join(error.split()))
     if style == "json":
         _write_json(sys.stderr, {"error": line})

@@ -12,10 +12,6 @@ LIKE_THESE = "answers like these (estimated)"
 def reading_line(found: Disclosure | None, copy_is: str = "this copy") -> str:
     """Say how many whole records a receiver reads, beside what one coin per column and mere guessing would.
 
-    Args:
-        found: What was found; None if the copy hides nothing.
-        copy_is: What is read, in words.
-
     >>> few = CopyReading(200, 18, 700, 1000, columns=((140, 200),))
     >>> some = CopyReading(200, 170, 930, 1000, sure=122, columns=((190, 200),))
     >>> reading_line(Disclosure(few, few, few, few, shared=()))[:64]

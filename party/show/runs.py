@@ -49,12 +49,7 @@ _COLUMNS = (
 
 
 def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[Block]:
-    """Return a table over runs, and what it lacks.
-
-    Args:
-        rows: The runs.
-        width: Of the screen: columns that have no room are left out and named below.
-    """
+    """Return a table over runs, and what it lacks."""
     laid = screen_table(_COLUMNS, [_cells(row) for row in rows], width, rule=True)
     blocks: list[Block] = [laid.drawn]
     if laid.left_out:
@@ -211,11 +206,7 @@ _STYLE: Any = {
 
 
 def write_figures(report: RunReport, png: Path, svg: Path) -> None:
-    """Draw the picture as PNG and as SVG; equal reports give equal files.
-
-    Raises:
-        InputError: matplotlib is not installed, or a file cannot be written.
-    """
+    """Draw the picture as PNG and as SVG; equal reports give equal files."""
     try:
         import matplotlib as mpl  # noqa: PLC0415  # an extra: only who draws needs it
         from matplotlib.figure import Figure  # noqa: PLC0415

@@ -96,11 +96,7 @@ def put(text: str) -> None:
 
 
 def put_json(content: Mapping[str, object]) -> None:
-    """Print a result for programs, whose `format` says what it is: every command does it this way (`--json`).
-
-    Args:
-        content: Of plain types; what is infinite or unknown is None.
-    """
+    """Print a result for programs, whose `format` says what it is: every command does it this way (`--json`)."""
     put(json_text(content))
 
 

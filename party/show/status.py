@@ -9,13 +9,7 @@ from protocols.role import Phase
 
 
 def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
-    """Say what is known of each run.
-
-    Args:
-        records: All runs, the first begun first.
-        busy: Whether a process works in this folder.
-        ended: Whether those that are over are told, too.
-    """
+    """Say what is known of each run."""
     told = [record for record in records if ended or record.is_open]
     if not told:
         over = len(records) - len(told)

@@ -59,13 +59,7 @@ def _limits(growth: Growth) -> Iterator[str]:
 
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:
-    """Yield a tree line by line, one per node.
-
-    Args:
-        tree: The tree.
-        levels: Leave out what is deeper than this; None for everything.
-        marked: Splits that get `MARK`.
-    """
+    """Yield a tree line by line, one per node."""
     names = [printable(name) for name in references(tree.schema.attributes)]
     yield title(tree)
     pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
@@ -177,12 +171,7 @@ _Line = tuple[str, list[str]]
 
 
 def bayes_blocks(model: NaiveBayes, width: int | None = None) -> Iterator[Block]:
-    """Yield a model: `P(class)`, then `P(value given class)`, a column for each class.
-
-    Args:
-        model: The classifier.
-        width: Of the screen: classes that have no room stand in a further table below; None for one table.
-    """
+    """Yield a model: `P(class)`, then `P(value given class)`, a column for each class."""
     target = model.schema.class_attribute
     attributes = model.schema.attributes
     yield bayes_title(model)

@@ -50,11 +50,7 @@ class DisguisedTable:
         return f"<DisguisedTable {len(self)} x {len(self.columns)}>"
 
     def write(self, path: Path) -> None:
-        """Write it as a table, in the form that the file's name asks for: the same table gives the same bytes.
-
-        Raises:
-            InputError: It cannot be written.
-        """
+        """Write it as a table, in the form that the file's name asks for: the same table gives the same bytes."""
         write_table(path, self.columns, self.cells)
 
     def to_dict(self) -> dict[str, Sequence[str | None]]:

@@ -35,11 +35,7 @@ _PLAIN = re.compile(r"""[^\s"'=]+""")
 
 
 def parse_expression(text: str, questionnaire: Questionnaire) -> Expression:
-    """Return the expression that a text stands for, over the columns of the design.
-
-    Raises:
-        InputError: The text is not an expression, or names an unknown column or value, or a column twice.
-    """
+    """Return the expression that a text stands for, over the columns of the design."""
     terms: list[Term] = []
     position, goes_on = 0, True
     while goes_on:
@@ -162,12 +158,7 @@ class Finding:
 def estimate_expression(
     codes: Codes, expression: Expression, questionnaire: Questionnaire, asked: EstimateOptions
 ) -> Finding:
-    """Return what the disguised answers say of one expression.
-
-    Raises:
-        InputError: Fewer than two records have an answer, the confidence is out of range, or the likelihood is asked
-            for over too many columns or cells.
-    """
+    """Return what the disguised answers say of one expression."""
     columns = [term.column for term in expression.terms]
     if asked.likelihood and len(columns) > MOST_COLUMNS:
         raise InputError(f"a likelihood is of at most {MOST_COLUMNS} columns, not {len(columns)}: name fewer of them")
@@ -190,17 +181,7 @@ def estimate_expression(
 def combine_findings(
     findings: Sequence[Finding], questionnaires: Sequence[Questionnaire], asked: EstimateOptions
 ) -> Finding:
-    """Return what several samples say together of one expression.
-
-    Args:
-        findings: Of each sample, in the order of the questionnaires.
-        questionnaires: How each was asked.
-        asked: Which answers are wanted: no likelihood.
-
-    Raises:
-        InputError: A column of the expression has other values in one of them, a sample is too small, or the
-            likelihood is asked for.
-    """
+    """Return what several samples say together of one expression."""
     first = findings[0]
     if asked.likelihood:
         raise InputError("a likelihood is of one design: ask for that of each file alone")
@@ -219,11 +200,7 @@ def combine_findings(
 
 
 def random_answers(codes: Codes, questionnaire: Questionnaire) -> RandomAnswers | None:
-    """Return the share of respondents who answer at random; None where the design has no control item.
-
-    Raises:
-        InputError: Too few gave an answer to the control items, or these tell nothing.
-    """
+    """Return the share of respondents who answer at random; None where the design has no control item."""
     controls = questionnaire.controls
     answers = codes[questionnaire.design.answered(codes, [control.column for control in controls])]
     return random_share(answers, questionnaire.design, controls) if controls else None
@@ -235,16 +212,7 @@ def random_json(found: RandomAnswers) -> dict[str, object]:
 
 
 def corrected_finding(answers: Codes, expression: Expression, questionnaire: Questionnaire) -> RandomAnswers | None:
-    """Return the share among those who do not answer at random; None without control items, or for one of these.
-
-    Args:
-        answers: Responses with an answer in every column of the expression.
-        expression: What is asked.
-        questionnaire: How.
-
-    Raises:
-        InputError: Too few gave an answer to the control items, or all seem to answer at random.
-    """
+    """Return the share among those who do not answer at random; None without control items, or for one of these."""
     controls, design = questionnaire.controls, questionnaire.design
     known = [control.column for control in controls]
     if not controls or expression.columns.intersection(known):
@@ -283,9 +251,6 @@ def mined_privacy(
         questionnaire: What was asked.
         codes: Responses, if there are any: rules between disguised values are counted in them.
         priors: As for the report on the design.
-
-    Raises:
-        InputError: The model is of other columns.
     """
     own = [(column.name, column.values) for column in model.schema.columns]
     if own != list(zip(questionnaire.names, questionnaire.values, strict=True)):
@@ -300,14 +265,7 @@ def rules_privacy(
     codes: Codes | None,
     priors: Sequence[tuple[Fraction, ...] | None] | None,
 ) -> AfterMining:
-    """Return what rules leave of the privacy of the class, the last column.
-
-    Args:
-        sets: Of which there is one at least.
-        questionnaire: What was asked.
-        codes: As for a model.
-        priors: Likewise.
-    """
+    """Return what rules leave of the privacy of the class, the last column."""
     label = len(questionnaire.names) - 1
     entry = entry_of(questionnaire.design, label, None if priors is None else priors[label])
     return privacy_after_mining(sets, entry, codes)
@@ -379,11 +337,7 @@ class ColumnShares:
 
 
 def estimate_together(samples: Sequence[AnswerFile], text: str, asked: EstimateOptions) -> Finding:
-    """Return what one sample, or several together, say of an expression.
-
-    Raises:
-        InputError: It cannot be read by the design of one, has a column of other values in one, or too few answers.
-    """
+    """Return what one sample, or several together, say of an expression."""
     found = [
         estimate_expression(each.codes, parse_expression(text, each.questionnaire), each.questionnaire, asked)
         for each in samples
@@ -392,11 +346,7 @@ def estimate_together(samples: Sequence[AnswerFile], text: str, asked: EstimateO
 
 
 def column_shares(samples: Sequence[AnswerFile], asked: EstimateOptions) -> list[ColumnShares]:
-    """Return what the samples say of each column, each by those that have it.
-
-    Raises:
-        InputError: A column has other values in one of them, or the confidence is out of range.
-    """
+    """Return what the samples say of each column, each by those that have it."""
     names = dict.fromkeys(name for each in samples for name in each.columns)
     return [_shares(name, [each for each in samples if name in each.columns], asked) for name in names]
 

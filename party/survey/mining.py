@@ -60,9 +60,6 @@ def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts
         test: Share to hold out for testing; 0 for none.
         seed: Of the order.
         prune: Whether to hold out `PRUNING_SHARE` for pruning.
-
-    Raises:
-        InputError: A share is out of range, or leaves a part without records.
     """
     if not 0 <= test < 1:
         raise InputError("must be 0 or more and below 1", field="test")
@@ -84,11 +81,7 @@ def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts
 
 
 def pooled(parts: Sequence[Parts]) -> Parts:
-    """Return the parts of several data sets, each held out of its own, as one.
-
-    Raises:
-        InputError: Their columns differ.
-    """
+    """Return the parts of several data sets, each held out of its own, as one."""
     if len(parts) == 1:
         return parts[0]
     train, test, pruning = (_pool([getattr(each, name) for each in parts]) for name in ("train", "test", "pruning"))
@@ -107,11 +100,7 @@ def _part(survey: Responses, rows: NDArray[np.intp]) -> Responses:
 
 
 def mine_tree(parts: Parts, growth: Growth = TO_THE_END) -> MinedModel:
-    """Grow a tree, prune it if records are held out for that, test it, and look at its splits.
-
-    Raises:
-        InputError: The survey cannot be mined, or its counts would be noise.
-    """
+    """Grow a tree, prune it if records are held out for that, test it, and look at its splits."""
     check_signal(parts.train)
     tree = grow_tree(parts.train, growth)
     if parts.pruning is not None:
@@ -123,11 +112,7 @@ def mine_tree(parts: Parts, growth: Growth = TO_THE_END) -> MinedModel:
 
 
 def mine_bayes(parts: Parts, smoothing: float) -> MinedModel:
-    """Learn naive Bayes and test it as its file will have it.
-
-    Raises:
-        InputError: The survey cannot be mined, its counts would be noise, or the smoothing is out of range.
-    """
+    """Learn naive Bayes and test it as its file will have it."""
     check_signal(parts.train)
     model = learn_naive_bayes(parts.train, smoothing)
     return MinedModel(model, _accuracy(model, parts), _guess(model.prior.tolist(), model, parts), frozenset(), 0)

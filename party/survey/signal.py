@@ -30,11 +30,7 @@ IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 1
 
 
 def check_signal(survey: Survey) -> None:
-    """Refuse records, of any data set, whose counts the coins hide altogether (FAULTS B6): theta is too near a guess.
-
-    Raises:
-        InputError: The standard error of a count of one value, over the coins, may pass half of the records.
-    """
+    """Refuse records whose counts the coins hide altogether (FAULTS B6): theta is too near a guess."""
     for part in (survey,) if isinstance(survey, Responses) else survey.parts:
         _check_one(part)
 

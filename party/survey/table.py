@@ -168,11 +168,7 @@ def load_survey(source: TableSource, questionnaire: Questionnaire) -> Responses:
 
 
 def need_class(questionnaire: Questionnaire) -> str:
-    """Return the class that models predict.
-
-    Raises:
-        ConfigError: The design declares none.
-    """
+    """Return the class that models predict."""
     if questionnaire.class_name is None:
         raise ConfigError(
             f"{questionnaire.path} names no class, so there is nothing to predict: write class = "

@@ -131,10 +131,6 @@ def mine_itemsets(
         min_support: `s_min`, a share of all transactions.
         max_len: The most items of a set; as many as can be estimated if not given.
         watch: Told, as it goes: the number of items, candidates done, and candidates in all.
-
-    Raises:
-        InputError: `min_support` is not above 0 and at most 1, there are no transactions, the universes differ, a size
-            has no parameters, `max_len` is below 1 or cannot be told, or there are too many candidates.
     """
     if not 0 < min_support <= 1:
         raise InputError("must be above 0 and at most 1", field="min_support")
@@ -160,14 +156,6 @@ def usable_size(design: TransactionDesign, totals: dict[int, int], threshold: Fr
 
     Beyond it supports cannot be recovered, or a set of this support, whose items never stand apart, has a standard
     error of the support or more: then sets that nobody holds pass the candidate limit.
-
-    Args:
-        design: The operators.
-        totals: Number of transactions of each original size that occurs.
-        threshold: `s_min`.
-
-    Raises:
-        InputError: A size has no parameters.
     """
     every = sum(totals.values())
     most = min(max(totals, default=0), MOST_ITEMS)

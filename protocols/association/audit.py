@@ -108,9 +108,6 @@ def audit_operators(
         make_words: Makes the chance for a number of transactions; called once per size.
         sampler: Randomizes transactions.
         goal: False-alarm rate, power, and the departure that must be caught.
-
-    Raises:
-        InputError: The goal needs too many transactions, or the sampler does not return as many as it is given.
     """
     plans = [(design.operator(size), list(_counts(design.operator(size), design.universe))) for size in design.sizes]
     moved = sum(0 < chance < 1 for _, counts in plans for count in counts for chance in count.chances)

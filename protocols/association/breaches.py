@@ -59,9 +59,6 @@ def posterior(operator: Operator, partial: Sequence[Fraction], with_item: Sequen
         operator: Of these transactions.
         partial: `s_l` for `l = 0 .. k`; the set has `k` items.
         with_item: `s_l^(a)`: the share that holds `l` items of the set, the item among them.
-
-    Raises:
-        InputError: The shares do not belong together.
     """
     if len(with_item) != len(partial) or any(
         not 0 <= part <= whole for part, whole in zip(with_item, partial, strict=True)
@@ -74,11 +71,7 @@ def posterior(operator: Operator, partial: Sequence[Fraction], with_item: Sequen
 
 
 def worst_shares(sigmas: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Return `s_0 .. s_k` where every `j` items of a set of `k` have the support `sigmas[j - 1]`.
-
-    Raises:
-        InputError: No transactions have such supports: some share would be negative.
-    """
+    """Return `s_0 .. s_k` where every `j` items of a set of `k` have the support `sigmas[j - 1]`."""
     k, sigma = len(sigmas), (Fraction(1), *sigmas)
     shares = tuple(
         sum(((-1) ** (j - held) * comb(j, held) * comb(k, j) * sigma[j] for j in range(held, k + 1)), Fraction(0))
@@ -99,9 +92,6 @@ def worst_breach(operator: Operator, sigmas: Sequence[Fraction]) -> ItemsetBreac
     Args:
         operator: Of transactions of one size.
         sigmas: The largest support that a set of 1, 2, ... items can have among them.
-
-    Raises:
-        InputError: A bound is not in `0 .. 1`, there is none, or they contradict each other.
     """
     _check_sigmas(sigmas)
     worst = ItemsetBreach(1, Fraction(0))
@@ -126,9 +116,6 @@ def breach_bound(operator: Operator, sigmas: Sequence[Fraction]) -> ItemsetBreac
     Args:
         operator: Of transactions of one size.
         sigmas: The largest support that a set of 1, 2, ... items can have among them.
-
-    Raises:
-        InputError: A bound is not in `0 .. 1`, or there is none.
     """
     _check_sigmas(sigmas)
     worst = ItemsetBreach(1, Fraction(0))
@@ -161,16 +148,6 @@ def smallest_rho(
     The belief falls as rho grows, so rho is found by halving; even if it did not, the level would be kept.
 
     Rho is a multiple of `1/resolution`.
-
-    Args:
-        make: Makes the operator of a rho.
-        sigmas: Bounds on supports, as for `worst_breach`.
-        level: The largest belief that is allowed, `b`.
-        measure: The Review's worst case, or `breach_bound`.
-        resolution: Denominator of rho.
-
-    Raises:
-        InputError: The level is not strictly between 0 and 1, the bounds cannot be, or no rho below 1 keeps the level.
     """
     if not 0 < level < 1:
         raise InputError("must lie strictly between 0 and 1", field="level")
@@ -208,11 +185,7 @@ class SizeBelief:
 
 
 def absent_belief(operator: Operator, support: Fraction) -> Fraction | None:
-    """Return `P[a in t | a not in t']` for an item of this support; None if every transaction shows it.
-
-    Raises:
-        InputError: The support is not between 0 and 1, or the transactions are empty.
-    """
+    """Return `P[a in t | a not in t']` for an item of this support; None if every transaction shows it."""
     _check(operator, support)
     hidden = transition(operator, 1)[0]
     every = (1 - support) * hidden[0] + support * hidden[1]
@@ -220,11 +193,7 @@ def absent_belief(operator: Operator, support: Fraction) -> Fraction | None:
 
 
 def size_beliefs(operator: Operator, support: Fraction, universe: int) -> list[SizeBelief]:
-    """Return the belief in a shown item of this support, for each size of the randomized transaction.
-
-    Raises:
-        InputError: The support is not between 0 and 1, the transactions are empty, or the universe is too small.
-    """
+    """Return the belief in a shown item of this support, for each size of the randomized transaction."""
     _check(operator, support)
     operator.check_universe(universe)
     m, foreign = operator.size, universe - operator.size
@@ -252,9 +221,6 @@ def likelihood_ratio(operator: Operator, universe: int) -> Fraction | None:
     """Return `e^epsilon`: the largest ratio of the chances of one response to two transactions of this size.
 
     None where it is infinite: a response that one transaction can have and another cannot.
-
-    Raises:
-        InputError: The universe is too small.
     """
     operator.check_universe(universe)
     foreign = universe - operator.size

@@ -78,9 +78,6 @@ def measure_transactions(
         design: The operators.
         sigmas: The largest supports that sets of 1, 2, ... items can have.
         level: The largest belief that is to be allowed, if one is.
-
-    Raises:
-        InputError: There are no bounds, or one is out of range.
     """
     if not sigmas:
         raise InputError("must say how frequent sets of 1, 2, ... items can be", field="supports")

@@ -98,11 +98,7 @@ class JointItemsets:
         return {each.terms: each for each in self.kept}
 
     def rules(self) -> MinedRules:
-        """Return the rules of all frequent sets; their items are numbered as by `items_of`.
-
-        Raises:
-            InputError: There are too many of them, or no counts.
-        """
+        """Return the rules of all frequent sets; their items are numbered as by `items_of`."""
         if not self.has_counts:
             raise InputError(
                 "these sets have no counts, so nobody knows how sure a rule is: min_threshold in the job asks which "

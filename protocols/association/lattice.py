@@ -113,13 +113,7 @@ class Lattice:
         return exact
 
     def estimates(self, itemsets: Itemsets, counts: Tallies, factors: Reals) -> tuple[Reals, Reals]:
-        """Return supports and their variances (Review equations 8 and 10), in floats, from exact weights.
-
-        Args:
-            itemsets: As for `patterns`.
-            counts: As for `patterns`.
-            factors: For all items of sets of this size.
-        """
+        """Return supports and their variances (Review equations 8 and 10), in floats, from exact weights."""
         exact = self.patterns(itemsets, counts)
         total = float(self.transactions)
         shares = np.einsum("cps,ps->c", exact, factors) / total
@@ -139,15 +133,7 @@ class Lattice:
         return sum(added, Fraction(0)) / self.transactions
 
     def factors(self, k: int, among: Sequence[int]) -> Reals:
-        """Return what a transaction of each pattern and size adds to the estimate for some of `k` items.
-
-        Args:
-            k: Number of items that patterns tell about.
-            among: The positions of those in the set that is estimated.
-
-        Raises:
-            InputError: The support of this many items cannot be recovered.
-        """
+        """Return what a transaction of each pattern and size adds to the estimate for some of `k` items."""
         own = [weights(self.design.operator(size), len(among)) for size in self.sizes]
         shown = [sum(pattern >> i & 1 for i in among) for pattern in range(2**k)]
         table = np.array([[float(row[number]) for row in own] for number in shown], dtype=np.float64)

@@ -242,9 +242,6 @@ def transition(operator: Operator, k: int) -> Matrix:
 
     Where transactions have fewer than `k` items, `l` goes up to `m` only: `(k + 1) x (min(k, m) + 1)`. Of the uniform
     randomizer, a column is 0 if its universe has no room for so few items of the set in a transaction.
-
-    Raises:
-        InputError: `k` is negative.
     """
     if k < 0:
         raise InputError("an itemset has 0 or more items")

@@ -98,15 +98,7 @@ def _supports(lattice: Lattice, rule: RuleEstimate) -> Supports:
 
 
 def confidence_error(confidence: Reals, union: Reals, inner: Reals, covariance: Reals, support: Reals) -> Reals:
-    """Return standard errors of ratios by the delta method.
-
-    Args:
-        confidence: Ratios.
-        union: Variances of their numerators.
-        inner: Variances of their denominators.
-        covariance: Of both.
-        support: The denominators.
-    """
+    """Return standard errors of ratios by the delta method."""
     variance = (union - 2 * confidence * covariance + confidence**2 * inner) / support**2
     return np.sqrt(np.maximum(variance, 0))
 

@@ -52,11 +52,7 @@ class Support:
 
 @lru_cache(4096)
 def recovery(operator: Operator, k: int) -> Matrix:
-    """Return `Q = P^-1` for an itemset of `k` items.
-
-    Raises:
-        InputError: Transactions are smaller than `k`, or `P` is singular.
-    """
+    """Return `Q = P^-1` for an itemset of `k` items."""
     if k > operator.size:
         raise InputError(f"transactions of size {operator.size} hold no set of {k} items")
     found = _inverse(transition(operator, k))
@@ -73,9 +69,6 @@ def weights(operator: Operator, k: int) -> tuple[Fraction, ...]:
     """Return `q[k <- l']` for `l' = 0 .. k`: what a randomized transaction adds to the estimate.
 
     Zeros where transactions are smaller than `k`.
-
-    Raises:
-        InputError: `P` is singular.
     """
     return recovery(operator, k)[k] if k <= operator.size else (Fraction(0),) * (k + 1)
 
@@ -87,16 +80,7 @@ def is_recoverable(design: TransactionDesign, sizes: Iterable[int], k: int) -> b
 
 
 def variance(operator: Operator, partial: Sequence[Fraction], transactions: int) -> Fraction:
-    """Return the variance of `s~` that true partial supports `s_0 .. s_k` give (Review equation 9).
-
-    Args:
-        operator: Of these transactions.
-        partial: `s_l` for `l = 0 .. k`.
-        transactions: `N`.
-
-    Raises:
-        InputError: There are no transactions, or the supports cannot be recovered.
-    """
+    """Return the variance of `s~` that true partial supports `s_0 .. s_k` give (Review equation 9)."""
     if transactions < 1:
         raise InputError("there are no transactions to estimate from")
     k = len(partial) - 1
@@ -128,9 +112,6 @@ def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[in
     Args:
         design: The operators.
         counts: For every original size, how many randomized transactions hold `l' = 0 .. k` items of the set.
-
-    Raises:
-        InputError: There are no transactions, a size has no parameters, or the supports cannot be recovered.
     """
     total = sum(map(sum, counts.values()))
     if not total:

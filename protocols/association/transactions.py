@@ -62,11 +62,7 @@ class Transactions:
 
     @classmethod
     def of(cls, baskets: Iterable[Iterable[int]], universe: int) -> "Transactions":
-        """Return transactions from any collections of item numbers.
-
-        Raises:
-            InputError: An item is outside the universe, or stands twice in a transaction.
-        """
+        """Return transactions from any collections of item numbers."""
         rows = [sorted(basket) for basket in baskets]
         starts = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
         flat = [item for row in rows for item in row]
@@ -157,22 +153,14 @@ class TransactionDesign:
         return tuple(sorted(operator.size for operator in self.operators))
 
     def operator(self, size: int) -> Operator:
-        """Return the operator for transactions of this size.
-
-        Raises:
-            InputError: There is none.
-        """
+        """Return the operator for transactions of this size."""
         for operator in self.operators:
             if operator.size == size:
                 return operator
         raise InputError(self.lacks(size))
 
     def check_sizes(self, sizes: Iterable[int]) -> None:
-        """Refuse sizes without parameters.
-
-        Raises:
-            InputError: There is one.
-        """
+        """Refuse sizes without parameters."""
         for size in sorted(set(sizes)):
             self.operator(size)
 

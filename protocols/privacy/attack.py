@@ -123,17 +123,8 @@ class Disclosure:
 def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclosure | None:
     """Run the attack on an owner's own table.
 
-    Args:
-        truth: The table, by columns of the design.
-        sent: The copy of it that leaves.
-        design: How it was disguised.
-        draw: Chance, for the copy with one coin per column.
-
     Returns:
         None where the copy hides nothing: no answer is given, or no group has a column of two values.
-
-    Raises:
-        InputError: The tables do not fit the design, or each other.
     """
     apart = one_coin_each(design)
     hidden = _hidden(design)
@@ -153,11 +144,6 @@ def likely_disclosure(sent: Codes, design: Design, chance: Callable[[int], Draw]
 
     Of each class it has as many records as there are responses, drawn from what the attack takes for their distribution
     in the end. It is disguised, and read.
-
-    Args:
-        sent: Responses.
-        design: How they were disguised.
-        chance: Makes draws for a number of records, others at each call.
 
     Returns:
         As `disclosure`.
@@ -182,9 +168,6 @@ def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequen
         sent: Its copy.
         design: How it was disguised.
         groups: Columns that are asked about together; those of the design unless given.
-
-    Raises:
-        InputError: The tables do not fit the design, or each other.
     """
     for codes in (truth, sent):
         design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
@@ -269,12 +252,7 @@ class _Part:
         return len(self._truth) if column in self._asked else 0
 
     def tally(self, context: Sequence[int], sets: Sequence[Sequence[int]]) -> Index:
-        """Return per number of steps: records, whole ones, cells, those read for certain, right sets, cells by column.
-
-        Args:
-            context: Plain columns by which records are told apart.
-            sets: Columns that are asked about together.
-        """
+        """Count by steps: records, whole ones, cells, those read for certain, right sets, cells by column."""
         _, context_of = numbered(self._sent[:, list(context)])
         wrong = np.zeros((len(STEPS), *self._sent.shape), dtype=np.bool_)
         post = np.ones((len(STEPS), len(self._sent)))

@@ -198,10 +198,6 @@ def audit(
         sampler: Disguises true codes; the design's own if not given.
         records: True records, by codes, to be disguised again and again; `default_records` if not given.
         goal: False-alarm rate, power, and the departure of theta that must be caught.
-
-    Raises:
-        InputError: The records do not fit the design or do not show a group's theta, the goal needs too many, or what
-            the sampler returns is not a table of responses.
     """
     truths = _checked(design, default_records(design) if records is None else records)
     every = tuple(margins(design, truths))
@@ -236,15 +232,6 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
     A group's shift is seen in the column and the record whose chance of a true response shows it best. Such a chance is
     affine in the group's theta, and 1 at theta = 1: a group tells the truth, or something that does not depend on
     theta.
-
-    Args:
-        design: The declaration.
-        records: True records, by codes.
-        goal: The power and the shift.
-        limit: False-alarm rate of each single test.
-
-    Raises:
-        InputError: The shift leads out of 0 .. 1 on both sides, or the records do not show some group's theta.
     """
     needed = FEWEST
     for k, group in enumerate(design.groups):

@@ -54,11 +54,7 @@ def divergence(share: float, chance: Fraction) -> float:
 
 
 def alarm_bound(hits: int, trials: int, chance: Fraction) -> float:
-    """Bound the chance that a share lies at least as far from `chance` as this one, on either side, if the claim holds.
-
-    Raises:
-        InputError: Not `0 <= hits <= trials`, no trials, or `chance` is not a chance.
-    """
+    """Bound the chance that a share lies as far from `chance` as this one, on either side, if the claim holds."""
     if not 0 <= hits <= trials or not trials or not 0 <= chance <= 1:
         raise InputError("a share needs 0 <= hits <= trials, at least one trial, and a chance between 0 and 1")
     return min(1.0, 2 * exp(-trials * divergence(hits / trials, chance)))
@@ -70,15 +66,6 @@ def trials_needed(claim: Fraction, truth: Fraction, alarm: float, miss: float) -
     A test that fires where `alarm_bound` is at most `alarm` then fires with a chance of at least `1 - miss`. The share
     `c` between the two at which both demands are equally hard is found by halving: with `n D(c || claim)` at least
     `log(2/alarm)` every share beyond `c` fires, with `n D(c || truth)` at least `log(1/miss)` few fall short of it.
-
-    Args:
-        claim: The declared chance.
-        truth: The chance that must be caught.
-        alarm: False-alarm rate of this one test.
-        miss: How often the test may fail to fire.
-
-    Raises:
-        InputError: A chance or a rate is out of range.
     """
     if not (0 < alarm < 1 and 0 < miss < 1 and 0 <= claim <= 1 and 0 <= truth <= 1):
         raise InputError("a sample size needs chances between 0 and 1, and rates strictly between")

@@ -77,9 +77,6 @@ def entry_of(design: Design, column: int, prior: Prior | None = None) -> Entry:
         design: How the records are disguised; plain columns are sent as they are.
         column: Index of the column.
         prior: Chance of each value before the response; all equally likely if not given.
-
-    Raises:
-        InputError: There is no such column, or the prior is not a distribution over its values.
     """
     check_column(design, column)
     size = design.sizes[column]
@@ -99,41 +96,25 @@ def column_transition(design: Design, column: int) -> Matrix:
 
 
 def check_column(design: Design, column: int) -> None:
-    """Refuse a column that the design does not have.
-
-    Raises:
-        InputError: There is none with this index.
-    """
+    """Refuse a column that the design does not have."""
     if not 0 <= column < len(design.sizes):
         raise InputError(f"there is no column {column}: the design has columns 0 to {len(design.sizes) - 1}")
 
 
 def check_group(design: Design, group: int) -> None:
-    """Refuse a group that the design does not have.
-
-    Raises:
-        InputError: There is none with this index.
-    """
+    """Refuse a group that the design does not have."""
     if not 0 <= group < len(design.groups):
         raise InputError(f"there is no group {group}: the design has {len(design.groups)}, counted from 0")
 
 
 def check_chances(chances: Iterable[Fraction], what: str) -> None:
-    """Refuse anything but exact chances.
-
-    Raises:
-        InputError: One is a float, or lies outside `0 .. 1`.
-    """
+    """Refuse anything but exact chances."""
     if not all(isinstance(chance, Rational) and 0 <= chance <= 1 for chance in chances):
         raise InputError(f"{what} must hold exact fractions between 0 and 1")
 
 
 def check_distribution(chances: Sequence[Fraction], what: str) -> None:
-    """Refuse chances that do not add up to 1.
-
-    Raises:
-        InputError: Their sum is not exactly 1, or one of them is not a chance.
-    """
+    """Refuse chances that do not add up to 1."""
     check_chances(chances, what)
     if sum(chances) != 1:
         raise InputError(f"{what} must add up to 1 exactly, not {sum(chances)}")
@@ -176,9 +157,6 @@ def repeated(entry: Entry, times: int) -> Entry:
 
     The first rows are "response r every time"; the last is everything else. This is why coins are made once (DESIGN
     4.6).
-
-    Raises:
-        InputError: `times` is below 1.
     """
     if times < 1:
         raise InputError("a response is given once or more")
@@ -213,11 +191,7 @@ def entropy_bits(chances: Iterable[Fraction]) -> float:
 
 
 def group_coin_entropy(design: Design, group: int) -> float:
-    """Return the bits of one group's coin.
-
-    Raises:
-        InputError: There is no such group.
-    """
+    """Return the bits of one group's coin."""
     check_group(design, group)
     return entropy_bits(design.coin_chances(group))
 

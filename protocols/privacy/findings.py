@@ -153,11 +153,7 @@ class Findings:
 def attribute_findings(
     design: Design, column: int, name: str, values: tuple[str, ...], prior: Prior | None
 ) -> AttributeFindings:
-    """Measure one attribute.
-
-    Raises:
-        InputError: There is no such column, or the prior is not a distribution over its values.
-    """
+    """Measure one attribute."""
     entry = entry_of(design, column, prior)
     return AttributeFindings(
         name=name,
@@ -181,18 +177,7 @@ def group_findings(
     attributes: tuple[AttributeFindings, ...],
     relations: tuple[Relation, ...],
 ) -> GroupFindings:
-    """Measure one group.
-
-    Args:
-        design: How the records are disguised.
-        group: Index of the group.
-        name: What readers call it.
-        attributes: The findings of every column.
-        relations: Of the whole design.
-
-    Raises:
-        InputError: There is no such group.
-    """
+    """Measure one group."""
     loss = group_loss(design, group)
     columns = design.groups[group]
     priors = [found.prior for found in attributes]
@@ -240,9 +225,6 @@ def measure_design(
         priors: For every column, the chance of each value as an exact fraction; None where all are to be taken as
             equally likely, which the report then says.
         group_names: Name of every group; "group 1" and so on if not given.
-
-    Raises:
-        InputError: Names, labels or priors do not fit the design's columns or groups, or a prior is not a distribution.
     """
     beliefs = [None] * len(design.sizes) if priors is None else list(priors)
     _check_described(design.sizes, names, values, beliefs)
@@ -265,11 +247,7 @@ def measure_design(
 def _check_described(
     sizes: Sequence[int], names: Sequence[str], values: Sequence[Sequence[str]], beliefs: Sequence[Prior | None]
 ) -> None:
-    """Refuse descriptions that do not fit these columns.
-
-    Raises:
-        InputError: A column lacks a name, a prior, or a label for each value.
-    """
+    """Refuse descriptions that do not fit these columns."""
     if not len(names) == len(values) == len(beliefs) == len(sizes):
         raise InputError(
             f"a privacy report needs a name, labels and a prior (or None) for each of {len(sizes)} columns"
@@ -280,11 +258,7 @@ def _check_described(
 
 
 def _named(given: Sequence[str] | None, groups: int) -> tuple[str, ...]:
-    """Return the names of groups, "group 1" and so on if none are given.
-
-    Raises:
-        InputError: There are more or fewer names than groups.
-    """
+    """Return the names of groups, "group 1" and so on if none are given."""
     if given is None:
         return tuple(f"group {number + 1}" for number in range(groups))
     if len(given) != groups:

@@ -47,11 +47,7 @@ from protocols.randomized_response.design import Design
 
 
 def attribute_loss(design: Design, column: int) -> float:
-    """Return epsilon of one attribute, by its own response alone: infinite if plain, 0 if it has one value.
-
-    Raises:
-        InputError: There is no such column.
-    """
+    """Return epsilon of one attribute, by its own response alone: infinite if plain, 0 if it has one value."""
     check_column(design, column)
     group = design.group_of(column)
     if group is None:
@@ -60,11 +56,7 @@ def attribute_loss(design: Design, column: int) -> float:
 
 
 def group_loss(design: Design, group: int) -> float:
-    """Return epsilon of all attributes of a group together.
-
-    Raises:
-        InputError: There is no such group.
-    """
+    """Return epsilon of all attributes of a group together."""
     check_group(design, group)
     return ratio_loss(design.likelihood_ratio(group, design.groups[group]))
 
@@ -75,9 +67,6 @@ def known_answers_loss(design: Design, group: int) -> float | None:
     Under the unrelated question the response `r` has the chance `theta [r = x] + (1 - theta) [r = y]` where `y` is
     known; so any response but `y` has one possible truth. Whether a harmless statement is true decides what the
     crosswise question makes of the truth, and whether the triangular one tells it.
-
-    Raises:
-        InputError: There is no such group.
     """
     check_group(design, group)
     if not design.part(group).asks_personally:
@@ -161,11 +150,7 @@ class Odds:
 
 
 def column_odds(design: Design, column: int) -> Odds:
-    """Return the odds of the response that speaks most clearly; 1 to 0 if plain, 1 to 1 if it has one value.
-
-    Raises:
-        InputError: There is no such column.
-    """
+    """Return the odds of the response that speaks most clearly; 1 to 0 if plain, 1 to 1 if it has one value."""
     rows = column_transition(design, column)
     if len(rows) == 1:
         return Odds(Fraction(1), Fraction(1))
@@ -211,27 +196,12 @@ class Claim:
             raise InputError("a claim has epsilon and delta of 0 or more, and a false-alarm rate between 0 and 1")
 
     def refuted(self, hits: int, others: int, runs: int) -> bool:
-        """Tell whether an event that came `hits` times, and `others` times on a neighbour, contradicts the claim.
-
-        Args:
-            hits: Of this many runs on one table.
-            others: Of as many on its neighbour.
-            runs: On each.
-        """
+        """Tell whether an event that came `hits` times, and `others` times on a neighbour, contradicts the claim."""
         budget = log(2 / self.alarm) / runs
         return least_chance(hits / runs, budget) > exp(self.epsilon) * most_chance(others / runs, budget) + self.delta
 
     def runs_needed(self, chance: Fraction, other: Fraction, miss: float) -> int:
-        """Return how many runs on each table refute the claim with a chance of at least `1 - miss`.
-
-        Args:
-            chance: The event's true chance on one table.
-            other: On its neighbour.
-            miss: How often the test may pass all the same.
-
-        Raises:
-            InputError: These chances do not contradict the claim.
-        """
+        """Return how many runs on each table refute the claim with a chance of at least `1 - miss`."""
         low, high = 0, 1
         while not self._catches(chance, other, high, miss):
             low, high = high, 2 * high

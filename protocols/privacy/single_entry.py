@@ -50,13 +50,6 @@ def recoverability_known(preconditions: Sequence[Fraction], confidences: Sequenc
     Oddly, over *all* rules from one attribute to another the confidences of a precondition add up to 1, and so does
     REC, whatever was mined. The paper's own confidences (0.8 and 0.6 from one precondition) do not, and give REC
     above 1.
-
-    Args:
-        preconditions: Chance of each rule's precondition.
-        confidences: Confidence of each rule, in the same order.
-
-    Raises:
-        InputError: There are no rules, the numbers differ, or one is not a chance.
     """
     return _products(preconditions, confidences)
 
@@ -70,9 +63,6 @@ def recoverability_unknown(confidences: Sequence[Fraction], correct_guesses: Seq
         confidences: Confidence of each rule between disguised values.
         correct_guesses: Chance that the value a rule concludes is the true one, given that it was sent:
             `Entry.posteriors[v][v]`.
-
-    Raises:
-        InputError: There are no rules, the numbers differ, or one is not a chance.
     """
     return _products(confidences, correct_guesses)
 
@@ -82,13 +72,6 @@ def after_mining(before: Fraction, recoverabilities: Sequence[Fraction]) -> Frac
 
     The sign between the two is lost in the scan; the text calls the value a difference. It may be negative, and is
     where REC is above `before`: the paper's own REC is above 1. Nothing is clipped.
-
-    Args:
-        before: `single_entry` of the entry.
-        recoverabilities: One REC for each set of rules, in either scenario.
-
-    Raises:
-        InputError: There is no REC, one is negative, or `before` is not a chance.
     """
     check_chances([before], "privacy before mining")
     if not recoverabilities or not all(isinstance(rec, Rational) and rec >= 0 for rec in recoverabilities):
@@ -97,11 +80,7 @@ def after_mining(before: Fraction, recoverabilities: Sequence[Fraction]) -> Frac
 
 
 def group_value(entries: Sequence[Fraction]) -> Fraction:
-    """Return the value of a group: the smallest of its entries, since finding one finds the others (Surveys 4).
-
-    Raises:
-        InputError: There are no entries.
-    """
+    """Return the value of a group: the smallest of its entries, since finding one finds the others (Surveys 4)."""
     if not entries:
         raise InputError("the privacy of a group needs at least one entry")
     return min(entries)
@@ -129,9 +108,6 @@ def given_away(design: Design, group: int, priors: Sequence[MatrixRow]) -> Fract
 
     Returns:
         None where the group's responses rest on no personal answer.
-
-    Raises:
-        InputError: There is no such group.
     """
     check_group(design, group)
     own = design.part(group)

@@ -19,13 +19,7 @@ from protocols.randomness import canonical, keyed_digest, keyed_uniforms
 
 
 def keyed_draw(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
-    """Return draws that depend on these arguments and nothing else.
-
-    Args:
-        secret: The owner's secret key, 32 bytes.
-        dataset: The owner's name for this data set.
-        records: Record ids, in the order of the table.
-    """
+    """Return draws that depend on these arguments and nothing else."""
     labels = [canonical(record.encode()) for record in records]
 
     def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
@@ -55,9 +49,6 @@ def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ())
 
     Starts with one group per domain size. While there are too many, joins the two that add the fewest coin patterns, if
     possible without passing the limit of offsets; while there are too few, halves the largest.
-
-    Raises:
-        InputError: `groups` is below 1.
     """
     if groups < 1:
         raise InputError("the number of groups must be 1 or more")

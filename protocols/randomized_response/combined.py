@@ -121,11 +121,7 @@ class CombinedEstimate:
         return sum((gap / error) ** 2 for gap, error in zip(gaps, errors, strict=True) if error > 0)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Return the normal interval for the population's share.
-
-        Raises:
-            InputError: The confidence is not between 0 and 1, both excluded.
-        """
+        """Return the normal interval for the population's share."""
         half = quantile(confidence) * self.proportion_error
         return float(self.proportion) - half, float(self.proportion) + half
 
@@ -133,16 +129,7 @@ class CombinedEstimate:
 def combined(
     samples: Sequence[Estimate], designs: Sequence[Design], expressions: Sequence[Expression]
 ) -> CombinedEstimate:
-    """Return the estimate of several samples.
-
-    Args:
-        samples: Of each its own estimate.
-        designs: How each was disguised.
-        expressions: What was counted, by the columns of each design.
-
-    Raises:
-        InputError: As for the class.
-    """
+    """Return the estimate of several samples."""
     pairs = zip(designs, expressions, strict=True)
     return CombinedEstimate(tuple(samples), tuple(_kind(design, expression) for design, expression in pairs))
 
@@ -161,27 +148,13 @@ class WeightedShare:
     standard_error: float
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Return the normal interval.
-
-        Raises:
-            InputError: The confidence is not between 0 and 1, both excluded.
-        """
+        """Return the normal interval."""
         half = quantile(confidence) * self.standard_error
         return float(self.share) - half, float(self.share) + half
 
 
 def weighted_share(codes: Codes, expression: Expression, design: Design, weights: Sequence[Fraction]) -> WeightedShare:
-    """Estimate the weighted share of `E`.
-
-    Args:
-        codes: Disguised records by columns of the design.
-        expression: Over the design's columns.
-        design: How they were disguised.
-        weights: Of each record, 0 or more.
-
-    Raises:
-        InputError: A weight is negative, their number is not that of the records, or they add up to nothing.
-    """
+    """Estimate the weighted share of `E`."""
     total = sum(weights, Fraction(0))
     if len(weights) != len(codes) or min(weights, default=Fraction(0)) < 0 or not total:
         raise InputError("weights must be 0 or more, one per record, and not all 0")
@@ -199,9 +172,6 @@ def poststratified(codes: Codes, column: int, shares: Sequence[Fraction]) -> lis
         codes: Records.
         column: Sent as it is.
         shares: Of each of its values in the population; they add up to 1.
-
-    Raises:
-        InputError: Nobody has some value whose share is not 0, or somebody gave no answer.
     """
     counts = np.bincount(codes[:, column], minlength=len(shares)).tolist()
     if sum(counts[len(shares) :]):

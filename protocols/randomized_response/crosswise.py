@@ -70,11 +70,7 @@ class CrosswiseDesign(RelatedDesign):
 
 
 def check_statements(sizes: Sequence[int], groups: Sequence[Sequence[int]]) -> None:
-    """Refuse what is no statement beside a harmless one of its own.
-
-    Raises:
-        InputError: A group has more than one column, or one not of two values.
-    """
+    """Refuse what is no statement beside a harmless one of its own."""
     for group in groups:
         if len(group) != 1:
             raise InputError("a statement beside a harmless one has a group of its own: one column")
@@ -98,11 +94,7 @@ class TriangularDesign(UnrelatedDesign):
 
     @classmethod
     def of_prevalence(cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], prevalence: Fraction) -> Self:
-        """Return the design whose harmless statements are true with this chance.
-
-        Raises:
-            InputError: As for the class.
-        """
+        """Return the design whose harmless statements are true with this chance."""
         grouped = {column for group in groups for column in group}
         personal = tuple(_ALWAYS_TRUE if column in grouped else () for column in range(len(sizes)))
         return cls(sizes, groups, 1 - prevalence, personal)

@@ -41,11 +41,7 @@ class Estimate:
 
     @property
     def population_variance(self) -> Fraction:
-        """`n s^2(f)`, `s^2` the sample variance, which a single record does not have.
-
-        Raises:
-            InputError: There are fewer than two records.
-        """
+        """`n s^2(f)`, `s^2` the sample variance, which a single record does not have."""
         if self.records < 2:
             raise InputError("a sample of fewer than 2 records has no variance")
         return (self.squares - self.count**2 / self.records) * self.records / (self.records - 1)
@@ -57,11 +53,7 @@ class Estimate:
 
     @property
     def proportion(self) -> Fraction:
-        """The estimate of `P(E)`.
-
-        Raises:
-            InputError: There are no records.
-        """
+        """The estimate of `P(E)`."""
         if not self.records:
             raise InputError("there are no records to estimate from")
         return self.count / self.records
@@ -72,21 +64,13 @@ class Estimate:
         return sqrt(max(float(self.population_variance), 0.0)) / self.records
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Return the normal interval for the population's `P(E)`; not cut to `0 .. 1`, as the estimate is not.
-
-        Raises:
-            InputError: The confidence is not between 0 and 1, or there are fewer than two records.
-        """
+        """Return the normal interval for the population's `P(E)`; not cut to `0 .. 1`, as the estimate is not."""
         half = quantile(confidence) * self.proportion_error
         return float(self.proportion) - half, float(self.proportion) + half
 
 
 def quantile(confidence: float) -> float:
-    """Return `z`: a standard normal lies within `-z .. z` with this chance.
-
-    Raises:
-        InputError: The confidence is not between 0 and 1, both excluded.
-    """
+    """Return `z`: a standard normal lies within `-z .. z` with this chance."""
     if not 0 < confidence < 1:
         raise InputError("a confidence must lie between 0 and 1, both excluded")
     return -NormalDist().inv_cdf((1 - confidence) / 2)
@@ -99,9 +83,6 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
         codes: Disguised records by columns of the design; plain columns are taken as they are.
         expression: Over the design's columns.
         design: How the copy was disguised.
-
-    Raises:
-        InputError: A single record adds more than any use could bear.
     """
     factors = record_factors(codes, expression, design)
     if max(map(abs, factors.values)) > _LARGEST_FACTOR:

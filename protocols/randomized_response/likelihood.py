@@ -62,10 +62,6 @@ def most_likely(
         tolerance: Largest acceptable gap to the maximum, in log-likelihood per record; shares are then accurate to
             about its square root.
         limit: Rounds after which to stop regardless, with `converged` false.
-
-    Raises:
-        InputError: There are no records, no column is named, one is unknown or named twice, there are too many cells,
-            the records do not fit the design, or tolerance or limit is not above 0.
     """
     design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
     _check(codes, columns, design)

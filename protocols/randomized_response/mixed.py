@@ -29,11 +29,7 @@ class MixedDesign(Design):
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], parts: Sequence[OneKind]) -> Self:
-        """Return the design of these parts, each of which has one group.
-
-        Raises:
-            InputError: As for the class.
-        """
+        """Return the design of these parts, each of which has one group."""
         return cls(sizes, tuple(group for part in parts for group in part.groups), tuple(parts))
 
     def __post_init__(self) -> None:

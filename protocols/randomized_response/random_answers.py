@@ -52,16 +52,7 @@ def _mean_factor(design: Design, group: int, part: Expression) -> Fraction:
 
 
 def random_share(codes: Codes, design: Design, controls: Sequence[Term]) -> RandomAnswers:
-    """Estimate the share that answers at random: the mean over the controls, and over the records.
-
-    Args:
-        codes: Responses with an answer in every control.
-        design: How they were disguised.
-        controls: Disguised columns, each with the value that is true of everyone.
-
-    Raises:
-        InputError: There are fewer than two records or no controls, or random answers look like true ones.
-    """
+    """Estimate the share that answers at random: the mean over the controls, and over the records."""
     return _summary([(times, shown) for times, _, shown in _tally(codes, Expression(), design, controls)])
 
 
@@ -73,9 +64,6 @@ def corrected_share(codes: Codes, expression: Expression, design: Design, contro
         expression: Over other columns than the controls'.
         design: How they were disguised.
         controls: Disguised columns, each with the value that is true of everyone.
-
-    Raises:
-        InputError: As for `random_share`; or the expression names a control, or all seem to answer at random.
     """
     if expression.columns & {control.column for control in controls}:
         raise InputError("a control item has a known answer: ask about other columns")

@@ -53,11 +53,7 @@ class RelatedDesign(OneKind):
 
     @classmethod
     def of_odds(cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> "RelatedDesign":
-        """Return the design in which the truth has the odds of theta against any one lie, in every group.
-
-        Raises:
-            InputError: As for the class.
-        """
+        """Return the design in which the truth has the odds of theta against any one lie, in every group."""
         orders = cls(sizes, groups, Fraction(1)).orders  # theta is looked at next
         return cls(sizes, groups, theta, orders)
 

@@ -63,10 +63,6 @@ def sample_size(
         half_width: Of the interval for `P(E)`, between 0 and 1.
         confidence: Of the interval.
         share: `P(E)` where it is roughly known; the worst one otherwise.
-
-    Raises:
-        InputError: The half-width or the confidence is not between 0 and 1, both excluded, the share is not in
-            `0 .. 1`, or the expression names an unknown column or value.
     """
     variance = record_variance(design, expression, share)
     groups = tuple(k for k, _ in design.touched(expression))
@@ -74,21 +70,13 @@ def sample_size(
 
 
 def shares_sample_size(design: Design, half_width: Fraction, confidence: float) -> SampleSize:
-    """Return the records needed for the share of any value of any column, each interval taken alone.
-
-    Raises:
-        InputError: As for one expression.
-    """
+    """Return the records needed for the share of any value of any column, each interval taken alone."""
     values = (ROOT.child(column, value) for column, size in enumerate(design.sizes) for value in range(size))
     return max((sample_size(design, each, half_width, confidence) for each in values), key=lambda size: size.records)
 
 
 def naive_bayes_sample_size(design: Design, class_column: int, half_width: Fraction, confidence: float) -> SampleSize:
-    """Return the records needed for all `P(c)` and `P(a and c)` at once, `a` over all other columns (Surveys 3.3).
-
-    Raises:
-        InputError: The half-width or the confidence is not between 0 and 1, both excluded, or the column is unknown.
-    """
+    """Return the records needed for all `P(c)` and `P(a and c)` at once, `a` over all other columns (Surveys 3.3)."""
     classes = [Expression((term,)) for term in _kinds(design, class_column).values()]
     attributes = [column for column in range(len(design.sizes)) if column != class_column]
     terms = [term for column in attributes for term in _kinds(design, column).values()]
@@ -107,10 +95,6 @@ def tree_sample_size(
     Which cells a tree looks at depends on the data, so all that it may look at count. Conservative: a group is taken
     with the largest moments that any part of up to `depth` attributes gives it, the groups that make `prod s1` and `b`
     largest are chosen for each separately, and the share is the worst. Exact where a group's parts are all alike.
-
-    Raises:
-        InputError: The half-width or the confidence is not between 0 and 1, both excluded, the column is unknown, the
-            depth is negative, or a group's columns and values are of too many kinds.
     """
     _check_column(design, class_column)
     if depth < 0:
@@ -129,11 +113,7 @@ def tree_sample_size(
 
 
 def record_variance(design: Design, expression: Expression, share: Fraction | None = None) -> Fraction:
-    """Return `V`: the largest variance of one record's `f` that a population with this share of `E` can have.
-
-    Raises:
-        InputError: The share is not in `0 .. 1`, or the expression names an unknown column or value.
-    """
+    """Return `V`: the largest variance of one record's `f` that a population with this share of `E` can have."""
     if share is not None and not 0 <= share <= 1:
         raise InputError(f"a share must be between 0 and 1, not {share}")
     for term in expression.terms:

@@ -108,10 +108,6 @@ def association_sets(found: MinedRules, design: Design) -> Sequence[RuleSet]:
     """Return the rules whose consequent is a value of the last column alone, the surest one of each antecedent.
 
     Estimated shares and confidences that leave `0 .. 1` are taken as its ends.
-
-    Args:
-        found: Rules over the columns of a design.
-        design: How they were disguised.
     """
     items, target = column_items(design), len(design.sizes) - 1
     surest: dict[Expression, InferenceRule] = {}
@@ -141,9 +137,6 @@ def privacy_after_mining(sets: Sequence[RuleSet], entry: Entry, codes: Codes | N
         entry: The class, as the receiver of its response sees it.
         codes: Responses by the columns of the rules, the class last, in which rules between disguised values are
             counted; the second form needs them.
-
-    Raises:
-        InputError: There are no rules.
     """
     before = single_entry(entry)
     recs = [

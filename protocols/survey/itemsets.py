@@ -71,9 +71,6 @@ def mine_columns(codes: Codes, design: Design, min_support: Fraction, max_len: i
         design: How they were disguised.
         min_support: `s_min`, a share.
         max_len: The most columns of a set; all if not given.
-
-    Raises:
-        InputError: There are no records, an argument is out of range, or there are too many candidates.
     """
     if not 0 < min_support <= 1:
         raise InputError("must be above 0 and at most 1", field="min_support")

@@ -42,9 +42,6 @@ def grow_tree(survey: Survey, growth: Growth = TO_THE_END) -> Tree:
 
     Answers not given are left out count by count: a candidate's cells are of the records that have an answer in it, in
     the class and in all columns of the path, and are fitted to the node's total as usual.
-
-    Raises:
-        InputError: The survey cannot be mined.
     """
     learner = HybridId3(survey.schema, survey.class_counts(), ALL, survey.counts(), growth=growth)
     return run_alone(learner.build()).tree
@@ -54,9 +51,6 @@ def prune_tree(tree: Tree, survey: Survey) -> Tree:
     """Cut back a tree by reduced-error pruning on disguised records that did not grow it.
 
     Counts of one record at several depths are compared, so only records that have an answer in all that is read count.
-
-    Raises:
-        InputError: The survey cannot be mined.
     """
     given = survey.answered(tree.columns | {survey.schema.class_index})
     return prune(tree, given.comparable(tree), given.rounding)
@@ -69,9 +63,6 @@ def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
 
     Standard errors are those of respondents drawn from a population, by the delta method: `P(v | c)` is a smooth
     function of the counts of the class, whose covariance the records show. Smoothing takes the class's count as it is.
-
-    Raises:
-        InputError: The survey cannot be mined.
     """
     classes = survey.class_counts()
     model = run_alone(fit_naive_bayes(survey.schema, survey.counts(), smoothing, classes))
@@ -122,9 +113,6 @@ def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
     """Test a model on disguised records (Du-Zhan 4.3, Multi-group 4.6, Surveys 3.4), for any number of groups.
 
     Only records with an answer in the class and in all columns that the model reads count; `records` says how many.
-
-    Raises:
-        InputError: The survey cannot be mined, or there are too many personal records to go through.
     """
     survey = survey.answered(model.columns | {survey.schema.class_index})
     samples, records = survey.estimator().correct(model), len(survey)
@@ -156,11 +144,7 @@ class Doubt:
 
 
 def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
-    """Return for every split of a tree how sure it is, judging by the records that it was grown from.
-
-    Raises:
-        InputError: The survey cannot be mined.
-    """
+    """Return for every split of a tree how sure it is, judging by the records that it was grown from."""
     estimator = survey.estimator()
     doubts = {}
     for level in tree.levels():

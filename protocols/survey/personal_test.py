@@ -55,27 +55,14 @@ class BitDesign:
 
 
 def personal_share(right: int, bits: int, design: BitDesign) -> Fraction:
-    """Return the estimate of `P(Y cc)`; unbiased, so it may leave `0 .. 1`.
-
-    Raises:
-        InputError: There are no bits.
-    """
+    """Return the estimate of `P(Y cc)`; unbiased, so it may leave `0 .. 1`."""
     if not bits:
         raise InputError("nobody has tested the model yet")
     return (Fraction(right, bits) - (1 - design.truth)) / (2 * design.truth - 1)
 
 
 def personal_accuracy(right: int, bits: int, design: BitDesign) -> Accuracy:
-    """Return `P(Y cc)` with the standard error of a sample, which is infinite for a single bit.
-
-    Args:
-        right: How many bits say that the model is right.
-        bits: How many there are.
-        design: How they were disguised.
-
-    Raises:
-        InputError: There are no bits.
-    """
+    """Return `P(Y cc)` with the standard error of a sample, which is infinite for a single bit."""
     share, said = float(personal_share(right, bits, design)), Fraction(right, bits)
     if bits < 2:
         return Accuracy(share, float("inf"), bits)
@@ -83,11 +70,7 @@ def personal_accuracy(right: int, bits: int, design: BitDesign) -> Accuracy:
 
 
 def tested_group(columns: Iterable[int], design: Design) -> int:
-    """Return the one group of unrelated questions that holds these columns.
-
-    Raises:
-        InputError: There is none.
-    """
+    """Return the one group of unrelated questions that holds these columns."""
     groups = {design.group_of(column) for column in columns}
     group = groups.pop() if len(groups) == 1 else None
     if group is None or design.part(group).kind is not Kind.UNRELATED:
@@ -103,15 +86,6 @@ def accuracy_by_bits(model: Classifier, survey: Responses, personal: Accuracy) -
 
     The standard error is an upper bound: bits and responses of the same people are taken as independent, and they vary
     together, which takes from the error of the difference.
-
-    Args:
-        model: Which reads columns of the class's group alone.
-        survey: Responses that it was not learned from.
-        personal: `P(Y cc)`.
-
-    Raises:
-        InputError: The class and what the model reads are not in one group of unrelated questions, or no record has an
-            answer in all of it.
     """
     label = survey.schema.class_index
     theta = survey.design.truth(tested_group(model.columns | {label}, survey.design))

@@ -64,11 +64,7 @@ class PooledResponses:
         return as_counts(self.estimator())
 
     def answered(self, columns: Iterable[int]) -> "PooledResponses":
-        """Return the records that have an answer in all of these columns.
-
-        Raises:
-            InputError: A part has none.
-        """
+        """Return the records that have an answer in all of these columns."""
         wanted = list(columns)
         return PooledResponses(tuple(part.answered(wanted) for part in self.parts))
 

@@ -85,11 +85,7 @@ class Responses:
         return as_counts(self.estimator())
 
     def answered(self, columns: Iterable[int]) -> "Responses":
-        """Return the records that have an answer in all of these columns.
-
-        Raises:
-            InputError: There are none.
-        """
+        """Return the records that have an answer in all of these columns."""
         given = self.design.answered(self.codes, columns)
         if given.all():
             return self
@@ -102,9 +98,6 @@ class Responses:
 
         It is exact where the class is plain, unbiased where it is disguised, and projected only where a class would
         have a negative count: such counts to 0, the rest rescaled to all records that tell it.
-
-        Raises:
-            InputError: The design hides the class altogether.
         """
         estimates = self.class_estimates()
         return shared_out([estimate.count for estimate in estimates], estimates[0].records)
@@ -114,11 +107,7 @@ class Responses:
         return [estimate.proportion_error if estimate.records > 1 else inf for estimate in self.class_estimates()]
 
     def class_estimates(self) -> list[Estimate]:
-        """Return the estimate of each class, of those who gave an answer.
-
-        Raises:
-            InputError: The design hides the class altogether, or nobody has given it.
-        """
+        """Return the estimate of each class, of those who gave an answer."""
         label = self.schema.class_index
         given = self.answered([label])
         classes = (Expression().child(label, value) for value in range(self.schema.classes))
@@ -157,9 +146,6 @@ def survey_schema(
         names: Of the columns.
         values: Of each.
         missing: Of each, the value of a missing cell; None where it is an answer not given.
-
-    Raises:
-        InputError: A name occurs twice, a domain is empty or too large, or there is no column beside the class.
     """
     absent = [None] * len(names) if missing is None else missing
     columns = [

@@ -232,7 +232,6 @@ def declare_mine(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
-    """Declare what trees and naive Bayes take."""
     parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="seed of the public split (default: %(default)s)"
@@ -253,7 +252,6 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_sets(parser: argparse.ArgumentParser) -> None:
-    """Declare what itemsets and rules take."""
     parser.add_argument("--min-support", metavar="S", help="such as 1/100 (itemsets and rules, and needed)")
     parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (itemsets and rules)")
     parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")

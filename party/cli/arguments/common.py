@@ -8,7 +8,6 @@ from party.show.progress import PROGRESS_STYLES
 
 
 def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
-    """Declare the party; with `here`, that of the current folder unless named."""
     if here:
         parser.add_argument(
             "party",
@@ -25,18 +24,15 @@ def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    """Declare how progress is shown, and where to compute."""
     add_progress(parser)
     parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
-    """Declare how progress is shown."""
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
 
 
 def add_results(parser: argparse.ArgumentParser) -> None:
-    """Declare where what a run gives goes."""
     parser.add_argument("--model", type=Path, help="where the tree goes (default: model.json in the party's folder)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
     add_overwrite(parser)
@@ -44,17 +40,14 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def add_overwrite(parser: argparse.ArgumentParser) -> None:
-    """Declare that an earlier output may be replaced: no command does that unasked."""
     parser.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Declare that results are printed for programs."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_disguised(parser: argparse.ArgumentParser) -> None:
-    """Declare the disguised table."""
     parser.add_argument(
         "disguised",
         type=Path,
@@ -65,12 +58,10 @@ def add_disguised(parser: argparse.ArgumentParser) -> None:
 
 
 def add_design(parser: argparse.ArgumentParser) -> None:
-    """Declare the design."""
     parser.add_argument("design", type=Path, metavar="design.toml", help="what was asked and how it was disguised")
 
 
 def add_form(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be said of how a table's file is written."""
     parser.add_argument("--separator", metavar="C", help="character between columns (default: detected)")
     parser.add_argument("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: detected)")
     parser.add_argument(
@@ -87,7 +78,6 @@ def add_form(parser: argparse.ArgumentParser) -> None:
 
 
 def add_more_answers(parser: argparse.ArgumentParser, of: str = "") -> None:
-    """Declare further files of disguised answers, each with its own design."""
     parser.add_argument(
         "--and",
         dest="more",

@@ -73,14 +73,7 @@ class Interval:
 
 
 def intervals_svg(title: str, shares: Sequence[Interval], mark: float | None = None, *, alone: bool = True) -> str:
-    """Return a drawing of shares, one below the other.
-
-    Args:
-        title: What it shows.
-        shares: Each of a name that can be printed.
-        mark: A share at which a line stands, such as a threshold.
-        alone: Whether it is a file of its own, or part of a page.
-    """
+    """Return a drawing of shares, one below the other."""
     ends = [end for each in shares for end in (each.share, each.low, each.high)]
     ticks = _ticks(min([0.0, *ends]), max([mark or 0.0, *ends]))
     scale = _PLOT / (ticks[-1] - ticks[0])
@@ -136,12 +129,7 @@ _BAR_NAME_CELLS = 24
 
 
 def bayes_svg(model: NaiveBayes, *, alone: bool = True) -> str:
-    """Return a drawing of a model.
-
-    Args:
-        model: The classifier.
-        alone: Whether it is a file of its own, or part of a page.
-    """
+    """Return a drawing of a model."""
     classes = [printable(value) for value in model.schema.class_attribute.values]
     y = legend_height(len(classes))
     heads: list[dict[str, object]] = []
@@ -188,14 +176,7 @@ def _row(value: str, chances: Sequence[float], y: int) -> dict[str, object]:
 
 
 def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: bool = True) -> str:
-    """Return a drawing of the supports of the most frequent sets.
-
-    Args:
-        title: What it shows.
-        columns: The sets.
-        threshold: Of frequent ones.
-        alone: Whether it is a file of its own, or part of a page.
-    """
+    """Return a drawing of the supports of the most frequent sets."""
     shares = [
         Interval(set_text(columns["itemsets"][k]), *(float(columns[name][k]) for name in ("support", "low", "high")))
         for k in first_rows(columns["support"])
@@ -204,11 +185,7 @@ def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: boo
 
 
 def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
-    """Return a drawing of what two parties have found together, of sets of this many items at most.
-
-    Raises:
-        InputError: They have no counts.
-    """
+    """Return a drawing of what two parties have found together, of sets of this many items at most."""
     if not found.has_counts:
         raise InputError("these sets have no counts to draw")
     return sets_svg(joint_title(found), sets_of(up_to(found, most_items)), float(found.threshold))

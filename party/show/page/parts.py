@@ -168,11 +168,7 @@ _MOST_PIXELS = 32_000_000  # four bytes each, while it is drawn
 
 
 def png_of(svg: str) -> bytes:
-    """Return a drawing in SVG as PNG on white, twice as large, as screens of many dots want it; a huge one smaller.
-
-    Raises:
-        InputError: The library that draws is not installed, or the drawing is too large to be read as an image.
-    """
+    """Return a drawing in SVG as PNG on white, twice as large, as screens of many dots want it; a huge one smaller."""
     try:
         import resvg_py  # noqa: PLC0415  # an extra: only who wants images needs it
     except ImportError:

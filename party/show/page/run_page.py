@@ -205,15 +205,7 @@ _Rows = list[tuple[str, str]]
 
 
 def page_of_run(told: Finished, levels: int | None = None) -> Document:
-    """Return the page of a finished run.
-
-    Args:
-        told: What to show.
-        levels: How many levels of a tree to draw, or how many items a set has at most; as many as can be read, if None.
-
-    Raises:
-        InputError: The model has no levels.
-    """
+    """Return the page of a finished run."""
     title, found = _model_sections(told.model, levels)
     return Document(
         title,

@@ -34,9 +34,6 @@ def tidy(children: Sequence[Sequence[int]]) -> list[float]:
 
     Subtrees are put as close together as their outlines allow (Reingold and Tilford 1981). No recursion: a tree may be
     deeper than Python's stack.
-
-    Args:
-        children: Of each node, in their order; every node comes before its children, the root first.
     """
     offsets = [0.0] * len(children)
     contours: dict[int, _Contour] = {}
@@ -90,13 +87,7 @@ def shown_levels(tree: Tree) -> int:
 
 
 def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> str:
-    """Return a drawing of a tree.
-
-    Args:
-        tree: The tree.
-        levels: Leave out what is deeper than this; None for everything.
-        alone: Whether it is a file of its own, or part of a page.
-    """
+    """Return a drawing of a tree."""
     places = list(_places(tree, levels))
     children: list[list[int]] = [[] for _ in places]
     for number, place in enumerate(places):

@@ -19,11 +19,6 @@ _SECONDS_TO_WAIT: Final = 30.0  # for others that read or write
 def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerStore:
     """Open a store.
 
-    Args:
-        place: A file, or the URL of a PostgreSQL database.
-        survey: The digest of the survey's design.
-        make: Whether to make the store where there is none.
-
     Raises:
         ConfigError: There is none, or it is no store of this survey.
         StoreError: The database cannot be used.

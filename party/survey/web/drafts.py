@@ -70,11 +70,7 @@ def pilot_of(frame: Frame, questions: Sequence[DraftQuestion]) -> Frame:
 
 
 def typed_question(text: str, position: int) -> DraftQuestion:
-    """Read a question as it is typed: `Do you smoke? = yes, no`.
-
-    Raises:
-        InputError: It has no answers, or one twice.
-    """
+    """Read a question as it is typed: `Do you smoke? = yes, no`."""
     question, _, listed = text.rpartition("=")
     answers = tuple(answer.strip() for answer in listed.split(","))
     if not question.strip() or len(answers) < 2 or not all(answers) or len(set(answers)) < len(answers):
@@ -83,11 +79,7 @@ def typed_question(text: str, position: int) -> DraftQuestion:
 
 
 def write_survey(folder: Path, title: str, questions: Sequence[DraftQuestion], kind: str, theta: str) -> None:
-    """Write settings and design into a folder, which is made if it is not there, and read them back.
-
-    Raises:
-        InputError: One of them exists already, cannot be written, or cannot be used as it was asked for.
-    """
+    """Write settings and design into a folder, which is made if it is not there, and read them back."""
     contents = {DESIGN_FILE_NAME: draft_design(questions, kind, theta), SETTINGS_FILE: draft_survey(title, questions)}
     for name in contents:
         if is_there(folder / name):

@@ -40,11 +40,7 @@ Texts = Mapping[str, str]
 
 
 def check_by_hand(block: PageBlock) -> None:
-    """Refuse a block that cannot be answered by hand.
-
-    Raises:
-        ConfigError: It cannot.
-    """
+    """Refuse a block that cannot be answered by hand."""
     if block.kind == _RELATED and len(block.coin) > _COIN:
         raise ConfigError(
             f"group {block.name!r} moves answers by several places, which only the page can do: for a form by hand use "
@@ -164,21 +160,13 @@ def has_form(settings: CollectorSettings) -> bool:
 
 
 def form_page(settings: CollectorSettings) -> PageFile:
-    """Return the form for coins, dice and slips of paper.
-
-    Raises:
-        ConfigError: A block cannot be answered by hand.
-    """
+    """Return the form for coins, dice and slips of paper."""
     form_words(settings)
     return _page("form.html", settings, None, ())
 
 
 def form_words(settings: CollectorSettings) -> dict[str, Any]:
-    """Return what a form for coins, dice and slips of paper says: its texts, and its blocks with their rules.
-
-    Raises:
-        ConfigError: A block cannot be answered by hand.
-    """
+    """Return what a form for coins, dice and slips of paper says: its texts, and its blocks with their rules."""
     for block in blocks_of(settings):
         check_by_hand(block)
     return _words(settings)

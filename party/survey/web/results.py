@@ -89,9 +89,6 @@ def survey_results(
         pairs: Columns, by index.
         confidence: Of each interval.
         population: What records are weighted by; all alike if not given.
-
-    Raises:
-        InputError: A pair has too many cells, the confidence is out of range, or the weights cannot be had.
     """
     singles = [(column,) for column in range(len(questionnaire.names))]
     weights = None if population is None else poststratified(codes, population.column, population.shares)

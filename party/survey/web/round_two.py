@@ -59,19 +59,7 @@ class HeldOut:
 
 
 def check_publishable(model: Model, codes: Codes, exported: Codes, asked: Questionnaire, held: HeldOut) -> None:
-    """Refuse a model that cannot be tested.
-
-    Args:
-        model: To be published.
-        codes: All responses.
-        exported: The table that it was learned from.
-        asked: What was asked.
-        held: What was held out then.
-
-    Raises:
-        InputError: The model is of another survey, or cannot be tested on personal answers; or answers have come since
-            the table was exported, so that nobody knows which were held out.
-    """
+    """Refuse a model that cannot be tested."""
     if not held.share:
         raise InputError("must be above 0: a model is tested on answers that it was not learned from", field="test")
     survey = _responses(codes, asked)
@@ -141,17 +129,7 @@ def _nodes(tree: Tree) -> list[list[object]]:
 def model_test(
     published: PublishedModel, count: BitCount, responses: Sequence[bytes], asked: Questionnaire
 ) -> ModelTest:
-    """Return what the bits say so far.
-
-    Args:
-        published: The model.
-        count: The bits.
-        responses: Of the survey.
-        asked: What was asked.
-
-    Raises:
-        InputError: No response that was held out has an answer in all that the model reads.
-    """
+    """Return what the bits say so far."""
     design = BitDesign(Fraction(published.truth))
     if not count.bits:
         return ModelTest(count, design, None, None)

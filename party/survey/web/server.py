@@ -50,19 +50,7 @@ def run_server(
     cut: Callable[[Cut], None] = lambda _: None,
     limits: ConnectionLimits = USUAL_CONNECTIONS,
 ) -> None:
-    """Serve until a signal ends it.
-
-    Args:
-        app: The application.
-        settings: Where and how.
-        ready: Told where it listens.
-        look: Called again and again, every few seconds, in a thread.
-        cut: Told of each connection that asked for something and was ended.
-        limits: What connections may take.
-
-    Raises:
-        ConfigError: It cannot listen there, or the certificate cannot be used.
-    """
+    """Serve until a signal ends it."""
 
     async def notify() -> None:
         await run_in_threadpool(look)

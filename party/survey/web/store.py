@@ -149,11 +149,7 @@ class AnswerStore(Closing):
         self._database.close()
 
     def add_codes(self, digests: Iterable[bytes]) -> None:
-        """Let these codes answer.
-
-        Raises:
-            ConfigError: The survey is closed.
-        """
+        """Let these codes answer."""
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
                 raise ConfigError("the survey takes no further answers, and so no further links")
@@ -161,13 +157,7 @@ class AnswerStore(Closing):
                 self._database.run("INSERT INTO links VALUES (?, NULL, 0, 0)", (digest,))
 
     def submit(self, digest: bytes, response: bytes, most: int) -> Reception:
-        """Take a response in place of an earlier one.
-
-        Args:
-            digest: Of the code.
-            response: One byte per column.
-            most: Submissions that one code may make.
-        """
+        """Take a response in place of an earlier one."""
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
                 return Reception.CLOSED
@@ -183,9 +173,6 @@ class AnswerStore(Closing):
         Args:
             model: What they test.
             learned_from: The responses that were looked at before: which are held out follows from all of them.
-
-        Raises:
-            ConfigError: One has been published, or the survey is closed; or a response has come meanwhile.
         """
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
@@ -204,12 +191,7 @@ class AnswerStore(Closing):
         return PublishedModel(*rows[0]) if rows else None
 
     def count_bit(self, digest: bytes, *, right: bool) -> Reception:
-        """Count the bit of a code that has answered: its first one alone, however often it is sent.
-
-        Args:
-            digest: Of the code.
-            right: What the bit says.
-        """
+        """Count the bit of a code that has answered: its first one alone, however often it is sent."""
         with self._database.transaction():
             if self._stage() is not SurveyStage.TESTING:
                 return Reception.CLOSED
@@ -284,12 +266,7 @@ class AnswerStore(Closing):
 
 
 def new_tables(binary: str, ending: str = "") -> Iterator[str]:
-    """Yield the statements that make the tables.
-
-    Args:
-        binary: What the database calls a column of bytes.
-        ending: Of the table of links, whose order shall be that of the digests.
-    """
+    """Yield the statements that make the tables."""
     yield (
         "CREATE TABLE survey (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, "
         "survey TEXT NOT NULL, stage INTEGER NOT NULL)"
@@ -350,11 +327,7 @@ def response_codes(responses: Sequence[bytes], questionnaire: Questionnaire) -> 
 
 
 def disguised_answers(responses: Sequence[bytes], questionnaire: Questionnaire) -> DisguisedTable:
-    """Return responses as a table.
-
-    Raises:
-        InputError: There are none.
-    """
+    """Return responses as a table."""
     if not responses:
         raise InputError("nobody has answered yet")
     codes = response_codes(responses, questionnaire)

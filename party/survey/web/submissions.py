@@ -113,10 +113,6 @@ class BitSubmission:
 def read_bit(body: bytes, digest: str) -> BitSubmission:
     """Read what the page of round two sends.
 
-    Args:
-        body: As it came.
-        digest: Of the round.
-
     Raises:
         RefusedError: It is not a bit of this round.
     """
