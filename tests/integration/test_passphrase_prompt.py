@@ -5,8 +5,6 @@ import os
 import pty
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -18,14 +16,11 @@ import pytest
 from party.keys.keystore import SECRET_FILE, load_secret
 from party.keys.passphrase import FILE_VARIABLE, asking
 from party.keys.sealing import SEALED_FILE
+from tests.support.forked import Forked
 from tests.support.processes import make_pair
 
 PHRASE = "correct horse battery staple"
 OTHER = "another horse battery staple"
-IN_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "os.execv(sys.executable, [sys.executable, '-m', 'party.cli.main', *sys.argv[1:]])"
-)
 SECONDS = 60.0
 
 
@@ -36,10 +31,8 @@ class Terminal:
         self._master, self._slave = pty.openpty()
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 400, 0, 0))  # lines are not broken
         environment = {name: value for name, value in os.environ.items() if name != FILE_VARIABLE}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", IN_TERMINAL, *arguments],
-            stdin=self._slave, stdout=self._slave, stderr=self._slave, start_new_session=True, env=environment,
-        )  # fmt: skip
+        ends = dict.fromkeys(("stdin", "stdout", "stderr"), self._slave)
+        self._process = Forked(arguments, **ends, env=environment)
         self.screen, self._seen = "", 0
 
     def until(self, words: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from party.cli.main import COMMANDS
 from party.demo.processes import free_port
-from tests.support.processes import cotally_here, write_table
+from tests.support.processes import cotally, cotally_here, start, write_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -44,13 +44,9 @@ def commands(survey: bool = False) -> list[list[str]]:
 def run(words: list[str], folder: Path, port: int) -> str:
     """Run one command as it stands, but for the host."""
     here = [re.sub(r"(alice|bob)\.example\.org", "127.0.0.1", word) for word in words[1:]]
-    command = [sys.executable, "-m", "party.cli.main", *here]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, f"{words}: {done.stderr}"
-    return done.stdout + done.stderr
+    ended = cotally(*here, folder=folder)
+    assert ended.code == 0, f"{words}: {ended.err}"
+    return ended.out + ended.err
 
 
 def write_settings(folder: Path, port: int) -> None:
@@ -89,8 +85,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dic
             if name == "serve":
                 write_data(folder)
                 write_settings(folder, port)
-                command = [sys.executable, "-m", "party.cli.main", *words[1:]]
-                server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+                server = start(*words[1:], cwd=folder)
                 assert server.stderr is not None
                 assert any("alice listens on" in line for line in server.stderr)
                 continue

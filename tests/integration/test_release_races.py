@@ -16,14 +16,15 @@ from protocols.errors import InputError
 
 KEY = bytes(range(32))
 PROCESSES = 12
-ATTEMPT = """
+RACE = f"""
 import sys
 from fractions import Fraction
+from multiprocessing import get_context
 from pathlib import Path
 from tests.integration.test_release_races import attempt
-print("ready", flush=True)
-sys.stdin.readline()
-print(attempt(Path(sys.argv[1]), Fraction(sys.argv[2])), flush=True)
+attempts = [(Path(sys.argv[1]), Fraction(theta)) for theta in sys.argv[2:] * {PROCESSES // 2}]
+with get_context("fork").Pool({PROCESSES}) as pool:
+    print(*pool.starmap(attempt, attempts, chunksize=1), sep="\\n")
 """
 
 
@@ -44,18 +45,8 @@ def attempt(folder: Path, theta: Fraction) -> str:
 
 def test_of_two_disguises_in_a_race_exactly_one_is_ever_let_out(tmp_path: Path) -> None:
     thetas = [Fraction(2, 3), Fraction(3, 5)]
-    commands = [[sys.executable, "-c", ATTEMPT, str(tmp_path), str(thetas[i % 2])] for i in range(PROCESSES)]
-    running = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for command in commands
-    ]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    said = [process.communicate(timeout=60)[0].strip() for process in running]
+    command = [sys.executable, "-c", RACE, str(tmp_path), *map(str, thetas)]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
     let_out = {words for words in said if words != "refused"}
     assert len(let_out) == 1, said
     assert let_out < {f"let out {theta}" for theta in thetas}

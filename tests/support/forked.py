@@ -6,6 +6,7 @@ child of the tests' process, which Linux makes the next parent of whatever has l
 """
 
 import ctypes
+import fcntl
 import gc
 import json
 import os
@@ -13,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -119,6 +121,9 @@ def _become(words: list[str], folder: str, environment: dict[str, str], streams:
         os.close(given)
     sys.stdin, sys.stdout, sys.stderr = (open(own, "w" if own else "r") for own in range(3))  # noqa: PTH123, SIM115
     sys.stderr.reconfigure(line_buffering=True, errors="backslashreplace")
+    if os.isatty(0):  # it is at a terminal of its own, as if somebody had opened that for it
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
