@@ -1,13 +1,25 @@
-"""How many examples a property has: by default a part, under `--all` as many as its test says."""
+"""How much of a large claim is tried: by default a part, under `--all` as much as its test says."""
+
+from collections.abc import Sequence
+from typing import TypeVar
 
 from hypothesis import settings
 
 FULL = "full"
 _PART = 4
 _LEAST = 5
+T = TypeVar("T")
 
 
 def at_most(number: int) -> int:
-    """Return how many of this number of examples to try."""
-    part = settings().max_examples < settings.get_profile(FULL).max_examples
-    return max(_LEAST, number // _PART) if part else number
+    """Return how many of this number of examples of a property to try."""
+    return max(_LEAST, number // _PART) if _in_part() else number
+
+
+def few(cases: Sequence[T], every: int) -> Sequence[T]:
+    """Return the first of every few of these cases, or under `--all` each of them."""
+    return cases[::every] if _in_part() else cases
+
+
+def _in_part() -> bool:
+    return settings().max_examples < settings.get_profile(FULL).max_examples

@@ -27,6 +27,7 @@ from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
 from protocols.terms import ALL, Method
 from tests.party.demo.test_data import BITS, DOTS, FAST, options
+from tests.support.examples import few
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
 
@@ -326,6 +327,7 @@ def test_the_demo_passes_on_a_partys_error_and_code(
     assert capsys.readouterr().err == "cotally: bob: is gone\n"
 
 
+@pytest.mark.full
 def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_path: Path) -> None:
     arguments = [
         "--data",
@@ -358,7 +360,10 @@ def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_p
     assert '"phase": "run 1 of 8, randomized: ' in ended.err.encode().decode("unicode_escape")
 
 
-def test_of_files_of_ones_own_a_demo_grows_the_tree_alone_which_is_that_of_plain_id3(tmp_path: Path) -> None:
+@pytest.mark.parametrize("noise", few([[], ["--noise", "8"]], 2))
+def test_of_files_of_ones_own_a_demo_grows_the_tree_alone_which_is_that_of_plain_id3(
+    tmp_path: Path, noise: list[str]
+) -> None:
     numbers = range(240)
     rows = {
         "a.csv": [
@@ -370,14 +375,13 @@ def test_of_files_of_ones_own_a_demo_grows_the_tree_alone_which_is_that_of_plain
     for name, lines in rows.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     own = ["--alice", str(tmp_path / "a.csv"), "--bob", str(tmp_path / "b.csv"), "--class", "class"]
-    for noise in ([], ["--noise", "8"]):
-        ended = cotally("demo", *own, *noise, "--key-bits", "2048", "--out", str(tmp_path / "out"), seconds=240)
-        assert ended.code == 0, ended.err
-        told = json.loads((tmp_path / "out" / "run.json").read_text())
-        assert [row["method"] for row in told["rows"]] == ["plain", "smc"]
-        assert noise or told["rows"][1]["equals_plain_id3"]
-        assert told["rows"][1]["exact_counts_disclosed"] == told["rows"][1]["smc_computations"] == 0
-        assert told["parameters"]["min_leaf"] == (1 if noise else 20)
-        assert "exact_counts = false" in (tmp_path / "out" / "bob" / "party.toml").read_text()
-        assert not list((tmp_path / "out").glob("figure*"))
-        assert "no count did" in " ".join(ended.out.split())
+    ended = cotally("demo", *own, *noise, "--key-bits", "2048", "--out", str(tmp_path / "out"), seconds=240)
+    assert ended.code == 0, ended.err
+    told = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [row["method"] for row in told["rows"]] == ["plain", "smc"]
+    assert noise or told["rows"][1]["equals_plain_id3"]
+    assert told["rows"][1]["exact_counts_disclosed"] == told["rows"][1]["smc_computations"] == 0
+    assert told["parameters"]["min_leaf"] == (1 if noise else 20)
+    assert "exact_counts = false" in (tmp_path / "out" / "bob" / "party.toml").read_text()
+    assert not list((tmp_path / "out").glob("figure*"))
+    assert "no count did" in " ".join(ended.out.split())

@@ -1,6 +1,7 @@
 """Round trips and bytes, as forecast and as real sessions take them."""
 
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from party.forecast.model import ByTransfers, Sizes, TransferSpeed, forecast
 from protocols.terms import ALL, Impurity, Learner, Reveal
 from tests.support.cases import correlated
+from tests.support.examples import few
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import Sessions
 
@@ -43,8 +45,7 @@ def test_a_session_takes_the_round_trips_that_were_forecast(
     assert min(taken) - 1 <= told <= max(taken) + 1
 
 
-@pytest.mark.parametrize("records", [100, 900])
-@pytest.mark.parametrize("terms", [
+@pytest.mark.parametrize(("terms", "records"), few(list(product([
     {"method": "randomized"},
     {"method": "smc", "max_depth": 2},
     {"method": "smc", "max_depth": 3},
@@ -55,7 +56,7 @@ def test_a_session_takes_the_round_trips_that_were_forecast(
     {"method": "smc", "max_depth": 3, "min_leaf": 5, "reveal": Reveal.TREE},
     {"method": "hybrid", "omega": 3, "max_depth": 3, "min_leaf": 5, "reveal": Reveal.TREE},
     {"method": "smc", "max_depth": 3, "reveal": Reveal.TREE, "impurity": Impurity.GINI, "noise": Fraction(20)},
-])  # fmt: skip
+], (100, 900))), 3))  # fmt: skip
 def test_a_session_sends_half_to_twice_the_bytes_that_were_forecast(
     terms: dict[str, object], records: int, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from protocols.jobs import Receiver
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables import Attribute
+from tests.support.examples import few
 from tests.support.offering import AGES, BAYES, EXPECTED, SCHEMA, TREE, Killed, Offering, assert_not_answered, classes
 from tests.support.parties import TEST_BITS, make_terms
 
@@ -113,10 +114,7 @@ def test_a_run_over_the_data_set_keeps_no_list_of_new_people_from_being_aligned(
     assert "p2" not in pair.learned()
 
 
-@pytest.mark.parametrize("first", range(4))
-def test_killed_before_any_message_a_prediction_begins_again_and_nobody_is_answered_for_twice(
-    tmp_path: Path, first: int
-) -> None:
+def test_killed_before_any_message_a_prediction_begins_again_and_nobody_is_answered_for_twice(tmp_path: Path) -> None:
     """It needs no journal: who was answered for is on record before, and so is each alignment."""
 
     def made(name: str) -> Offering:
@@ -129,7 +127,7 @@ def test_killed_before_any_message_a_prediction_begins_again_and_nobody_is_answe
     whole = made("whole")
     whole.play()
     moments = [(party, at) for party in ("alice", "bob") for at in range(whole.sent[party])]
-    for party, at in moments[first::4]:
+    for party, at in few(moments, 17):
         pair = made(f"{party}-{at}")
         pair.killed, pair.at = party, at
         assert isinstance(pair.play()[party == "bob"], Killed)

@@ -36,6 +36,20 @@ def test_every_notebook_has_its_test() -> None:
 
 
 @pytest.mark.parametrize("name", SAYS)
+def test_the_cells_of_a_notebook_run_in_their_order(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for cell in read(name).cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    said = capsys.readouterr().out
+    assert [words for words in SAYS[name] if words not in said] == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SAYS)
 def test_a_notebook_runs_to_its_end(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "party" / "api")])
     monkeypatch.setenv("PYTHONPATH", paths)

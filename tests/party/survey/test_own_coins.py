@@ -7,6 +7,7 @@ import pytest
 from party.cli import main as cli
 from tests.party.survey.commands import told
 from tests.party.survey.files import write_design, write_rows
+from tests.support.examples import few
 
 QUESTIONS = [f"q{number}" for number in range(16)]
 COLUMNS = [*QUESTIONS, "ill"]
@@ -31,7 +32,7 @@ def answers(records: int) -> list[str]:
     return [",".join([f"p{i}", *("yes" if bit else "no" for bit in row)]) for i, row in enumerate(bits)]
 
 
-@pytest.mark.parametrize("kind", CHANCES)
+@pytest.mark.parametrize("kind", few(list(CHANCES), 3))
 def test_seventeen_coins_are_no_obstacle(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
