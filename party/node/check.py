@@ -36,11 +36,11 @@ from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
-from protocols.secret_tree.growth import tree_spending
 from protocols.terms import Method, Terms, asking_of
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs, training_records
+from protocols.two_party.noise import tree_spending
 from protocols.two_party.power import Seen, seen_of_alike
 
 _LARGEST = Fraction(39, 40)  # theta that is looked at where [agree] bounds none

@@ -10,13 +10,9 @@
 Of each node that is asked its window is opened, then whether it is a leaf; then its label, or the winner's place. Where
 `min_leaf` is 1 no candidate is barred, and what is of one class is opened before the rest is counted: the tree shows
 it.
-
-The last value's counts follow from the node's, and one child's from its parent's and its siblings' where all have them:
-shares add up.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -27,8 +23,6 @@ from protocols.counts import Query
 from protocols.errors import InputError
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
-from protocols.learning.whole import GINI_BITS, Gini
-from protocols.noise.accounting import TreeSpending
 from protocols.noise.both import TreeNoise
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
@@ -45,35 +39,10 @@ from protocols.role import Phase, Progress, Role, together, with_progress
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
-from protocols.secret_tree.shares import SharedCounts
-from protocols.secret_tree.window import window_wires
+from protocols.secret_tree.shares import HiddenNode, SharedCounts, Tables, count_candidates
 from protocols.secret_tree.worth import worth_by
-from protocols.tables import ROOT, Expression, Schema, Term
-from protocols.terms import ALL, Growth, Impurity
-
-Tables = Mapping[int, Uint64s]
-"""Our shares of the counts of each candidate (`values x classes`)."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class HiddenNode:
-    """A node of which nobody knows how many records it has.
-
-    Args:
-        expression: Its path.
-        candidates: What may split it; of a node that is not asked nothing.
-        counts: Our shares of its classes' counts.
-        of_parent: Our shares of the bits of its parent's label; the root has none.
-    """
-
-    expression: Expression
-    candidates: tuple[int, ...]
-    counts: Uint64s
-    of_parent: NDArray[np.bool_] | None = None
-
-
-Opened = dict[Expression, Node]
-"""What the nodes of a depth are: leaves, and splits without their children."""
+from protocols.tables import ROOT, Expression, Term
+from protocols.terms import ALL, Growth
 
 
 class SecretTree:
@@ -91,7 +60,7 @@ class SecretTree:
     Discloses: the tree: its splits and labels; and the windows of the nodes that were asked.
 
     Raises:
-        InputError: Noise is not for a tree of these limits or this measure, or it does not fit them.
+        InputError: Noise without a growth that has some, or a window without what ranks, or either the other way round.
     """
 
     def __init__(
@@ -105,7 +74,8 @@ class SecretTree:
         ranking: Ranking | None = None,
     ) -> None:
         schema = allowance.schema
-        check_noise(schema, growth, counts.records, noise)
+        if (noise is None) != (growth.noise is None):
+            raise InputError("a tree with noise needs the noise of its growth, and a tree without noise takes no noise")
         if (allowance.window is ALL) != (ranking is None):
             raise InputError("a window needs something to rank by, and all candidates nothing")
         self._noise, self._ranking = noise, ranking
@@ -190,18 +160,45 @@ class SecretTree:
         return lambda answers: len(answers) == len(candidates) and all(map(of_node, answers, candidates))
 
     def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
-        """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`."""
+        """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`; share the next.
+
+        Where a limit may bar candidates, what is a leaf shows only beside who would win.
+        """
         yield from self._count_again(level)
-        nodes = [
+        every = [
             HiddenNode(path, of_node, self._shares[path], self._of_parents.get(path))
             for path, of_node in zip(level, candidates, strict=True)
         ]
-        opened: Opened = {}
-        yield from self._grow(nodes, opened)
-        return tuple(
-            float(-1 - node.label if isinstance(node, Leaf) else node.attribute)
-            for node in (opened[path] for path in level)
-        )
+        self._shares, self._of_parents, above, self._above = {}, {}, self._above, {}
+        opened: dict[Expression, int] = {}
+        ended, nodes = ([node for node in every if bool(node.candidates) == asked] for asked in (False, True))
+        if ended:
+            yield from self._open_labels(ended, (yield from self._labels(ended)), range(len(ended)), opened)
+        labels, exact, small = np.zeros((0, len(nodes)), np.bool_), self._noise is None, self._growth.min_leaf > 1
+        if exact and not small and nodes:
+            label, ends = yield from self._judged(nodes)
+            left = yield from self._open_leaves(nodes, label, ends, opened)
+            nodes, labels = [nodes[at] for at in left], bits_of_lanes(label)[:, left]
+        if nodes:
+            tables = yield from count_candidates(self._counts, self._schema, nodes, above)
+            contest, left = self._contest(nodes, tables), list(range(len(nodes)))
+            if exact and small:
+                (label, ends), (winners, barred) = yield from together(self._judged(nodes), contest)
+                goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
+                left = yield from self._open_leaves(nodes, label, self._gates.flipped(goes_on), opened)
+                labels = bits_of_lanes(label)
+            else:
+                winners, _ = yield from contest
+            lanes = [Lane(at, nodes[at].expression, nodes[at].candidates) for at in left]
+            attributes = yield from open_lanes(self._gates, OpenedKind.SPLITS, winners, lanes)
+            for lane, attribute in zip(lanes, attributes, strict=True):
+                opened[lane.node], self._above[lane.node] = attribute, tables[lane.place]
+                for value, row in enumerate(tables[lane.place][attribute]):
+                    child = lane.node.child(attribute, value)
+                    self._shares[child] = row
+                    if len(labels):
+                        self._of_parents[child] = labels[:, lane.place]
+        return tuple(float(opened[path]) for path in level)
 
     def _count_again(self, level: Sequence[Expression]) -> Role[None]:
         """Share the counts of nodes whose parents' were not shared in this session: of the root, or where it goes on.
@@ -221,74 +218,47 @@ class SecretTree:
             parents[path.parent] = parents.get(path.parent, np.zeros(classes, WORD)) + row
         own = filled(np.stack(list(parents.values()), axis=1))
         numbers, _ = yield from self._lifted(own, self._counts.width + 2)
-        label = bits_of_lanes((yield from self._commonest(numbers)))
+        label = bits_of_lanes((yield from self._commonest(numbers, self._counts.width + 2)))
         of_parent = {path: label[:, at] for at, path in enumerate(parents)}
         self._of_parents = {path: of_parent[path.parent] for path in level}
 
-    def _grow(self, level: list[HiddenNode], opened: Opened) -> Role[None]:
-        """Open what the nodes of one depth are; keep our shares of the next."""
-        level = yield from self._without_unasked(level, opened)
-        self._shares, self._of_parents, above, self._above = {}, {}, self._above, {}
-        if not level:
-            return
-        label = None
-        if self._noise is not None:
-            nodes, split, tables = level, list(range(len(level))), (yield from self._tables(level, above))
-            winners, _ = yield from self._contest(nodes, tables)
-            lanes = _lanes(nodes, split)
-        elif self._growth.min_leaf == 1:
-            label, ends = yield from self._judged(level)
-            split = yield from self._without_leaves(level, label, ends, opened)
-            if not split:
-                return
-            nodes = [level[at] for at in split]
-            tables = yield from self._tables(nodes, above)
-            winners, _ = yield from self._contest(nodes, tables)
-            lanes = _lanes(nodes, range(len(nodes)))
-        else:
-            tables = yield from self._tables(level, above)
-            (label, ends), (winners, barred) = yield from together(self._judged(level), self._contest(level, tables))
-            goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
-            split = yield from self._without_leaves(level, label, self._gates.flipped(goes_on), opened)
-            lanes = _lanes(level, split)
-            nodes, tables = [level[at] for at in split], [tables[at] for at in split]
-        attributes = yield from open_lanes(self._gates, OpenedKind.SPLITS, winners, lanes)
-        shares = None if label is None else bits_of_lanes(label)
-        for at, attribute, node, of_node in zip(split, attributes, nodes, tables, strict=True):
-            opened[node.expression], self._above[node.expression] = Split((), attribute, ()), of_node
-            for value, row in enumerate(of_node[attribute]):
-                child = node.expression.child(attribute, value)
-                self._shares[child] = row
-                if shares is not None:
-                    self._of_parents[child] = shares[:, at]
-
     def _judged(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of each node's label, and of whether it is a leaf whatever its candidates are: a lane each."""
-        gates = self._gates
-        own = filled(np.stack([node.counts for node in level], axis=1))
-        width = self._counts.width + 2
-        numbers, bits = yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), width)
-        in_all, of_class = bits[:, -1], bits[:, :-1].reshape(len(bits), -1)
-        label, goes_on = yield from together(self._commonest(numbers[:-1]), self._may_go_on(of_class, in_all))
-        parents = [node.of_parent for node in level if node.of_parent is not None]
-        if parents:
-            is_large = yield from not_below(gates, in_all, self._growth.min_leaf)
-            label = yield from gates.chosen(is_large, label, wires_of(np.stack(parents, axis=1)))
-        return label, gates.flipped(goes_on)
+        numbers, bits = yield from self._classes_and_all(level)
+        of_class, in_all = bits[:, :-1].reshape(len(bits), -1), bits[:, -1]
+        label, goes_on = yield from together(
+            self._exact_labels(level, numbers, in_all), self._may_go_on(of_class, in_all)
+        )
+        return label, self._gates.flipped(goes_on)
 
-    def _commonest(self, numbers: Uint64s) -> Role[Uint64s]:
-        """Return shares of the class with the highest count in each lane (`classes x lanes`), two bits wider."""
-        label, _ = yield from least(self._gates, np.uint64(0) - numbers, None, self._counts.width + 2)
-        return label
-
-    def _noisy_labels(self, level: Sequence[HiddenNode], noise: TreeNoise) -> Role[Uint64s]:
-        """Return shares of each node's label, by class counts with both sides' noise: a lane each."""
-        classes, most = self._schema.classes, self._counts.records + 2 * noise.spending.label.cut
+    def _labels(self, level: Sequence[HiddenNode]) -> Role[Uint64s]:
+        """Return shares of the label of each node that nothing may split, by counts with noise if there is any."""
+        if self._noise is None:
+            numbers, bits = yield from self._classes_and_all(level)
+            return (yield from self._exact_labels(level, numbers, bits[:, -1]))
+        classes, most = self._schema.classes, self._counts.records + 2 * self._noise.spending.label.cut
         own, width = filled(np.stack([node.counts for node in level], axis=1)), most.bit_length() + 1
         numbers, _ = yield from self._lifted(own, width)
-        added = np.array([noise.label(node.expression, classes) for node in level], WORD).T
-        numbers[:, : len(level)] += added
-        label, _ = yield from least(self._gates, (np.uint64(0) - numbers) & modulus_mask(width), None, width)
+        numbers[:, : len(level)] += np.array([self._noise.label(each.expression, classes) for each in level], WORD).T
+        return (yield from self._commonest(numbers, width))
+
+    def _classes_and_all(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
+        """Return shares of how many records of each class a node has, and, last, of all; and of their bits."""
+        own = filled(np.stack([node.counts for node in level], axis=1))
+        return (yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), self._counts.width + 2))
+
+    def _exact_labels(self, level: Sequence[HiddenNode], numbers: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
+        """Return shares of the commonest class, or of the parent's label where a node is too small for its own."""
+        commonest = self._commonest(numbers[:-1], self._counts.width + 2)
+        parents = [node.of_parent for node in level if node.of_parent is not None]
+        if not parents:
+            return (yield from commonest)
+        label, is_large = yield from together(commonest, not_below(self._gates, in_all, self._growth.min_leaf))
+        return (yield from self._gates.chosen(is_large, label, wires_of(np.stack(parents, axis=1))))
+
+    def _commonest(self, numbers: Uint64s, width: int) -> Role[Uint64s]:
+        """Return shares of the class with the highest count in each lane (`classes x lanes`)."""
+        label, _ = yield from least(self._gates, np.uint64(0) - numbers, None, width)
         return label
 
     def _may_go_on(self, of_class: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
@@ -306,53 +276,6 @@ class SecretTree:
         over = yield from as_numbers(gates, bits[narrow:], [1 << narrow], width)
         lifted = (own - over.reshape(own.shape)) & modulus_mask(width)
         return lifted, bits[:narrow].reshape(narrow, *own.shape[:-1], -1)
-
-    def _tables(self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]) -> Role[list[Tables]]:
-        """Return our shares of the counts of all candidates of each node, given those of nodes above them."""
-        spared, classes = self._spared(nodes, above), self._schema.classes
-        counted = [
-            (at, candidate)
-            for at, node in enumerate(nodes)
-            for candidate in node.candidates
-            if (at, candidate) not in spared
-        ]
-        what = [
-            nodes[at].expression.child(candidate, value) & Term(self._schema.class_index, label)
-            for at, candidate in counted
-            for value in range(self._schema.attributes[candidate].size - 1)
-            for label in range(classes)
-        ]
-        shares, start = (yield from self._counts.count(what)).reshape(-1, classes), 0
-        tables: list[dict[int, Uint64s]] = [{} for _ in nodes]
-        for at, candidate in counted:
-            rows = shares[start : start + self._schema.attributes[candidate].size - 1]
-            start += len(rows)
-            tables[at][candidate] = np.concatenate([rows, (nodes[at].counts - rows.sum(0, dtype=WORD))[None]])
-        for (at, candidate), siblings in spared.items():
-            tables[at][candidate] = above[nodes[at].expression.parent][candidate]
-            for each in siblings:
-                tables[at][candidate] = tables[at][candidate] - tables[each][candidate]
-        return list(tables)
-
-    def _spared(
-        self, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]
-    ) -> dict[tuple[int, int], list[int]]:
-        """Return which candidates of which nodes follow from the parent's and those of the other branches, and these.
-
-        The node is the last branch of a split all of whose branches are counted; all windows have the candidate.
-        """
-        branches: dict[Expression, list[int]] = {}
-        for at, node in enumerate(nodes):
-            if node.expression.terms and node.expression.parent in above:
-                branches.setdefault(node.expression.parent, []).append(at)
-        spared = {}
-        for parent, (*siblings, last) in branches.items():
-            if len(siblings) + 1 == self._schema.attributes[nodes[last].expression.terms[-1].column].size:
-                windows = [above[parent], *(nodes[at].candidates for at in siblings)]
-                for candidate in nodes[last].candidates:
-                    if all(candidate in window for window in windows):
-                        spared[last, candidate] = siblings
-        return spared
 
     def _contest(self, nodes: Sequence[HiddenNode], tables: Sequence[Tables]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of which candidate wins at each node, and of whether all are barred: a lane each."""
@@ -384,96 +307,18 @@ class SecretTree:
         two = yield from several(self._gates, wires_of(branches))
         return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
 
-    def _without_unasked(self, level: Sequence[HiddenNode], opened: Opened) -> Role[list[HiddenNode]]:
-        """Open the labels of nodes that nothing may split; return the others."""
-        ended = [node for node in level if not node.candidates]
-        if ended:
-            if self._noise is None:
-                label, _ = yield from self._judged(ended)
-            else:
-                label = yield from self._noisy_labels(ended, self._noise)
-            yield from self._put_leaves(ended, label, range(len(ended)), opened)
-        return [node for node in level if node.candidates]
-
-    def _without_leaves(
-        self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, opened: Opened
+    def _open_leaves(
+        self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, opened: dict[Expression, int]
     ) -> Role[list[int]]:
         """Open which nodes are leaves, and their labels; return where the others are."""
         lanes = [Lane(at, node.expression, (0, 1)) for at, node in enumerate(level)]
         are_leaves = yield from open_lanes(self._gates, OpenedKind.LEAVES, ends[None], lanes)
-        yield from self._put_leaves(level, label, [at for at, is_leaf in enumerate(are_leaves) if is_leaf], opened)
+        yield from self._open_labels(level, label, [at for at, is_leaf in enumerate(are_leaves) if is_leaf], opened)
         return [at for at, is_leaf in enumerate(are_leaves) if not is_leaf]
 
-    def _put_leaves(
-        self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int], opened: Opened
+    def _open_labels(
+        self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int], opened: dict[Expression, int]
     ) -> Role[None]:
         lanes = [Lane(at, level[at].expression, range(self._schema.classes)) for at in places]
         labels = yield from open_lanes(self._gates, OpenedKind.LABELS, label, lanes)
-        opened |= {lane.node: Leaf((), each) for lane, each in zip(lanes, labels, strict=True)}
-
-
-def _lanes(nodes: Sequence[HiddenNode], places: Sequence[int]) -> list[Lane]:
-    return [Lane(at, nodes[at].expression, nodes[at].candidates) for at in places]
-
-
-def tree_spending(columns: int, max_depth: int, epsilon: Fraction, records: int) -> TreeSpending:
-    """Return what either side spends on a tree of this many columns and training records.
-
-    Raises:
-        InputError: There are too many records.
-    """
-    change = int(Gini(records).change * 2**GINI_BITS)
-    return TreeSpending(epsilon, min(max_depth, columns), max(change, 1), columns)
-
-
-def check_noise(schema: Schema, growth: Growth, records: int, noise: TreeNoise | None) -> None:
-    """Refuse what noise does not cover: an exact rule beside noisy winners would void its epsilon.
-
-    Raises:
-        InputError: A limit, a measure or the noise itself does not fit.
-    """
-    if noise is None or growth.noise is None:
-        if noise is not None or growth.noise is not None:
-            raise InputError("a tree with noise needs the noise of its growth, and a tree without noise takes no noise")
-        return
-    if growth.max_depth is None:
-        raise InputError("noise needs a max_depth: how often it is drawn must not depend on records", field="max_depth")
-    if growth.impurity is not Impurity.GINI:
-        raise InputError("noise needs impurity = gini: the gain changes by too much with one record", field="impurity")
-    if growth.min_leaf > 1:
-        raise InputError("noise needs min_leaf = 1: an exact limit would void its epsilon", field="min_leaf")
-    if noise.spending != tree_spending(len(schema.attributes), growth.max_depth, growth.noise, records):
-        raise InputError("the noise is of another tree")
-
-
-def simulate_openings(
-    tree: Tree, allowance: Allowance, windows: Mapping[Expression, tuple[int, ...]] | None = None
-) -> Iterator[Uint64s]:
-    """Yield the wires that a run opens, in their order, from its tree, what that may reveal, and its windows."""
-    every, classes, omega = range(len(tree.schema.attributes)), tree.schema.classes, allowance.window
-    for level, asked in allowance.levels(tree):
-        ended = [node.label for at, (_, node) in enumerate(level) if isinstance(node, Leaf) and at not in asked]
-        nodes = [level[at] for at in asked]
-        labels = [node.label for _, node in nodes if isinstance(node, Leaf)]
-        candidates = [[at for at in every if at not in path.columns] for path, _ in nodes]
-        if windows and omega is not ALL and nodes and omega < len(candidates[0]):
-            own = [windows[path] for path, _ in nodes]
-            yield window_wires(
-                np.array([[at in one for at in all_] for one, all_ in zip(own, candidates, strict=True)])
-            )
-            candidates = [list(window) for window in own]
-        winners = [
-            of_node.index(node.attribute)
-            for (_, node), of_node in zip(nodes, candidates, strict=True)
-            if isinstance(node, Split)
-        ]
-        left = len(candidates[0]) if candidates else 0
-        ends = [isinstance(node, Leaf) for _, node in nodes] if tree.growth.noise is None else []
-        for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
-            if numbers:
-                yield _wires(numbers, kinds)
-
-
-def _wires(numbers: Sequence[int], kinds: int) -> Uint64s:
-    bits = np.arange(max(1, (kinds - 1).bit_length()))[:, None]
-    return wires_of((np.array(numbers) >> bits & 1).astype(np.bool_))
+        opened |= {lane.node: -1 - each for lane, each in zip(lanes, labels, strict=True)}

@@ -9,9 +9,13 @@ the corrector can count alone, since the chooser's part is empty, crosses in no 
     counts      the sums of x, less 2**w for each carry, modulo 2**width
 
 `w` is what takes the fewest bytes for these records; where that is all of the width, there is one block and no carry.
+
+Of what competes at the nodes of a tree, the last value's counts follow from the node's, and one child's from its
+parent's and its siblings' where all have them: shares add up.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +29,7 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.oblivious.products import BitsAsNumbers, BlockShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import TREE_DEPTH, Transfers
 from protocols.role import Role
-from protocols.tables import ROOT, Codes, Expression
+from protocols.tables import ROOT, Codes, Expression, Schema, Term
 
 
 class SharedCounts:
@@ -144,3 +148,73 @@ def _block(narrow: int) -> int:
     """Return of how many records a sum has this many bits, the highest of which is 0."""
     block: int = (1 << narrow - 1) - 1
     return max(1, block)
+
+
+Tables = Mapping[int, Uint64s]
+"""Our shares of the counts of each candidate (`values x classes`)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HiddenNode:
+    """A node of which nobody knows how many records it has.
+
+    Args:
+        expression: Its path.
+        candidates: What may split it; of a node that is not asked nothing.
+        counts: Our shares of its classes' counts.
+        of_parent: Our shares of the bits of its parent's label; the root has none.
+    """
+
+    expression: Expression
+    candidates: tuple[int, ...]
+    counts: Uint64s
+    of_parent: NDArray[np.bool_] | None = None
+
+
+def count_candidates(
+    counts: SharedCounts, schema: Schema, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]
+) -> Role[list[Tables]]:
+    """Return our shares of the counts of all candidates of each node, given those of nodes above them.
+
+    Discloses: nothing; what crosses is masked.
+    """
+    spared, classes, sizes = _spared(schema, nodes, above), schema.classes, [each.size for each in schema.attributes]
+    counted = [(at, each) for at, node in enumerate(nodes) for each in node.candidates if (at, each) not in spared]
+    what = [
+        nodes[at].expression.child(candidate, value) & Term(schema.class_index, label)
+        for at, candidate in counted
+        for value in range(sizes[candidate] - 1)
+        for label in range(classes)
+    ]
+    shares, start = (yield from counts.count(what)).reshape(-1, classes), 0
+    tables: list[dict[int, Uint64s]] = [{} for _ in nodes]
+    for at, candidate in counted:
+        rows = shares[start : start + sizes[candidate] - 1]
+        start += len(rows)
+        tables[at][candidate] = np.concatenate([rows, (nodes[at].counts - rows.sum(0, dtype=WORD))[None]])
+    for (at, candidate), siblings in spared.items():
+        tables[at][candidate] = above[nodes[at].expression.parent][candidate]
+        for each in siblings:
+            tables[at][candidate] = tables[at][candidate] - tables[each][candidate]
+    return list(tables)
+
+
+def _spared(
+    schema: Schema, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]
+) -> dict[tuple[int, int], list[int]]:
+    """Return which candidates of which nodes follow from the parent's and those of the other branches, and these.
+
+    The node is the last branch of a split all of whose branches are counted; all windows have the candidate.
+    """
+    branches: dict[Expression, list[int]] = {}
+    for at, node in enumerate(nodes):
+        if node.expression.terms and node.expression.parent in above:
+            branches.setdefault(node.expression.parent, []).append(at)
+    spared = {}
+    for parent, (*siblings, last) in branches.items():
+        if len(siblings) + 1 == schema.attributes[nodes[last].expression.terms[-1].column].size:
+            windows = [above[parent], *(nodes[at].candidates for at in siblings)]
+            for candidate in nodes[last].candidates:
+                if all(candidate in window for window in windows):
+                    spared[last, candidate] = siblings
+    return spared

@@ -1,9 +1,11 @@
 """The noise of a run, from what both parties know when they have agreed (DESIGN 14, "Noise")."""
 
-from protocols.noise.accounting import Spending, most_changes
+from fractions import Fraction
+
+from protocols.learning.whole import GINI_BITS, Gini
+from protocols.noise.accounting import Spending, TreeSpending, most_changes
 from protocols.noise.both import BothNoises, KeyedNoise, OwnNoise, TreeNoise
 from protocols.randomness import canonical, keyed_digest
-from protocols.secret_tree.growth import tree_spending
 from protocols.tables import Attribute, Schema
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
@@ -27,6 +29,16 @@ def tree_noise_of(local: PartyInputs, agreement: Agreement, records: int) -> Tre
         return None
     spent = tree_spending(len(schema.attributes), terms.max_depth, terms.noise, records)
     return TreeNoise(local.secrets.coins, tables_digest(local, agreement), spent, _places(schema))
+
+
+def tree_spending(columns: int, max_depth: int, epsilon: Fraction, records: int) -> TreeSpending:
+    """Return what either side spends on a tree of this many columns and training records.
+
+    Raises:
+        InputError: There are too many records.
+    """
+    change = int(Gini(records).change * 2**GINI_BITS)
+    return TreeSpending(epsilon, min(max_depth, columns), max(change, 1), columns)
 
 
 def noise_of_model(local: PartyInputs, agreement: Agreement) -> KeyedNoise:

@@ -14,7 +14,6 @@ from _data import TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.learning.tree import Tree
-from protocols.secret_tree.growth import tree_spending
 from protocols.simulation.noise import (
     BulkNoise,
     BulkTreeNoise,
@@ -24,6 +23,7 @@ from protocols.simulation.noise import (
 )
 from protocols.simulation.two_party import HoldOut, accuracy, grow_plain, random_split
 from protocols.terms import Growth, Impurity
+from protocols.two_party.noise import tree_spending
 
 RECORDS = {"adult": (2_000, 8_000, 48_842), "mushroom": (2_000, 8_124), "tic-tac-toe": (958,)}
 DEPTHS = (3, 4, 5, 6)

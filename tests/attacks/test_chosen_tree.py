@@ -23,7 +23,6 @@ from protocols.noise.geometric import Geometric
 from protocols.oblivious.gates import Gates
 from protocols.role import Message, run_pair
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.growth import tree_spending
 from protocols.secret_tree.held_out import noise_of_scores
 from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Table
@@ -31,6 +30,7 @@ from protocols.terms import EPSILON_OF_SCORES, Growth
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import split_of
 from protocols.two_party.inputs import PartyInputs, split_records
+from protocols.two_party.noise import tree_spending
 from tests.protocols.oblivious.test_gates import sides
 from tests.protocols.secret_tree.test_growth import Game
 from tests.protocols.two_party.test_held_out import agreements

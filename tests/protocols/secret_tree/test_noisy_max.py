@@ -18,10 +18,11 @@ from protocols.noise.geometric import OneSided
 from protocols.privacy.loss import Claim
 from protocols.role import Transcript
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.growth import check_noise, simulate_openings, tree_spending
+from protocols.secret_tree.openings import simulate_openings
 from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import Codes, Expression
 from protocols.terms import Growth, Impurity
+from protocols.two_party.noise import tree_spending
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.secret_tree.test_growth import Game, opened
 from tests.support.plain import schema_of
@@ -57,19 +58,14 @@ def test_another_run_with_other_transfers_opens_the_same_tree_and_another_secret
     assert any(replace(game, secrets=(bytes([k]), b"b")).plain() != tree for k in range(8))
 
 
-@pytest.mark.parametrize(
-    ("growth", "why"),
-    [
-        (replace(GROWTH, max_depth=None), "max_depth"),
-        (replace(GROWTH, impurity=Impurity.INFORMATION_GAIN), "gini"),
-        (replace(GROWTH, min_leaf=2), "min_leaf"),
-        (replace(GROWTH, noise=None), "without noise takes no noise"),
-        (replace(GROWTH, noise=Fraction(5)), "another tree"),
-    ],
-)
-def test_what_noise_does_not_cover_is_refused(growth: Growth, why: str) -> None:
-    with pytest.raises(InputError, match=why):
-        check_noise(SCHEMA, growth, 300, GAME.noise(first=True))
+@pytest.mark.parametrize("epsilon", [None, Fraction(4)], ids=str)
+def test_noise_and_the_growth_that_names_it_come_together(epsilon: Fraction | None) -> None:
+    class Wrong(Game):
+        def noise(self, *, first: bool) -> TreeNoise | None:
+            return GAME.noise(first=first) if epsilon is None else None
+
+    with pytest.raises(InputError, match="noise of its growth"):
+        Wrong(SCHEMA, table(1), replace(GROWTH, noise=epsilon)).grown()
 
 
 def test_epsilon_is_split_over_levels_and_labels_and_adds_up() -> None:

@@ -25,9 +25,8 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.randomized_response.related_question import disguise
 from protocols.role import Fact, Kept, Message, Note, Part, Player, Role, Save, Transcript, run_pair
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.growth import simulate_openings
 from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
-from protocols.secret_tree.openings import OpenedFact, OpenedKind
+from protocols.secret_tree.openings import OpenedFact, OpenedKind, simulate_openings
 from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import ROOT, Expression, Index
 from protocols.terms import Impurity, Method, Reveal
