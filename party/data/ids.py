@@ -32,14 +32,12 @@ class IdColumns:
         names: Of the columns, as many as the form has.
         form: The normal form.
         repeated: One of `REPEATED`.
-        only: The people whose rows are used, in this order; all unless given. The others might as well not be there.
         items: The column of items, where the file has a row for each that a person has (`party.data.item_rows`).
     """
 
     names: tuple[str, ...]
     form: IdForm = USUAL_FORM
     repeated: str = REFUSE
-    only: tuple[str, ...] | None = None
     items: str | None = None
 
 

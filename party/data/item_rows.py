@@ -4,7 +4,7 @@ An item's name crosses as a column's does. So an item that nearly nobody or near
 would be named by it. That an item stands twice with a person says no more than once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,7 +26,7 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
 
     Args:
         frame: Rows of ids and items. One without an item stands for a person who may have none.
-        who: Whose rows count, what makes an id, and which is the column of items.
+        who: What makes an id, and which is the column of items.
         ignore: Columns that are neither.
         smallest: How many persons are enough.
 
@@ -86,23 +86,21 @@ def _find(frame: Frame, who: IdColumns, ignore: Sequence[str]) -> _Found:
             problem = "the rows are of ids and items: list this column under [data] ignore"
             raise DataError(problem, path=frame.path, column=name)
     items = frame.column(who.items or "")
-    first, person = _persons(row_ids(frame, who), who.only)
+    first, person = _persons(row_ids(frame, who))
     codes: NDArray[np.int64] = items.cells.codes.astype(np.int64)
-    counted = (person >= 0) & (codes != NO_TEXT)
+    counted = codes != NO_TEXT
     pairs = np.unique(codes[counted] * len(first) + person[counted])
     held = np.bincount(pairs // max(len(first), 1), minlength=items.cells.different)
     return _Found(items, first, pairs % max(len(first), 1), np.concatenate([[0], np.cumsum(held)]))
 
 
-def _persons(ids: Sequence[str], only: Sequence[str] | None) -> tuple[list[int], Index]:
-    """Return the first row of each person whose rows count, and whose each row is; -1 for nobody's."""
-    chosen = None if only is None else {*only}
+def _persons(ids: Sequence[str]) -> tuple[list[int], Index]:
+    """Return the first row of each person, and whose each row is."""
     first: dict[str, int] = {}
     for row, each in enumerate(ids):
-        if chosen is None or each in chosen:
-            first.setdefault(each, row)
-    place: Mapping[str, int] = {each: number for number, each in enumerate(first)}
-    return [*first.values()], np.array([place.get(each, -1) for each in ids], dtype=np.intp)
+        first.setdefault(each, row)
+    place = {each: number for number, each in enumerate(first)}
+    return [*first.values()], np.array([place[each] for each in ids], dtype=np.intp)
 
 
 def _table(frame: Frame, who: IdColumns, found: _Found, names: Sequence[str]) -> Frame:

@@ -81,7 +81,8 @@ def read_share(
     who = one_column(id_column) if isinstance(id_column, str) else id_column
     frame, ignore = _wide(read_frame(path, form), who, given, ignore)
     plans = _plans(frame, who.names, class_name, given, ignore)
-    people, frame = _chosen(frame, who)
+    people = read_people(frame, who).sorted()
+    frame = frame.only(sorted(people.rows)) if len(people.rows) < len(frame) else frame
     looked = {name: Looks(frame.column(name, plan.not_missing)) for name, plan in plans.items()}
     listed = {*given, class_name}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
@@ -134,13 +135,6 @@ def _wide(
         return frame, ignore
     others = treatments.get(EVERY_OTHER, ColumnTreatment())
     return frequent_items(frame, who, ignore, others.smallest_value), ()
-
-
-def _chosen(frame: Frame, who: IdColumns) -> tuple[People, Frame]:
-    """Return the people whose rows are used, in the order of a share, and these rows alone."""
-    people = read_people(frame, who)
-    people = people.sorted() if who.only is None else people.ordered(who.only)
-    return people, frame.only(sorted(people.rows)) if len(people.rows) < len(frame) else frame
 
 
 def _share(

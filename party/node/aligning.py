@@ -13,7 +13,7 @@ from party.data.item_rows import wanted_items
 from party.errors import ConfigError
 from party.models.any_file import read_model
 from party.models.prediction import Unknown, coded_rows, read_notices
-from party.node.inputs import OwnerNotices, Tell, load_inputs
+from party.node.inputs import Tell, load_inputs
 from party.records.alignments import PastAlignment, hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
 from party.settings.ids import AlignmentBounds
@@ -40,15 +40,10 @@ def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
-    notices: list[OwnerNotices] = []
-    whole = load_inputs(config, key_floor, notices.append)
+    whole = load_inputs(config, key_floor, tell)
     own = list_commitment(whole.secrets.coins, whole.records)
     people = kept_people(config.folder, whole.secrets.coins, whole.dataset, config.node.peer, own)
-    if people is not None:
-        return replace(load_inputs(config, key_floor, tell, people), listed=len(whole.records))
-    for each in notices:
-        tell(each)
-    return whole
+    return whole if people is None else whole.bringing_people(people)
 
 
 @dataclass(repr=False)
@@ -72,15 +67,6 @@ class OwnRows:
             InputError: A file cannot be used.
         """
         return replace(load_inputs(self.config, KEY_FLOOR), compute=self.local.compute)
-
-    def take(self, people: Sequence[str]) -> None:
-        """Bring the rows of these people from now on, in this order.
-
-        Raises:
-            InputError: They cannot be used.
-        """
-        taken = load_inputs(self.config, KEY_FLOOR, self.tell, people)
-        self.local = replace(taken, compute=self.local.compute)
 
     def reload(self) -> None:
         """Bring what the file and the last alignment give now.

@@ -38,16 +38,13 @@ OwnerNotices = Sequence[Notice | ReleasedBefore]
 Tell = Callable[[OwnerNotices], None]
 
 
-def load_inputs(
-    config: PartyConfig, key_floor: int, tell: Tell = lambda _: None, only: Sequence[str] | None = None
-) -> PartyInputs:
+def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
     """Read a party's data and secrets.
 
     Args:
         config: The party's settings.
         key_floor: The least strength of a key that it may use, in bits.
         tell: Gets what the owner should know of the data.
-        only: The people whose rows are used, in this order; all unless given.
 
     Raises:
         InputError: A file cannot be used; the text says which and why.
@@ -56,7 +53,7 @@ def load_inputs(
     if file != STANDARD_INPUT and not is_there(file):
         raise ConfigError(f"{config.path}: [data] file: {file} does not exist")
     key = load_key(folder, key_floor)
-    share = _share(config, only)
+    share = _share(config)
     tell(share.notices)
     local = PartyInputs(
         party=config.name,
@@ -75,14 +72,14 @@ def load_inputs(
     return local
 
 
-def _share(config: PartyConfig, only: Sequence[str] | None) -> DataShare:
+def _share(config: PartyConfig) -> DataShare:
     """Read the data; of a column that is not there, say where the settings name it."""
     data = config.data
     try:
         return read_share(
             data.file,
             config.name,
-            replace(data.ids, only=None if only is None else tuple(only)),
+            data.ids,
             data.class_column,
             {**config.columns.named, EVERY_OTHER: config.columns.others},
             data.ignore,

@@ -19,7 +19,6 @@ from party.records.predictions import PredictionPages
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
-from protocols.errors import InputError
 from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -247,16 +246,17 @@ def _align(opening: Opening, stage: Stage, *, count_only: bool) -> Matched:
     return _match(opening, stage, count_only=count_only)[0]
 
 
-def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple[Matched, list[str]]:
-    """Compare all people of both lists; return what came of it and, unless only counted, who is common."""
+def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple[Matched, PartyInputs]:
+    """Compare all people of both lists; return what came of it, and our rows: unless only counted, of the common."""
     whole = stage.local if stage.rows is None else stage.rows.whole()
     aligned = _aligned(whole, opening, stage, count_only=count_only)
-    peer, people = stage.channel.peer, []
+    peer, common = stage.channel.peer, whole
     if aligned.rows is not None:
         people = [whole.records[row] for row in aligned.rows]
         keep_alignment(stage.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
+        common = whole.bringing_people(people)
     look = look_of(whole.records, whole.form)
-    return Matched(peer, aligned.overlap, aligned.rows is not None, look=look), people
+    return Matched(peer, aligned.overlap, aligned.rows is not None, look=look), common
 
 
 def _aligned(
@@ -281,15 +281,10 @@ def _with_common_people(opening: Opening, stage: Stage) -> Stage:
     differ = play(are_to_align(stage.local, peer, opening.nonces, aligns=willing), stage.channel, stage.watching())
     if rows is None or not differ:
         return stage
-    matched, people = _match(opening, stage)
+    matched, rows.local = _match(opening, stage)
     stage.tell(matched)
-    flaw = None
-    try:
-        rows.take(people)
-    except InputError as error:
-        flaw = Objection("records", str(error))
     stage = stage.bringing(rows.local)
-    play(agree_again(stage.local, opening.job, flaw, stage.policy), stage.channel)
+    play(agree_again(stage.local, opening.job, stage.policy), stage.channel)
     return stage
 
 

@@ -142,9 +142,9 @@ _DATA_CHANGED = (
     "another data set, in a file of their own)"
 )
 _VALUES_CHANGED = (
-    "the columns have the same names and other values or bins, as where ids are spelled otherwise ([data] id_alike), "
-    "the file or [columns] changed, or the peer lists other people: return to what was released, or name the data set "
-    "otherwise, which gives its people new coins: both releases together show more than one"
+    "the columns have the same names and other values or bins, as where the file or [columns] changed: return to what "
+    "was released, or name the data set otherwise, which gives its people new coins: both releases together show more "
+    "than one"
 )
 _COPIES = "a second copy in another disguise would undo the first: return to it"
 _OTHER_SPLIT = "counts over two splits can be subtracted and show single records: return to the first"

@@ -254,13 +254,12 @@ def agree_on_training(
     return agreed
 
 
-def agree_again(local: PartyInputs, job: Job, flaw: Objection | None, policy: Policy) -> Role[None]:
+def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
     """Judge a job on which both have agreed by the rows that we bring now; others than before, since an alignment.
 
     Args:
         local: What we bring now.
         job: On which both have agreed.
-        flaw: What keeps us from bringing it, if anything does.
         policy: What we agree to, for these rows.
 
     Discloses: the field on which we object.
@@ -268,7 +267,7 @@ def agree_again(local: PartyInputs, job: Job, flaw: Objection | None, policy: Po
     Raises:
         DisagreementError: One side objects.
     """
-    yield from settle(flaw or _job_objection(local, job, job, policy))
+    yield from settle(_job_objection(local, job, job, policy))
 
 
 def settle(own: Objection | None) -> Role[None]:

@@ -137,6 +137,19 @@ class PartyInputs:
             raise InputError(f"a group names an unknown column: columns are 0 to {columns - 1}")
         object.__setattr__(self, "listed", self.listed or len(self.records))
 
+    def bringing_people(self, people: Sequence[str]) -> "PartyInputs":
+        """Return what the party brings of these people alone, in this order: the same columns, with the same values.
+
+        What values are named and how they are binned follows from all people that the file lists. It must not follow
+        from who is common: a peer that chooses its list would learn from the names what a few people have.
+
+        Raises:
+            KeyError: One of them is not here.
+        """
+        row_of = {each: row for row, each in enumerate(self.records)}
+        rows = self.table.rows([row_of[each] for each in people])
+        return replace(self, table=rows, records=tuple(people))
+
     def bringing_ids(self, ids: Sequence[str]) -> "PartyInputs":
         """Return what the party brings where only ids are compared: these, and no column."""
         table = Table((), np.empty((len(ids), 0), dtype=np.uint8))

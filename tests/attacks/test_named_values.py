@@ -69,6 +69,26 @@ def test_to_who_knows_one_holder_less_or_more_the_names_are_the_same(tmp_path: P
     assert told == [known >= SMALLEST_VALUE] * 2
 
 
+def shares_of_lists(folder: Path, *, whole: bool) -> set[Share]:
+    """Return what is named of twenty lists of ten people who have one cell: by a file of all, or of these ten alone."""
+    path, case = folder / "data.csv", make_local(CASE, "alice")
+    told = set[Share]()
+    for first in (ten + cell for ten in range(0, RECORDS, 20) for cell in range(2)):
+        picked = range(first, first + 20, 2)
+        rows = "".join(f"{row:04},{'xy'[row % 2]},{row}\n" for row in (range(RECORDS) if whole else picked))
+        path.write_text(f"id,illness,age\n{rows}")
+        share = read_share(path, "alice", "id", None, {"age": ColumnTreatment(bins="quantiles:2")})
+        brings = replace(case, table=share.table, records=tuple(share.ids), groups=())
+        told.add(brings.bringing_people([f"{row:04}" for row in picked]).share())
+    return told
+
+
+def test_of_ten_people_whom_the_partner_lists_the_names_say_nothing(tmp_path: Path) -> None:
+    """The control: if names followed from who is common, they would name the one cell that all ten have."""
+    assert len(shares_of_lists(tmp_path, whole=True)) == 1
+    assert len(shares_of_lists(tmp_path, whole=False)) >= 2
+
+
 def bins_tell(folder: Path, bins: str, crowds: tuple[str, str], cell: str, smallest: int) -> tuple[str, ...]:
     """Return the names of bins that a file of two crowds gets, with one person between them who has this cell."""
     path = folder / "data.csv"

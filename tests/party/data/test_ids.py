@@ -1,4 +1,4 @@
-"""Ids as a file has them and as both parties compare them; rows of whom only one lists are as if not there."""
+"""Ids as a file has them and as both parties compare them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -122,21 +122,6 @@ def test_ids_that_are_taken_as_they_are_are_each_given_and_distinct() -> None:
 def test_an_id_of_blanks_alone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"this id is (blank|empty)"):
         people(tmp_path, IdColumns(("name",)), 'name,x\n"   ",a\n')
-
-
-def test_rows_of_others_might_as_well_not_be_in_the_file(tmp_path: Path) -> None:
-    """The table of some people in an order is that of a file of these people alone, whatever the others' cells are."""
-    rows = [f"p{number},{'ab'[number % 2]},{number}" for number in range(80)]
-    chosen = [(7 * number + 3) % 80 for number in range(40)]
-    whole, alone = tmp_path / "whole.csv", tmp_path / "alone.csv"
-    whole.write_text("id,x,n\n" + "\n".join([*rows, "p99,rare,999999"]) + "\n")
-    alone.write_text("id,x,n\n" + "\n".join(rows[number] for number in sorted(chosen)) + "\n")
-    only = tuple(f"p{number}" for number in chosen)
-    first, second = (read_share(path, "alice", IdColumns(("id",), only=only)) for path in (whole, alone))
-    assert first.ids == second.ids == list(only)
-    assert first.table.attributes == second.table.attributes
-    assert first.table.codes.tolist() == second.table.codes.tolist()
-    assert [first.attributes[0].values[code] for code in first.table.codes[:, 0]] == ["ab"[n % 2] for n in chosen]
 
 
 @pytest.mark.parametrize(

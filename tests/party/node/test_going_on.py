@@ -207,7 +207,7 @@ def test_what_has_noise_is_opened_three_times_and_no_more(tmp_path: Path, noise:
     sessions, heard = Sessions(tmp_path, case, ANY_ODDS), list[bool]()
     with patch("party.node.policy.MOST_OPENINGS", most):
         for _ in range(5):
-            meeting = Meeting(sessions, "bob", 0, kind=kind)
+            meeting = Meeting(sessions, "bob", 0, kind=kind, heard=True)
             ends = meeting.play()
             heard.append(isinstance(ends["bob"], Killed))
             assert heard[-1] or getattr(ends["alice"], "field", None) == "budget", ends

@@ -19,7 +19,7 @@ def config(folder: Path, data: str = 'id = "id"', agree: str = "") -> PartyConfi
 
 def test_an_id_is_a_column_in_the_usual_form_unless_more_is_said(tmp_path: Path) -> None:
     ids = config(tmp_path).data.ids
-    assert (ids.names, ids.form, ids.repeated, ids.only) == (("id",), USUAL_FORM, REFUSE, None)
+    assert (ids.names, ids.form, ids.repeated) == (("id",), USUAL_FORM, REFUSE)
     bounds = config(tmp_path).agree.alignments
     assert (bounds.least_overlap, bounds.ids, bounds.alignments) == (Fraction(1, 10), 1_000_000, 3)
 
