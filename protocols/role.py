@@ -1,7 +1,8 @@
 """Roles: what one party does in a protocol, as a generator that reads like the paper.
 
 A role yields `Send(message)`, `Receive(kind)`, `Note`, `Save` or `Progress`, is composed with `yield from`, and returns
-its result.
+its result. Any role raises `PeerError` where the peer sent what the protocol does not allow, and `DeviationError` where
+what it sent cannot be true.
 It knows nothing of sockets or threads. `run_pair` plays two roles against each other in one process and is the
 specification of what any transport must do: deliver messages in order, both ways at once.
 """

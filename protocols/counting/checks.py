@@ -93,11 +93,7 @@ class Checks:
         return sum(sum(query.cells(self.schema)) for query in queries)
 
     def answers(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
-        """Check a batch of counts, in the order queries, candidates, values, classes.
-
-        Raises:
-            DeviationError: They cannot be true.
-        """
+        """Check a batch of counts, in the order queries, candidates, values, classes."""
         noise = self._noise or 0
         if len(counts) != self.size(queries) or not all(-noise <= count <= self._records + noise for count in counts):
             raise DeviationError
@@ -112,11 +108,7 @@ class Checks:
         return answers
 
     def recalled(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
-        """Return the answers of a batch that was checked before.
-
-        Raises:
-            DeviationError: They are none.
-        """
+        """Return the answers of a batch that was checked before."""
         if len(counts) != self.size(queries):
             raise DeviationError
         return shaped(queries, np.array(counts, dtype=np.int64), self.schema)

@@ -276,11 +276,7 @@ def shapes_of(items: Sequence[Item]) -> list[Shape]:
 
 
 def _right(model: Learned, layout: Layout) -> list[Expression]:
-    """Return what is true of a record that a tree classifies correctly, leaf by leaf: each is a dot product.
-
-    Raises:
-        InputError: The model has no leaves; the terms do not allow to test it.
-    """
+    """Return what is true of a record that a tree classifies correctly, leaf by leaf: each is a dot product."""
     if not isinstance(model, Predictor):
         raise InputError("dot products test trees alone")
     return [path & Term(layout.schema.class_index, label) for path, label in model.leaves()]

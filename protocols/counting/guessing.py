@@ -119,11 +119,7 @@ class GuessingEstimator(ABC):
         return sent
 
     def _guessed(self, rows: GuessedRows, column: int, weights: Floats) -> GuessedRows:
-        """Expand the rows by the guesses of a column's group, `weights` each, if they are not guessed yet.
-
-        Raises:
-            InputError: The rows are too many.
-        """
+        """Expand the rows by the guesses of a column's group, `weights` each, if they are not guessed yet."""
         group = self._group[column]
         if group in rows.guess:
             return rows

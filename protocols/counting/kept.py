@@ -35,11 +35,7 @@ class KeptCounts:
         yield from self._engine.set_up()
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Recall a batch, or ask for it and keep it.
-
-        Raises:
-            DeviationError: We remember it otherwise.
-        """
+        """Recall a batch, or ask for it and keep it."""
         known = self._answers.recalled()
         if known is not None:
             return self._checks.recalled(queries, [int(count) for count in known])

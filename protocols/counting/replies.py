@@ -72,11 +72,7 @@ class Telling:
         return answers
 
     def tell_correct(self, model: Learned, number: int) -> Role[Correct]:
-        """Tell the number of correctly classified test records.
-
-        Raises:
-            DeviationError: There are not that many; nothing is told.
-        """
+        """Tell the number of correctly classified test records."""
         if number > self.most_correct:
             raise DeviationError
         lift = self._noises.accuracy
@@ -86,11 +82,7 @@ class Telling:
         return self._noises.correct(told, self._tests)
 
     def tell_sets(self, asked: Sequence[Expression], counts: Sequence[int]) -> Role[list[int]]:
-        """Tell of how many training records each of these is true.
-
-        Raises:
-            DeviationError: They cannot be true; nothing is told.
-        """
+        """Tell of how many training records each of these is true."""
         told = _checked_sets(counts, asked, self._records)
         yield Note(SetsFact(Way.BOTH, tuple(asked), told))
         yield Send(ExactCounts(told))
@@ -110,11 +102,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         self.key = key
 
     def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Receive the encrypted counts of a batch, one per item, check them and only then tell them.
-
-        Raises:
-            DeviationError: A check failed; nothing is told.
-        """
+        """Receive the encrypted counts of a batch, one per item, check them and only then tell them."""
         return (yield from self.tell(queries, (yield from self.decrypt([Shape(self._checks.size(queries), 1)]))))
 
     def decrypt(self, shapes: Sequence[Shape]) -> Role[list[int]]:
@@ -130,11 +118,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         return (yield from self.tell_correct(model, number))
 
     def sets(self, asked: Sequence[Expression]) -> Role[list[int]]:
-        """Receive, decrypt and tell of how many training records each of these is true.
-
-        Raises:
-            DeviationError: They cannot be true; nothing is told.
-        """
+        """Receive, decrypt and tell of how many training records each of these is true."""
         sealed = (yield from receive(PackedCounts)).ciphertexts
         return (yield from self.tell_sets(asked, self.key.counts(sealed, [Shape(len(asked), 1)], self._records)))
 
@@ -176,11 +160,7 @@ class Hearing:
         return self._noises.of_accuracy(model.parts()) + self._noises.accuracy.own
 
     def hear(self, queries: Sequence[Query], sent: Message) -> Role[list[Answer]]:
-        """Send what the counts of a batch are made from, and return what is told, checked.
-
-        Raises:
-            DeviationError: The counts cannot be true.
-        """
+        """Send what the counts of a batch are made from, and return what is told, checked."""
         yield Note(CountsFact(Way.TOLD, tuple(queries), None))
         yield Send(sent)
         told = tuple(number - self._noises.cells.both for number in (yield from receive(ExactCounts)).values)
@@ -189,11 +169,7 @@ class Hearing:
         return answers
 
     def hear_correct(self, sent: Message) -> Role[Correct]:
-        """Send what the number of correctly classified test records is made from, and return what is told of it.
-
-        Raises:
-            DeviationError: It cannot be true.
-        """
+        """Send what the number of correctly classified test records is made from, and return what is told of it."""
         lift = self._noises.accuracy
         yield Note(CorrectFact(Way.TOLD, None, self._tests))
         yield Send(sent)
@@ -204,11 +180,7 @@ class Hearing:
         return self._noises.correct(told[0], self._tests)
 
     def hear_sets(self, asked: Sequence[Expression], sent: Message) -> Role[list[int]]:
-        """Send what the counts of these are made from, and return what is told of how many records each is true.
-
-        Raises:
-            DeviationError: It cannot be true.
-        """
+        """Send what the counts of these are made from, and return what is told of how many records each is true."""
         yield Note(SetsFact(Way.TOLD, tuple(asked), None))
         yield Send(sent)
         told = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
@@ -237,11 +209,7 @@ class EvaluatorReplies(Hearing, Generic[Values]):
         self.cipher, self._randomness = cipher, randomness
 
     def answers(self, queries: Sequence[Query], replies: Sequence[PlacedReply[Values]]) -> Role[list[Answer]]:
-        """Send the encrypted counts of a batch and return what the key holder tells, checked.
-
-        Raises:
-            DeviationError: The counts cannot be true.
-        """
+        """Send the encrypted counts of a batch and return what the key holder tells, checked."""
         noise = self.lifted(queries)
         return (
             yield from self.hear(queries, self._sealed([self._noised(each, noise) for each in replies], self.largest))
@@ -265,11 +233,7 @@ class EvaluatorReplies(Hearing, Generic[Values]):
         return (yield from self.hear_correct(self._sealed([Reply(noisy, slots=1)], self.most_correct)))
 
     def sets(self, asked: Sequence[Expression], totals: Values) -> Role[list[int]]:
-        """Send of how many training records each of these is true, encrypted, and return what the key holder tells.
-
-        Raises:
-            DeviationError: It cannot be true.
-        """
+        """Send of how many training records each of these is true, encrypted, and return what the key holder tells."""
         return (yield from self.hear_sets(asked, self._sealed([Reply(totals, slots=1)], self._records)))
 
 

@@ -53,11 +53,7 @@ def make_offer(randomness: Randomness) -> tuple[int, bytes]:
 
 
 def read_offer(point: bytes) -> Points:
-    """Read the sender's point.
-
-    Raises:
-        PeerError: It is none.
-    """
+    """Read the sender's point."""
     return _read(point, 1)
 
 
@@ -84,11 +80,7 @@ def choose(session: bytes, offer: Points, choices: Sequence[int], randomness: Ra
 
 
 def answer_choices(session: bytes, secret: int, points: bytes) -> list[KeyPair]:
-    """Return both keys of each transfer, from the sender's secret and the chooser's points.
-
-    Raises:
-        PeerError: They are no such points, or one comes twice.
-    """
+    """Return both keys of each transfer, from the sender's secret and the chooser's points."""
     read, each = _read(points, 2 * TRANSFERS), _split(points)
     if len(set(each)) < len(each):
         raise PeerError("the peer sent a point twice")

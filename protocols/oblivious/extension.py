@@ -192,12 +192,7 @@ class Sender(Direction):
         self._offset = np.packbits(bits, bitorder="little").view(WORD)
 
     def extend(self, sizes: Sequence[int]) -> Role[list[BothKeys]]:
-        """Receive the choices of vectors of these sizes, all of them hidden, and check each page.
-
-        Raises:
-            PeerError: A page has another length.
-            DeviationError: A page failed its check, now or before.
-        """
+        """Receive the choices of vectors of these sizes, all of them hidden, and check each page."""
         start, vectors = 0, self._empty(sizes)
 
         def put(place: tuple[int, int], rows: Blocks) -> None:

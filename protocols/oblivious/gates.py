@@ -60,9 +60,6 @@ class Gates:
         Args:
             bits: Of any shape.
             strings: Of one axis more, which goes first: the bits of a string.
-
-        Raises:
-            PeerError: The peer's part has another length.
         """
         size = bits.size
         random, random_strings, products = yield from self.triples.take(size, len(strings))
@@ -75,20 +72,12 @@ class Gates:
         return result.reshape(strings.shape)
 
     def both(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
-        """Return shares of `left and right`, wire by wire, of any shape.
-
-        Raises:
-            PeerError: As `times`.
-        """
+        """Return shares of `left and right`, wire by wire, of any shape."""
         product: Uint64s = (yield from self.times(left, right[None]))[0]
         return product
 
     def all_of(self, wires: Uint64s) -> Role[Uint64s]:
-        """Return shares of whether all are 1, along the first axis: one triple less than there are wires.
-
-        Raises:
-            PeerError: As `times`.
-        """
+        """Return shares of whether all are 1, along the first axis: one triple less than there are wires."""
         while len(wires) > 1:
             half = len(wires) // 2
             joined = yield from self.both(wires[:half], wires[half : 2 * half])
@@ -97,30 +86,18 @@ class Gates:
         return every
 
     def equal(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
-        """Return shares of whether two numbers are the same.
-
-        Raises:
-            PeerError: As `times`.
-        """
+        """Return shares of whether two numbers are the same."""
         return (yield from self.all_of(self.flipped(left ^ right)))
 
     def less(self, left: Uint64s, right: Uint64s) -> Role[Uint64s]:
-        """Return shares of whether one number is below another of the same length.
-
-        Raises:
-            PeerError: As `times`.
-        """
+        """Return shares of whether one number is below another of the same length."""
         borrow: Uint64s = np.zeros_like(left[0])
         for one, other in zip(left, right, strict=True):
             borrow = borrow ^ (yield from self.both(self.flipped(one) ^ borrow, other ^ borrow))
         return borrow
 
     def chosen(self, bit: Uint64s, one: Uint64s, zero: Uint64s) -> Role[Uint64s]:
-        """Return shares of `one` where the bit is 1, else of `zero`.
-
-        Raises:
-            PeerError: As `times`.
-        """
+        """Return shares of `one` where the bit is 1, else of `zero`."""
         differing: Uint64s = yield from self.times(bit, one ^ zero)
         return zero ^ differing
 
@@ -128,9 +105,6 @@ class Gates:
         """Return our summand, modulo `2**width`, of how many lanes of a wire are 1.
 
         Each lane's bit is `x + y - 2 x y` of both shares; the product is one transfer (`products`).
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
         """
         own = np.unpackbits(np.ascontiguousarray(wire).view(np.uint8), bitorder="little").astype(np.bool_)
         products = SummedShares([(len(own), [width])])
@@ -146,9 +120,6 @@ class Gates:
         """Return the number of which each side has a summand, modulo `2**width`.
 
         Discloses: that.
-
-        Raises:
-            PeerError: The peer's part has another length.
         """
         theirs = yield from exchanged(OpenedPage, np.array([share], WORD))
         return (share + int(theirs[0])) % (1 << width)
@@ -157,9 +128,6 @@ class Gates:
         """Return what wires are.
 
         Discloses: that.
-
-        Raises:
-            PeerError: The peer's part has another length.
         """
         theirs: Uint64s = yield from exchanged(OpenedPage, wires)
         return wires ^ theirs
@@ -169,9 +137,6 @@ def exchanged(kind: type[MaskedPage] | type[OpenedPage], own: Uint64s) -> Role[U
     """Exchange arrays of one shape, page by page.
 
     Discloses: our array, which is masked, or is a share that shall be opened.
-
-    Raises:
-        PeerError: The peer's part has another length.
     """
     flat, parts = np.ascontiguousarray(own, WORD).reshape(-1), []
     for start in range(0, len(flat), _PAGE_WORDS):

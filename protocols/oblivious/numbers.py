@@ -59,9 +59,6 @@ def products(gates: Gates, bits: Uint64s, numbers: Uint64s, width: int) -> Role[
         width: Of the numbers.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     own, mask = bits_of_lanes(bits).reshape(-1), modulus_mask(width)
     values = np.broadcast_to(numbers, (*bits.shape[:-1], bits.shape[-1] * LANES)).reshape(-1)
@@ -92,9 +89,6 @@ def as_numbers(gates: Gates, bits: Uint64s, weights: Sequence[int], width: int) 
     """Return shares of bits as numbers 0 or their weight, modulo `2**width` (`bits x lanes`).
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     shape = (*bits.shape[:-1], bits.shape[-1] * LANES)
     factors = np.broadcast_to(np.array(weights, WORD)[:, None], shape)
@@ -105,9 +99,6 @@ def summand_bits(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
     """Return shares of the bits of numbers (`width x words`), in about `log2 width` exchanges.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     own = bit_planes(numbers, width)
     made, passed, pairs = own.copy(), own.copy(), width - width % 2
@@ -153,9 +144,6 @@ def last_carry(gates: Gates, made: Uint64s, passed: Uint64s) -> Role[Uint64s]:
     """Return shares of what goes out of the highest place, from what each makes and whether it passes a carry on.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     return (yield from _as_one_place(gates, made, passed))[0]
 
@@ -192,9 +180,6 @@ def without_last_bits(gates: Gates, numbers: Uint64s, width: int, dropped: int, 
         new_width: Of the result.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `products`.
     """
     own = bit_planes(numbers, width)
     (carried, _), (over, passes) = yield from together(
@@ -210,9 +195,6 @@ def are_negative(gates: Gates, numbers: Uint64s, width: int) -> Role[Uint64s]:
     """Return shares of the highest bit of numbers (`... x lanes`).
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     own = bit_planes(numbers.reshape(-1), width)
     carried, _ = yield from _of_summands(gates, own[:-1])
@@ -224,9 +206,6 @@ def not_below(gates: Gates, bits: Uint64s, least: int) -> Role[Uint64s]:
     """Return shares of whether numbers, given by their bits, are no smaller than a public one.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     width = len(bits)
     if least <= 0:

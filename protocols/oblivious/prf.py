@@ -130,9 +130,6 @@ def give_key(transfers: Transfers, size: int, randomness: Randomness) -> Role[Fu
     """Return the key of the function that the peer asks for values of, in a table of this size.
 
     Discloses: nothing; the peer gets a value in each place, of an id of its choice.
-
-    Raises:
-        PeerError: A page has another length.
     """
     bits = randomness.randbelow(1 << CODE_BITS).to_bytes(CODE_BITS // 8, "little")
     choices = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little").astype(np.bool_)

@@ -346,9 +346,6 @@ def receive_products(vectors: Sequence[Receiving], shares: SharesTaken, workers:
     """Multiply our choices by the peer's numbers, and put our shares where they are wanted.
 
     Discloses: nothing; it only receives.
-
-    Raises:
-        PeerError: A page has another length.
     """
     pages = _pages([(len(chosen), chosen.uses, widths) for chosen, widths in vectors])
 

@@ -103,9 +103,6 @@ def receive_hints(values: Bytes) -> Role[Uint64s]:
     """Return our number of each place, from our value of it and the peer's hints.
 
     Discloses: nothing; it only receives.
-
-    Raises:
-        PeerError: A page has another length.
     """
     chosen, masks = _parts(values)
     numbers = np.zeros((len(values), 8), np.uint8)

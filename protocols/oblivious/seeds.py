@@ -74,12 +74,7 @@ class Follower:
     keys: Sequence[bytes]
 
     def follow(self, hints: SeedHints) -> Trees:
-        """Return the seeds of all trees but for one each.
-
-        Raises:
-            PeerError: The hints are of other lengths.
-            DeviationError: The trees are not consistent.
-        """
+        """Return the seeds of all trees but for one each."""
         if tuple(map(len, (hints.hints, hints.sums, hints.digest))) != (*self._lengths(), PROOF_BYTES):
             raise PeerError("the peer sent seeds of other lengths than the protocol has")
         trees, digest = self._follow(hints)

@@ -48,8 +48,6 @@ def set_up(depth: int, randomness: Randomness, places: Places = AT_HOME) -> Role
 
     Raises:
         InputError: There are no such trees.
-        PeerError: The peer sent what the protocol does not allow.
-        DeviationError: Its trees of seeds are not consistent.
     """
     if depth not in DEPTHS:
         raise InputError(f"must be one of {DEPTHS}", field="depth")

@@ -30,9 +30,6 @@ def least(
         width: Of the numbers.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     count, contests = numbers.shape
     place_bits = max(1, (count - 1).bit_length())
@@ -67,9 +64,6 @@ def several(gates: Gates, wires: Uint64s) -> Role[Uint64s]:
     Of two groups, each with a wire or more (`one`) and with two or more (`two`), all follow by one exchange.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     one, two = wires, np.zeros_like(wires)
     while len(one) > 1:

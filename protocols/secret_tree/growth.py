@@ -92,11 +92,7 @@ class SecretTree:
         self._of_parents: dict[Expression, NDArray[np.bool_]] = {}
 
     def build(self) -> Role[Tree]:
-        """Grow the tree to its end, or its limits.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
-        """
+        """Grow the tree to its end, or its limits."""
         level = [ROOT]
         while level:
             candidates = yield from self._competing(level)

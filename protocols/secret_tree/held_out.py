@@ -85,9 +85,6 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
         noise: Our own, one for each cell.
 
     Discloses: the number of held-out records of each label and class, with our noise in it.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     classes, leaves = tree.schema.classes, tree.leaves()
     labels = [Term(tree.schema.class_index, label) for label in range(classes)]

@@ -76,10 +76,6 @@ def open_lanes(gates: Gates, what: OpenedKind, wires: Uint64s, lanes: Sequence[L
     """Open the numbers of some lanes, of which the wires are the bits, and of no other lane.
 
     Discloses: these numbers.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
-        DeviationError: A number stands for nothing.
     """
     if not lanes:
         return []

@@ -54,11 +54,7 @@ class SharedCounts:
         self._both: dict[Expression, BothKeys] = {}
 
     def count(self, what: Sequence[Expression], width: int | None = None) -> Role[Uint64s]:
-        """Return our shares of how many records satisfy each expression, modulo `2**width`: ours if None is given.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
-        """
+        """Return our shares of how many records satisfy each expression, modulo `2**width`: ours if None is given."""
         width = self.width if width is None else width
         vectors = self._sides.vectors([(place, width, each) for place, each in enumerate(what)])
         alone = vectors.pop(ROOT, [])

@@ -55,12 +55,7 @@ class SecretRanking:
         self._estimates.advance(expressions)
 
     def windows(self, queries: Sequence[Query], omega: int) -> Role[list[tuple[int, ...]]]:
-        """Return the window of each node.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
-            DeviationError: Not omega candidates are in a window.
-        """
+        """Return the window of each node."""
 
         def fits(places: AnswerNumbers) -> bool:
             are_in, each = np.array(places), len(queries[0].candidates)
@@ -97,10 +92,6 @@ def open_windows(
         fact: What is noted before they are opened.
 
     Discloses: to both, the windows.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
-        DeviationError: As many are not in a window, as when the peer has flipped its share.
     """
     nodes, count = gains.shape
     shares = yield from are_first(gates, gains.T.astype(WORD), omega, width)
@@ -124,9 +115,6 @@ def are_first(gates: Gates, numbers: Uint64s, omega: int, width: int) -> Role[Ui
     All lie one after the other in the lanes of what is returned.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     one, other = np.triu_indices(len(numbers), 1)
     leads = (numbers[one] - numbers[other]) & modulus_mask(width)

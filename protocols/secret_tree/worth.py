@@ -70,9 +70,6 @@ class GiniWorth:
         """Return shares of `U` of each candidate, modulo `2**width`: see `Worth`.
 
         Discloses: nothing; what crosses is masked.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
         """
         gates, mask = self._gates, modulus_mask(self.counts_width)
         one, other, size = bits.transpose(1, 0, 2)
@@ -122,9 +119,6 @@ def leading(gates: Gates, bits: Uint64s) -> Role[Uint64s]:
     """Return for each place whether the leading one is there; nowhere in 0.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     any_above, half = bits.copy(), 1  # at each place, whether it or one above, within its block, is 1
     while half < len(bits):
@@ -147,9 +141,6 @@ def line(gates: Gates, lines: Lines, places: Uint64s, bits: Uint64s) -> Role[Uin
         bits: Shares of the bits of the numbers.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: As `Gates.times`.
     """
     piece = yield from _piece(gates, places, bits)
     words = piece.shape[1]
@@ -213,9 +204,6 @@ class EntropyWorth:
         """Return shares of `U` of each candidate, modulo `2**width`: see `Worth`.
 
         Discloses: nothing; what crosses is masked.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
         """
         parts = yield from entropy_parts(self._gates, counts.reshape(-1), bits.reshape(len(bits), -1), self.width)
         of_class, of_branch = parts.reshape(counts.shape)[:-1], parts.reshape(counts.shape)[-1]
@@ -232,9 +220,6 @@ def entropy_parts(gates: Gates, numbers: Uint64s, bits: Uint64s, width: int) -> 
         width: Of the result.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     places = yield from leading(gates, bits)
     weights = [1 << at for at in range(len(places))]

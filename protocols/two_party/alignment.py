@@ -124,7 +124,6 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     to who follows the protocol.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow.
         DisagreementError: The lists are not in one normal form, or one side objects.
         DeviationError: The peer ended with other people, or failed a check.
     """
@@ -168,9 +167,6 @@ def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) 
         aligns: Whether we would.
 
     Discloses: how many records we bring, whether we would align them, and if both would, whether the peer has the same.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     own = PeopleOffer(len(local.records), aligns)
     theirs = yield from exchange(own)
@@ -264,11 +260,7 @@ class _Side(ABC):
         return not (yield from gates.opened(below))[0] & np.uint64(1)
 
     def _known(self, rows: Index) -> Role[Objection | None]:
-        """Put on record who is common, and return what we object to in them.
-
-        Raises:
-            DeviationError: They are fewer than the gate has said.
-        """
+        """Put on record who is common, and return what we object to in them."""
         if len(rows) < self._told.least:
             raise DeviationError
         ids = sorted(self._local.records[row].encode() for row in rows)
@@ -318,11 +310,7 @@ class _Asking(_Side):
         return rows
 
     def _matched(self, theirs: Bytes) -> tuple[Index, Index]:
-        """Return which of our ids have which of the peer's rows, in the order of these.
-
-        Raises:
-            PeerError: The rows are not in order, or one is of two of our ids.
-        """
+        """Return which of our ids have which of the peer's rows, in the order of these."""
         first = _starts(theirs[:, 0])
         if (first[:-1] > first[1:]).any():
             raise PeerError("the peer's values are not in ascending order")

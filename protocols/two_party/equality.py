@@ -68,9 +68,6 @@ def compare(
         contents: Ours, or digests of them; as many as the peer's.
 
     Discloses: of each content whether it is the peer's.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     names = [keyed_digest(nonces, purpose, _place(at), content).hex() for at, content in enumerate(contents)]
     numbers = [secret_number(local.secrets.coins, b"equality", nonces, name.encode()) for name in names]
@@ -104,9 +101,6 @@ def compare_on_record(
     `about` names what is compared, and what of it is ours; all else is as of `compare`.
 
     Discloses: what `compare` does.
-
-    Raises:
-        PeerError: As `compare`.
     """
     fact = ComparedFact(*about, None)
     yield Note(fact)

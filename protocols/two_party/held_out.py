@@ -67,7 +67,6 @@ def score(
     Discloses: as `open_scores`.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow.
         DeviationError: What it remembers is no such table.
     """
     law, first = noise_of_scores(EPSILON_OF_SCORES), first_side(local.party, agreed)
@@ -96,9 +95,6 @@ def share_counts(
         room: How much larger than their number what is computed may be.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     chooser, randomness = first_side(local.party, agreed), local.secrets.randomness
     first, sides = chooser == local.party, sides_of(agreed.schema, chooser)
@@ -123,7 +119,6 @@ def grow_secretly(
     with our noise if the terms have any; with our noise in it, how many held-out records have which label, by class.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow.
         DeviationError: What it sent passes no check, or leads to no tree.
     """
     codes, held_out = (copies.view.rows(part).codes for part in parts)

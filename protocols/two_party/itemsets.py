@@ -216,7 +216,6 @@ def find_itemsets(
     candidate whether it is frequent. The peer's itemsets are the same as ours.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow.
         DisagreementError: One side has too many sets of its own, or objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with other itemsets.
         InputError: The terms name no rules, or there are too many candidates.

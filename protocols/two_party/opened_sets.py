@@ -123,7 +123,6 @@ class OpenedSearch:
         """Return the frequent sets with items of both, and the rules that reach the threshold of the terms.
 
         Raises:
-            PeerError: The peer sent what the protocol does not allow.
             DeviationError: What is remembered answers other questions.
         """
         asked, terms = self.asked, self.asked.terms

@@ -137,7 +137,6 @@ def predict_together(run: PredictionRun) -> Role[Answers | None]:
     and `tell_classes` say.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow.
         DisagreementError: The rows are not of the same people, or one side objects to answering.
     """
     yield from _compare_people(run)

@@ -63,11 +63,7 @@ class BayesTest:
     randomness: Randomness
 
     def __call__(self, model: Learned, transfers: Transfers, width: int) -> Role[int]:
-        """Return our share, of this many bits, of how many records are classified correctly.
-
-        Raises:
-            InputError: The model is neither tree nor naive Bayes.
-        """
+        """Return our share, of this many bits, of how many records are classified correctly."""
         if not isinstance(model, NaiveBayes):
             raise InputError("only trees and naive Bayes are tested")
         contest, total = Contest(model, self.chooser), 0

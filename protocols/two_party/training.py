@@ -127,7 +127,6 @@ def run(
     noise. The peer's model is the same as ours.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow.
         DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """

@@ -57,9 +57,6 @@ def share_winners(contest: Contest, codes: Rows, gates: Gates, *, asks: bool) ->
         asks: Whether we bring `X`; else `Y`.
 
     Discloses: nothing; what it returns are shares.
-
-    Raises:
-        PeerError: The peer sent what the protocol does not allow.
     """
     classes, words = len(contest.classes), -(-len(codes) // LANES)
     if classes == 1:
@@ -103,7 +100,6 @@ class TreeWay:
         """Return the position of each row's outcome.
 
         Raises:
-            PeerError: The peer sent what the protocol does not allow.
             DeviationError: A number is no outcome.
         """
         told: list[int] = []
@@ -119,11 +115,7 @@ class TreeWay:
         return told
 
     def tell(self, codes: Rows, gates: Gates) -> Role[None]:
-        """Answer for these rows.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
-        """
+        """Answer for these rows."""
         most = np.uint64((1 << self._width) - 1)
         for rows in _batches(len(codes), self.routes.edges):
             constants, weights = self.routes.weights(codes[rows])
@@ -161,7 +153,6 @@ class BayesWay:
         """Return the class of each row.
 
         Raises:
-            PeerError: The peer sent what the protocol does not allow.
             DeviationError: A number is no class.
         """
         told: list[int] = []
@@ -173,11 +164,7 @@ class BayesWay:
         return told
 
     def tell(self, codes: Rows, gates: Gates) -> Role[None]:
-        """Answer for these rows.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
-        """
+        """Answer for these rows."""
         for rows in self._batches(codes):
             own = yield from self._share(codes[rows], gates, asks=False)
             yield from _tell(own, _width(self.classes))
