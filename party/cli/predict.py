@@ -24,9 +24,9 @@ from party.models.prediction import predict_frame
 from party.node.aligning import Offer, Offers, load_common, load_offer, offer_of_settings
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.players import Predicted
+from party.node.players import Host, Predicted
 from party.node.policy import check_job
-from party.node.session import Host, run_session
+from party.node.session import run_session
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, read_ledger
 from party.records.predictions import PredictionPages

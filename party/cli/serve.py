@@ -18,9 +18,9 @@ from party.models.any_file import KeptModel, KeptResult, model_json, read_result
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
-from party.node.players import Matched, Predicted, Trained
+from party.node.players import Host, Matched, Predicted, Trained
 from party.node.runs import repeated_daily
-from party.node.session import Host, run_session
+from party.node.session import run_session
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log

@@ -18,10 +18,10 @@ from party.models.any_file import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.players import FoundRules, Matched, OnAgreed, Trained
+from party.node.players import FoundRules, Host, Matched, OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.runs import AwaitedRuns
-from party.node.session import Host, Report, run_session
+from party.node.session import Report, run_session
 from party.records.entries import job_content
 from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.run_file import write_train_report

@@ -13,7 +13,16 @@ from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
-from party.records.entries import KnownAnswers, PeerPages, RunPages, note_columns, recorded_answers, terms_content
+from party.records.entries import (
+    Calendar,
+    KnownAnswers,
+    PeerPages,
+    RunPages,
+    note_columns,
+    now,
+    recorded_answers,
+    terms_content,
+)
 from party.records.journal import RunRecord
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
@@ -98,50 +107,66 @@ Ended = Trained | FoundRules | Predicted | Matched
 
 
 @dataclass(frozen=True)
-class Stage:
-    """What a player plays with, and whom it tells.
+class Host:
+    """Who runs a session.
+
+    Args:
+        on_progress: Hears how far each phase is.
+        on_agreed: Hears that both sides have agreed, before any data leaves.
+        kept: Where the model is safe before the peer hears that we hold it.
+        fresh: Whether to begin from the start where an earlier run could go on.
+        offers: What we bring to a prediction.
+        rows: Reads our rows again, when an alignment has found who is common; without it we bring what we have, whole.
+        on_matched: Hears what an alignment has found on which another job goes on.
+        clock: Gives the time of day.
+    """
+
+    on_progress: OnProgress = lambda _: None
+    on_agreed: OnAgreed = lambda _, __, ___: None
+    kept: KeptModel | None = None
+    fresh: bool = False
+    offers: Offers = field(default_factory=Offers)
+    rows: OwnRows | None = None
+    on_matched: OnMatched = lambda _: None
+    clock: Calendar = now
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a player plays with.
 
     Args:
         local: What we bring.
         config: Our settings.
+        host: Who runs the session.
         memory: Of what was released and brought before.
-        account: Of what was told before, and what may be.
+        account: Of what was revealed before, and what may be.
         comparisons: Of whole lists, and how long the next has to wait.
         channel: To the peer, with which a job is agreed.
-        pages: Of our ledger, about the peer.
-        runs: Those with the peer that may go on.
+        runs: Those with the peer that may go on; `runs.pages` are those of our ledger about it.
         show_heads: Hands each other the ends of the ledgers, signed.
-        on_progress: Told how far each phase is.
-        kept: Where the model is safe before the peer hears that we hold it.
-        on_agreed: Told when both sides have agreed, before any data leaves.
-        offers: What we bring to a prediction.
-        initiates: Whether we have opened the session.
-        rows: Reads our rows again; without it we bring `local` whole.
-        on_matched: Told what an alignment has found on which another job goes on.
     """
 
     local: PartyInputs
     config: PartyConfig
+    host: Host
     memory: Memory
     account: Account
     comparisons: Comparisons
     channel: Channel
-    pages: PeerPages
     runs: SessionRuns
     show_heads: Callable[[], None]
-    on_progress: OnProgress
-    kept: KeptModel | None = None
-    on_agreed: OnAgreed | None = None
-    offers: Offers = field(default_factory=Offers)
-    initiates: bool = False
-    rows: OwnRows | None = None
-    on_matched: OnMatched | None = None
+
+    @property
+    def pages(self) -> PeerPages:
+        """Our ledger's, about the peer."""
+        return self.runs.pages
 
     @property
     def policy(self) -> Policy:
         """What we object to: by our settings, the rows that we bring, and what was told before."""
-        judges = (self.comparisons.judge_job, self.offers.judge_job, self.memory.judge_job, self.account.judge_job)
-        return make_policy(self.local, self.config, *judges, initiates=self.initiates)
+        judges = (self.comparisons.judge_job, self.host.offers.judge_job, self.memory.judge_job, self.account.judge_job)
+        return make_policy(self.local, self.config, *judges, initiates=self.runs.initiator)
 
     @property
     def aligns(self) -> bool:
@@ -159,20 +184,15 @@ class Stage:
             if isinstance(fact, AlignmentFact):
                 self.comparisons.settle()
 
-        return Watchers(self.on_progress, noted)
+        return Watchers(self.host.on_progress, noted)
 
-    def tell(self, matched: Matched) -> None:
-        """Tell what an alignment has found on which we go on."""
-        if self.on_matched is not None:
-            self.on_matched(matched)
-
-    def bringing(self, local: PartyInputs) -> "Stage":
-        """Return the stage of a party that brings other rows."""
+    def bringing(self, local: PartyInputs) -> "Session":
+        """Return the session of a party that brings other rows."""
         memory, account = replace(self.memory, local=local), replace(self.account, local=local)
         return replace(self, local=local, memory=memory, account=account)
 
 
-def play_job(opening: Opening, stage: Stage) -> Ended:
+def play_job(opening: Opening, session: Session) -> Ended:
     """Play our part of the job that was opened, to its end.
 
     Raises:
@@ -181,40 +201,39 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
     """
     match opening.job:
         case Train(terms):
-            return _train(terms, opening, stage)
+            return _train(terms, opening, session)
         case Predict(asked):
-            return _predict(asked, opening, stage)
+            return _predict(asked, opening, session)
         case Align(count_only):
-            return _align(opening, stage, count_only=count_only)
+            return _align(opening, session, count_only=count_only)
 
 
-def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules:
+def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundRules:
     """Agree on what is brought, and learn from it; whatever leaves is put on record before."""
-    stage = _with_common_people(opening, stage)
-    stage = stage.bringing(stage.local.bringing(terms))
-    local, memory, channel = stage.local, stage.memory, stage.channel
+    session = _with_common_people(opening, session)
+    session = session.bringing(session.local.bringing(terms))
+    local, memory, channel = session.local, session.memory, session.channel
 
     def judge(agreed: Agreement) -> Objection | None:
-        changed = memory.judge(agreed) or stage.runs.judge(_contents(local, agreed))
-        return changed or stage.account.judge(agreed)
+        changed = memory.judge(agreed) or session.runs.judge(_contents(local, agreed))
+        return changed or session.account.judge(agreed)
 
-    note_columns(stage.pages, local)
-    agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, stage.watching())
+    note_columns(session.pages, local)
+    agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, session.watching())
     read = local.disclosed(agreed.own_design) if agreed.own_design.sizes else None
-    if stage.on_agreed is not None:
-        stage.on_agreed(agreed, stage.runs.resumed, read)
-    pages = _opened_pages(agreed, stage)
-    stage.show_heads()  # so that who loses all of this run is found out by the peer
-    kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
+    session.host.on_agreed(agreed, session.runs.resumed, read)
+    pages = _opened_pages(agreed, session)
+    session.show_heads()  # so that who loses all of this run is found out by the peer
+    kept = session.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     if terms.hides_counts:
-        kept = KnownAnswers(recorded_answers(stage.pages.ledger.entries(), stage.pages.peer, local, agreed), kept)
+        kept = KnownAnswers(recorded_answers(session.pages.ledger.entries(), session.pages.peer, local, agreed), kept)
 
     def save(item: Save) -> None:
         opened = terms.hides_counts and item.part is Part.ANSWERS
-        (pages.keep if opened else stage.runs.save)(item)
+        (pages.keep if opened else session.runs.save)(item)
 
-    watch = Watchers(stage.on_progress, pages.note, save)
-    keep = _forget if stage.kept is None else stage.kept.keep
+    watch = Watchers(session.host.on_progress, pages.note, save)
+    keep = _forget if session.host.kept is None else session.host.kept.keep
 
     def record(leaving: Leaving) -> None:
         memory.note(agreed, leaving)
@@ -230,9 +249,9 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     else:
         found = play(find_itemsets(local, agreed, judge_copy, keep, record, kept), channel, watch)
         ended = FoundRules(pages.run, agreed, found, seen_as_agreed(local, agreed), read)
-    if stage.kept is not None:
-        stage.kept.publish()
-    stage.runs.done()
+    if session.host.kept is not None:
+        session.host.kept.publish()
+    session.runs.done()
     return ended
 
 
@@ -241,19 +260,19 @@ def _forget(result: KeptResult) -> None:
     del result
 
 
-def _align(opening: Opening, stage: Stage, *, count_only: bool) -> Matched:
+def _align(opening: Opening, session: Session, *, count_only: bool) -> Matched:
     """Find the people whom both list, and keep who they are."""
-    return _match(opening, stage, count_only=count_only)[0]
+    return _match(opening, session, count_only=count_only)[0]
 
 
-def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple[Matched, PartyInputs]:
+def _match(opening: Opening, session: Session, *, count_only: bool = False) -> tuple[Matched, PartyInputs]:
     """Compare all people of both lists; return what came of it, and our rows: unless only counted, of the common."""
-    whole = stage.local if stage.rows is None else stage.rows.whole()
-    aligned = _aligned(whole, opening, stage, count_only=count_only)
-    peer, common = stage.channel.peer, whole
+    whole = session.local if session.host.rows is None else session.host.rows.whole()
+    aligned = _aligned(whole, opening, session, count_only=count_only)
+    peer, common = session.channel.peer, whole
     if aligned.rows is not None:
         people = [whole.records[row] for row in aligned.rows]
-        keep_alignment(stage.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
+        keep_alignment(session.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
         common = whole.bringing_people(people)
     look = look_of(whole.records, whole.form)
     return Matched(peer, aligned.overlap, aligned.rows is not None, look=look), common
@@ -262,50 +281,52 @@ def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple
 def _aligned(
     listed: PartyInputs,
     opening: Opening,
-    stage: Stage,
+    session: Session,
     *,
     count_only: bool = False,
     rows: bool = False,
     judge_least: Callable[[int], Objection | None] = lambda _: None,
 ) -> Aligned:
     look = look_of(listed.records, listed.form)
-    rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows, look, judge_least)
-    role = align(listed, stage.channel.peer, opening.nonces, rules, count_only=count_only)
-    return play(role, stage.channel, stage.watching(rules.note))
+    rules = ListRules(listed.dataset, session.config.agree.alignments, session.pages, rows, look, judge_least)
+    role = align(listed, session.channel.peer, opening.nonces, rules, count_only=count_only)
+    return play(role, session.channel, session.watching(rules.note))
 
 
-def _with_common_people(opening: Opening, stage: Stage) -> Stage:
+def _with_common_people(opening: Opening, session: Session) -> Session:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
-    rows = stage.rows
-    willing, peer = rows is not None and stage.aligns, stage.channel.peer
-    differ = play(are_to_align(stage.local, peer, opening.nonces, aligns=willing), stage.channel, stage.watching())
+    rows = session.host.rows
+    willing, peer = rows is not None and session.aligns, session.channel.peer
+    differ = play(
+        are_to_align(session.local, peer, opening.nonces, aligns=willing), session.channel, session.watching()
+    )
     if rows is None or not differ:
-        return stage
-    matched, rows.local = _match(opening, stage)
-    stage.tell(matched)
-    stage = stage.bringing(rows.local)
-    play(agree_again(stage.local, opening.job, stage.policy), stage.channel)
-    return stage
+        return session
+    matched, rows.local = _match(opening, session)
+    session.host.on_matched(matched)
+    session = session.bringing(rows.local)
+    play(agree_again(session.local, opening.job, session.policy), session.channel)
+    return session
 
 
-def _with_common_rows(opening: Opening, stage: Stage, judge_least: Callable[[int], Objection | None]) -> Offer:
+def _with_common_rows(opening: Opening, session: Session, judge_least: Callable[[int], Objection | None]) -> Offer:
     """Return the rows of the people of whom both offer one, if the lists differ and both sides would find them."""
-    offer = stage.offers.offer
-    listed = stage.local.bringing_ids(offer.shared.people)
-    role = are_to_align(listed, stage.channel.peer, opening.nonces, aligns=stage.aligns)
-    if not play(role, stage.channel, stage.watching()):
+    offer = session.host.offers.offer
+    listed = session.local.bringing_ids(offer.shared.people)
+    role = are_to_align(listed, session.channel.peer, opening.nonces, aligns=session.aligns)
+    if not play(role, session.channel, session.watching()):
         return offer
-    aligned = _aligned(listed, opening, stage, rows=True, judge_least=judge_least)
+    aligned = _aligned(listed, opening, session, rows=True, judge_least=judge_least)
     look = look_of(listed.records, listed.form)
-    stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True, look=look))
+    session.host.on_matched(Matched(session.channel.peer, aligned.overlap, named=True, rows=True, look=look))
     return offer if aligned.rows is None else offer.only(aligned.rows)
 
 
-def _opened_pages(agreed: Agreement, stage: Stage) -> RunPages:
+def _opened_pages(agreed: Agreement, session: Session) -> RunPages:
     """Put on record what was agreed, before any of it leaves: of a new run, or of the one that goes on."""
-    before = stage.runs.resumed
+    before = session.runs.resumed
     name = run_name(agreed.nonces).hex() if before is None else before.run
-    pages = RunPages(stage.pages, stage.local, agreed, name)
+    pages = RunPages(session.pages, session.local, agreed, name)
     if before is None:
         pages.open()
     return pages
@@ -318,15 +339,15 @@ def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
     return keyed_digest(local.secrets.coins, b"run contents", terms, *groups, tables_digest(local, agreed))
 
 
-def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicted:
+def _predict(terms: PredictionTerms, opening: Opening, session: Session) -> Predicted:
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
-    stage.memory.note_peer(opening.job)
-    local, account = stage.local, stage.account
-    pages = PredictionPages(stage.pages, local, terms, account.bounds.predictions, account.answers_left(terms.model))
-    ours = Receiver.INITIATOR if stage.initiates else Receiver.RESPONDER
+    session.memory.note_peer(opening.job)
+    local, account = session.local, session.account
+    pages = PredictionPages(session.pages, local, terms, account.bounds.predictions, account.answers_left(terms.model))
+    ours = Receiver.INITIATOR if session.runs.initiator else Receiver.RESPONDER
     answers_none = terms.receiver is ours
-    offer = _with_common_rows(opening, stage, (lambda _: None) if answers_none else pages.judge_least)
-    recall, peer = pages.recall(offer.shared.people), stage.channel.peer
-    run = PredictionRun(local, offer.shared, terms, stage.initiates, peer, opening.nonces, recall)
-    answers = play(predict_together(run), stage.channel, stage.watching(pages.note))
+    offer = _with_common_rows(opening, session, (lambda _: None) if answers_none else pages.judge_least)
+    recall, peer = pages.recall(offer.shared.people), session.channel.peer
+    run = PredictionRun(local, offer.shared, terms, session.runs.initiator, peer, opening.nonces, recall)
+    answers = play(predict_together(run), session.channel, session.watching(pages.note))
     return Predicted(terms, offer, answers)

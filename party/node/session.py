@@ -3,19 +3,17 @@
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from party.compute import heeding
 from party.files import FolderLock
 from party.keys.identity import load_peers, read_identity, signatures
-from party.models.any_file import KeptModel
-from party.node.aligning import Offers, OwnRows
-from party.node.players import Ended, OnAgreed, OnMatched, OnProgress, Stage, play_job
+from party.node.players import Ended, Host, OnProgress, Session, play_job
 from party.node.policy import Account
 from party.node.runs import SessionRuns, heeding_cancels
 from party.records.comparisons import comparisons_of
-from party.records.entries import Calendar, PeerPages, now
+from party.records.entries import PeerPages
 from party.records.journal import open_journal
 from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
@@ -51,7 +49,7 @@ class Report:
 class _PhaseClock:
     """Adds up the time of each phase, and passes progress on."""
 
-    def __init__(self, on_progress: OnProgress | None) -> None:
+    def __init__(self, on_progress: OnProgress) -> None:
         self._on_progress = on_progress
         self._last = self.started = time.monotonic()
         self.phases: dict[Phase, float] = {}
@@ -61,33 +59,7 @@ class _PhaseClock:
         now = time.monotonic()
         self.phases[progress.phase] = self.phases.get(progress.phase, 0.0) + now - self._last
         self._last = now
-        if self._on_progress is not None:
-            self._on_progress(progress)
-
-
-@dataclass(frozen=True)
-class Host:
-    """Who runs a session.
-
-    Args:
-        on_progress: Told how far each phase is.
-        on_agreed: Told when both sides have agreed, before any data leaves.
-        kept: Where the model is safe before the peer hears that we hold it.
-        fresh: Whether to begin from the start where an earlier run could go on.
-        offers: What we bring to a prediction.
-        rows: Reads our rows again, when an alignment has found who is common.
-        on_matched: Told what an alignment has found on which another job goes on.
-        clock: Tells the time of day.
-    """
-
-    on_progress: OnProgress | None = None
-    on_agreed: OnAgreed | None = None
-    kept: KeptModel | None = None
-    fresh: bool = False
-    offers: Offers = field(default_factory=Offers)
-    rows: OwnRows | None = None
-    on_matched: OnMatched | None = None
-    clock: Calendar = now
+        self._on_progress(progress)
 
 
 NOBODY: Final = Host()
@@ -128,17 +100,27 @@ def run_session(
             clock.show(progress)
             runs.follow(progress)
 
-        stage = _stage(local, config, channel, ends, runs, host, on_progress)
+        session = Session(
+            local,
+            config,
+            replace(host, on_progress=on_progress),
+            memory=Memory(local, pages, config.agree.epsilon),
+            account=Account(local, config.agree.life, ledger),
+            comparisons=comparisons_of(pages, local),
+            channel=channel,
+            runs=runs,
+            show_heads=lambda: play(_sign_ledgers(ends), channel),
+        )
         with (
             runs.watched(),
             heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt),
             heeding(local.compute, channel.check),
         ):
-            opening = _opened(local, stage.policy, channel, job)
+            opening = _opened(local, session.policy, channel, job)
             play(_compare_ledgers(ends, runs, opening.job), channel)
             channel.ends = ends
-            ended = play_job(opening, stage)
-            stage.show_heads()
+            ended = play_job(opening, session)
+            session.show_heads()
             runs.settled()
             channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)
@@ -183,37 +165,6 @@ def _head_signing(config: PartyConfig, peer: str) -> HeadSigning:
         sign=lambda head: hand.sign(ours(head)),
         is_ours=lambda signed: hand.is_ours(ours(bare_head(signed)), signed.signature),
         is_theirs=lambda signed: hand.is_theirs(head_statement(peer, config.name, bare_head(signed)), signed.signature),
-    )
-
-
-def _stage(
-    local: PartyInputs,
-    config: PartyConfig,
-    channel: Channel,
-    ends: _Ends,
-    runs: SessionRuns,
-    host: Host,
-    on_progress: OnProgress,
-) -> Stage:
-    """Put together what a player plays with."""
-    pages = runs.pages
-    return Stage(
-        local=local,
-        config=config,
-        memory=Memory(local, pages, config.agree.epsilon),
-        account=Account(local, config.agree.life, pages.ledger),
-        comparisons=comparisons_of(pages, local),
-        channel=channel,
-        pages=pages,
-        runs=runs,
-        show_heads=lambda: play(_sign_ledgers(ends), channel),
-        on_progress=on_progress,
-        kept=host.kept,
-        on_agreed=host.on_agreed,
-        offers=host.offers,
-        initiates=runs.initiator,
-        rows=host.rows,
-        on_matched=host.on_matched,
     )
 
 

@@ -19,9 +19,9 @@ from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer, listen_for_peer
-from party.node.players import FoundRules, Trained
+from party.node.players import FoundRules, Host, Trained
 from party.node.policy import check_job
-from party.node.session import Host, run_session
+from party.node.session import run_session
 from party.records.ledger import read_ledger
 from party.records.run_file import TrainReport
 from party.records.tally import dealings

@@ -9,8 +9,8 @@ import numpy as np
 from party.files import locked_folder
 from party.models.any_file import write_model
 from party.node.aligning import Offers, load_offer
-from party.node.players import Predicted
-from party.node.session import Host, run_session
+from party.node.players import Host, Predicted
+from party.node.session import run_session
 from party.records.entries import PeerPages, terms_content
 from party.records.ledger import PeerName, open_ledger
 from party.records.tally import Dealings, dealings

@@ -8,8 +8,8 @@ from typing import Any
 
 from party.errors import PeerStoppedError
 from party.files import locked_folder
-from party.node.players import Trained
-from party.node.session import Host, Report, run_session
+from party.node.players import Host, Trained
+from party.node.session import Report, run_session
 from party.records.entries import Calendar, now
 from party.records.ledger import Ledger, read_ledger
 from party.settings.party import read_party_config

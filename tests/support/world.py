@@ -24,7 +24,8 @@ from party.files import locked_folder
 from party.keys.certificates import Peer, utc_now
 from party.keys.identity import Identity, keep_renewed, load_peers, read_identity, renew
 from party.models.any_file import KeptModel
-from party.node.session import Host, Report, run_session
+from party.node.players import Host
+from party.node.session import Report, run_session
 from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journal, recorded_runs
 from party.records.ledger import LEDGER_FILE
 from party.settings.party import read_party_config

@@ -17,7 +17,8 @@ from party.files import locked_folder
 from party.forecast.model import most_counts
 from party.models.any_file import KeptModel
 from party.node import runs
-from party.node.session import Host, Report, run_session
+from party.node.players import Host
+from party.node.session import Report, run_session
 from party.records.entries import RunPages
 from party.records.journal import (
     JOURNAL_FILE,

@@ -18,7 +18,8 @@ import pytest
 
 from party.files import locked_folder
 from party.models.any_file import KeptModel
-from party.node.session import Host, run_session
+from party.node.players import Host
+from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.jobs import Align, Job, Receiver, Train

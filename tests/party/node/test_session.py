@@ -9,7 +9,7 @@ import pytest
 from party.files import locked_folder
 from party.keys.identity import CERTIFICATE_FILE, KEY_FILE, make_identity
 from party.node import session
-from party.node.players import Stage
+from party.node.players import Session
 from party.node.session import Report, run_session
 from party.records.ledger import read_ledger
 from party.settings.party import read_party_config
@@ -44,8 +44,8 @@ def compare_notes(opening: Opening) -> Role[tuple[Job, bytes]]:
     return opening.job, theirs.digest
 
 
-def strange_player(opening: Opening, stage: Stage) -> tuple[Job, bytes]:
-    return play(compare_notes(opening), stage.channel, Watchers(stage.on_progress))
+def strange_player(opening: Opening, session: Session) -> tuple[Job, bytes]:
+    return play(compare_notes(opening), session.channel, Watchers(session.host.on_progress))
 
 
 @pytest.fixture
@@ -80,9 +80,9 @@ def test_the_driver_returns_what_the_player_of_the_job_ends_with(folder: Path) -
 def test_the_end_of_a_ledger_that_another_key_has_signed_is_refused_and_not_kept(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def recording(opening: Opening, stage: Stage) -> tuple[Job, bytes]:
-        stage.memory.note_peer(opening.job)  # of an empty ledger nothing is signed
-        return strange_player(opening, stage)
+    def recording(opening: Opening, session: Session) -> tuple[Job, bytes]:
+        session.memory.note_peer(opening.job)  # of an empty ledger nothing is signed
+        return strange_player(opening, session)
 
     monkeypatch.setattr(session, "play_job", recording)
     another = make_identity("bob", ["localhost"])
