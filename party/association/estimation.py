@@ -48,7 +48,7 @@ def parse_itemset(text: str, design: BasketDesign) -> tuple[int, ...]:
         if name not in number:
             raise InputError(f"the design has no item {name!r}" + suggestion(name, _few(design)))
     if len(set(names)) != len(names):
-        raise InputError(f"{text!r} names an item twice")
+        raise InputError(f"{text!r} names an item twice: name each once")
     if len(names) > MOST_ITEMS:
         raise InputError(f"a set of {len(names)} items is too large to ask about: name up to {MOST_ITEMS}")
     return tuple(sorted(number[name] for name in names))

@@ -118,9 +118,13 @@ def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
                 gathering.add(names, number)
             text.detach()  # it would close the file
     except UnicodeDecodeError:
-        raise DataError(f"the file is not text in {form.encoding or 'UTF-8'}", path=path) from None
+        raise DataError(
+            f"the file is not text in {form.encoding or 'UTF-8'}: declare its encoding", path=path
+        ) from None
     except csv.Error:
-        raise DataError("a quote is not closed or not doubled", path=path) from None
+        raise DataError("a quote is not closed or not doubled: write a quote within a cell twice", path=path) from None
+    except FileNotFoundError:
+        raise DataError("does not exist: name another", path=path) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
@@ -153,7 +157,7 @@ def _from_rows(frame: Frame, design: BasketDesign) -> Baskets:
     first: dict[str, int] = {}
     for row, (owner, item) in enumerate(zip(owners.cells, items.cells, strict=True)):
         if owner is None:
-            raise owners.error("the id is missing", row)
+            raise owners.error("the id is missing: give each row one", row)
         first.setdefault(owner, frame.lines[row])
         baskets.setdefault(owner, []).extend([] if item is None else [named[item]])
     return _gathered(baskets.items(), first, frame, design)

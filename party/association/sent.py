@@ -48,7 +48,7 @@ def check_sent_name(path: Path) -> None:
     """
     if bare_name(path).suffix.lower() not in _SUFFIXES:
         names = ", ".join(_SUFFIXES)
-        raise DataError(f"disguised baskets are written to a name that ends in {names}, or in .gz after it", path=path)
+        raise DataError(f"the name of disguised baskets must end in {names}, or in .gz after it", path=path)
 
 
 def write_sent(path: Path, sent: Randomized, design: BasketDesign) -> None:
@@ -83,6 +83,8 @@ def read_sent(path: Path | str, design: BasketDesign) -> Randomized:
             return found
     except UnicodeDecodeError:
         raise DataError("the file is not text in UTF-8", path=path) from None
+    except FileNotFoundError:
+        raise DataError("does not exist: name another", path=path) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
@@ -121,7 +123,9 @@ def _rows(path: Path, text: io.TextIOWrapper) -> Iterator[tuple[int, list[str]]]
         try:
             row = next(rows, None)
         except csv.Error:
-            raise DataError("a quote is not closed or not doubled", path=path, line=rows.line_num + 1) from None
+            raise DataError(
+                "a quote is not closed or not doubled: disguise the baskets again", path=path, line=rows.line_num + 1
+            ) from None
         if row is None:
             return
         yield rows.line_num + 1, row
@@ -157,7 +161,7 @@ def disguise_baskets(
     """
     baskets = source if isinstance(source, Baskets) else read_baskets(source, design)
     if not len(baskets.ids):
-        raise DataError("there are no baskets", path=baskets.path)
+        raise DataError("there are no baskets: export them again", path=baskets.path)
     path = Path(secret)
     known = read_coin_secret(path) if is_there(path) else None
     if known is not None and dataset not in (None, known.dataset):

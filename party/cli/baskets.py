@@ -66,7 +66,7 @@ _FAILED = 1
 
 def run_disguise(arguments: argparse.Namespace) -> int:
     if arguments.personal is not None:
-        raise InputError("--personal is for answers to the unrelated question")
+        raise InputError("--personal is for answers to the unrelated question: leave it out")
     if resolved(arguments.secret) in map(resolved, (arguments.data, arguments.design)):
         raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
     design = read_basket_design(arguments.design)
@@ -95,7 +95,7 @@ def run_disguise(arguments: argparse.Namespace) -> int:
 
 def run_estimate(arguments: argparse.Namespace) -> int:
     if arguments.likelihood:
-        raise InputError("--likelihood is for answers of a survey")
+        raise InputError("--likelihood is for answers of a survey: leave it out")
     design = read_basket_design(arguments.design)
     asked = [parse_itemset(text, design) for text in arguments.expressions]
     sent = read_sent(arguments.disguised, design)
@@ -176,7 +176,9 @@ def _say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
 
 def run_privacy(arguments: argparse.Namespace) -> int:
     if arguments.prior is not None or arguments.full:
-        raise InputError("--prior and --full are for surveys: a design of baskets bounds supports by its key supports")
+        raise InputError(
+            "--prior and --full are for surveys: leave them out; the design bounds supports by its key supports"
+        )
     design = read_basket_design(arguments.design)
     found = measure_transactions(design.design, design.supports, design.level)
     if arguments.json:

@@ -29,7 +29,7 @@ _MOST_SEED = 2**63 - 1
 def command_mine(arguments: argparse.Namespace) -> int:
     of_baskets = is_of_baskets(arguments.design)
     if of_baskets and arguments.learner not in OF_SETS:
-        raise InputError(f"{arguments.learner} is not for baskets: itemsets and rules are")
+        raise InputError(f"{arguments.learner} is not for baskets: mine itemsets or rules")
     _check(arguments)
     if arguments.learner in OF_SETS:
         return baskets.run_mine(arguments) if of_baskets else baskets.run_mine_columns(arguments)
@@ -84,13 +84,13 @@ def _check(arguments: argparse.Namespace) -> None:
     _check_baskets(arguments)
     given = (arguments.levels, arguments.max_depth, arguments.min_leaf, arguments.impurity)
     if not is_tree and (arguments.prune or any(value is not None for value in given)):
-        raise InputError("--prune, --levels, --max-depth, --min-leaf and --impurity are for trees")
+        raise InputError("--prune, --levels, --max-depth, --min-leaf and --impurity are for trees: leave them out")
     if is_tree and arguments.smoothing is not None:
-        raise InputError("--smoothing is for naive Bayes")
+        raise InputError("--smoothing is for naive Bayes: leave it out")
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
     if arguments.more and arguments.learner in OF_SETS:
-        raise InputError("--and is for tree and bayes")
+        raise InputError("--and is for tree and bayes: leave it out")
     if not 0 <= arguments.seed <= _MOST_SEED:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     reads = [arguments.disguised, arguments.design, *(path for pair in arguments.more for path in pair)]
@@ -100,8 +100,8 @@ def _check(arguments: argparse.Namespace) -> None:
 def _check_baskets(arguments: argparse.Namespace) -> None:
     is_rules = arguments.learner == "rules"
     if arguments.learner in OF_SETS and (arguments.min_support is None or arguments.test != "0"):
-        raise InputError("itemsets and rules need --min-support, such as 1/100, and hold nothing out by --test")
+        raise InputError("itemsets and rules hold nothing out: give --min-support, such as 1/100, and no --test")
     if arguments.learner not in OF_SETS and (arguments.min_support or arguments.max_len is not None):
-        raise InputError("--min-support and --max-len are for itemsets and rules")
+        raise InputError("--min-support and --max-len are for itemsets and rules: leave them out")
     if not is_rules and (arguments.metric or arguments.min_threshold):
-        raise InputError("--metric and --min-threshold are for rules")
+        raise InputError("--metric and --min-threshold are for rules: leave them out, or mine rules")

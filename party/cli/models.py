@@ -21,7 +21,7 @@ def command_show(arguments: argparse.Namespace) -> int:
     if levels is not None and levels < 0:
         raise InputError("--levels must be 0 or more")
     if levels is not None and arguments.json:
-        raise InputError("--levels does not apply to --json, which holds everything")
+        raise InputError("--json holds every level: leave --levels out")
     if arguments.png and sys.stdout.isatty():
         raise InputError("an image is not for a terminal: cotally show model.json --png > model.png")
     model = read_result(arguments.model)
@@ -53,7 +53,9 @@ def command_rules(arguments: argparse.Namespace) -> int:
     check_table_name(arguments.output)
     found = read_result(arguments.model)
     if not isinstance(found, JointItemsets):
-        raise InputError(f"{arguments.model} holds no itemsets: `cotally show {arguments.model}` prints what it holds")
+        raise InputError(
+            f"{arguments.model} holds no itemsets: print what it holds by `cotally show {arguments.model}`"
+        )
     columns = sets_of(found) if arguments.itemsets else rules_of(found, wanted)
     if arguments.output is not None:
         write_result(arguments.output, columns)

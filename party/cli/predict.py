@@ -85,7 +85,7 @@ def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: 
     """
     flaw = name_flaw(column)
     if flaw is not None:
-        raise InputError(f"--column: the name {flaw}")
+        raise InputError(f"--column: the name {flaw}: choose another")
     added = (column, *(f"P({value})" for value in target.values if probabilities))
     for name in added:
         if name in frame.columns or added.count(name) > 1:

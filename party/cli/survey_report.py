@@ -68,11 +68,11 @@ def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
 
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.costs is not None:
-        raise InputError("--costs is for the report of a run")
+        raise InputError("--costs is for the report of a run: leave it out")
     if str(arguments.party) == "-":
         raise InputError("a report shows the digests of its files: name a file, not the standard input")
     if arguments.min_support is None and (arguments.max_len is not None or arguments.min_threshold):
-        raise InputError("--max-len and --min-threshold need --min-support, such as 1/100")
+        raise InputError("--max-len and --min-threshold bound rules: add --min-support, such as 1/100")
     if arguments.more and arguments.min_support is not None:
         raise InputError("itemsets and rules are of one file: leave --min-support out, or --and")
 

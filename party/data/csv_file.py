@@ -113,7 +113,7 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
             with _text(file, encoding) as text:
                 written = _read(_Source(path, text, layout))
     except UnicodeError:
-        raise DataError(f"the file is not text in {_called(encoding)}", path=path) from None
+        raise DataError(f"the file is not text in {_called(encoding)}: declare its encoding", path=path) from None
     notices = () if notice is None else (notice,)
     return finished(replace(written, notices=notices, encoding=_called(encoding)), form)
 
@@ -140,9 +140,9 @@ def _read(source: _Source) -> Written:
     rows = _numbered_rows(source)
     first, header = next(rows, (1, None))
     if header is None:
-        raise DataError("the file is empty", path=source.path)
+        raise DataError("the file is empty: export the table again", path=source.path)
     if not header:
-        raise DataError("the header is blank", path=source.path, line=first)
+        raise DataError("the header is blank: write the names of columns there", path=source.path, line=first)
     names = tuple(header)
     columns = [_Column() for _ in names]
     lines = array("q")
@@ -180,7 +180,7 @@ def _numbered_rows(source: _Source) -> Iterator[NumberedRow]:
             return
         except csv.Error:
             raise DataError(
-                "a quote is not closed or not doubled, a carriage return stands alone, or a cell is overlong",
+                "a quote is not closed or not doubled, a carriage return stands alone, or a cell is overlong: mend it",
                 path=source.path,
                 line=line,
             ) from None
@@ -219,4 +219,9 @@ def _is_blank(row: list[str]) -> bool:
 
 def _width_error(path: Path, names: tuple[str, ...], line: int, row: list[str]) -> DataError:
     missing = names[len(row)] if len(row) < len(names) else None
-    return DataError(f"the row has {len(row)} fields, the header {len(names)}", path=path, line=line, column=missing)
+    return DataError(
+        f"the row has {len(row)} fields, the header {len(names)}: put cells that hold the separator in quotes",
+        path=path,
+        line=line,
+        column=missing,
+    )

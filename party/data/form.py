@@ -43,8 +43,8 @@ _FOREIGN = (
     (b'{"', "is JSON, not a table: write it as CSV or Parquet"),
     (b"[{", "is JSON, not a table: write it as CSV or Parquet"),
     (b"[[", "is JSON, not a table: write it as CSV or Parquet"),
-    (b"<!DOCTYPE", "is a web page, not a table"),
-    (b"<html", "is a web page, not a table"),
+    (b"<!DOCTYPE", "is a web page, not a table: export the table as CSV or Parquet"),
+    (b"<html", "is a web page, not a table: export the table as CSV or Parquet"),
 )
 
 
@@ -108,7 +108,9 @@ def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
         bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
         if bare.suffix.lower() not in (*TEXT_SUFFIXES, *more, PARQUET_SUFFIX):
             names = ", ".join((*TEXT_SUFFIXES, *more))
-            raise DataError(f"a table's file name ends in {names} or {PARQUET_SUFFIX}, or in .gz after it", path=path)
+            raise DataError(
+                f"a table's file name must end in {names} or {PARQUET_SUFFIX}, or in .gz after it", path=path
+            )
         file = path.open("rb")
     if not file.seekable():
         with file:

@@ -31,6 +31,10 @@ from party.names import nearest
 from protocols.identifiers import seen
 
 MAX_CELL_LENGTH = 1024
+_FEW = 12
+"""How many names an error lists."""
+_VALUE = re.compile(r"(?!(?:19|20)\d\d$)[-+]?[\d.,]*\d")
+"""A number that is no year: hardly the name of a column."""
 
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")  # but those that are taken for blanks
 _UNNAMED = re.compile(r"Unnamed: 0(?:\.\d+)*", re.ASCII)  # what pandas calls an index that it reads back
@@ -154,10 +158,17 @@ class Frame:
         elif len(self.columns) == 1 and (near := nearest(name, self.columns)) is None:
             problem = f"{none}, only one: are columns separated by another character?"
         else:
-            # NB: only a similar name, since a file without a header has a record there
             near = nearest(name, self.columns)
-            problem = none + (f"; did you mean {near!r}?" if near else "")
+            problem = f"{none}; did you mean {near!r}?" if near else f"{none}{self._there()}"
         raise AbsentColumnError(problem, path=self.path, column=name, owner=owner)
+
+    def _there(self) -> str:
+        """Return what columns there are, unless a record stands in their place: a file may have no header."""
+        if any(
+            _VALUE.fullmatch(name) or name in set(cells) for name, cells in zip(self.columns, self.cells, strict=True)
+        ):
+            return ", and its first line seems to be a record: write the names of columns above it"
+        return f"; it has {', '.join(self.columns[:_FEW])}" + (" and more" if len(self.columns) > _FEW else "")
 
     def _usable(self, name: str) -> Cells:
         """Return the cells of a column as the file has them, if all can be used."""
@@ -254,7 +265,7 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
     kept = [i for i in range(len(names)) if i not in dropped]
     columns = _checked_names(written, names, kept)
     if not written.lines:
-        raise DataError("the file has a header and no records", path=written.path)
+        raise DataError("the file has a header and no records: export the table again", path=written.path)
     told: list[Notice] = [
         IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].missing < len(cells[i])
     ]
@@ -296,10 +307,12 @@ def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) 
         if name in first:
             flaw = f"is also that of column {first[name] + 1}"
         if flaw:
-            raise DataError(f"the name of column {position + 1} {flaw}", path=written.path, line=written.header)
+            raise DataError(
+                f"the name of column {position + 1} {flaw}: give it another", path=written.path, line=written.header
+            )
         first[name] = position
     if not first:
-        raise DataError("the header is blank", path=written.path, line=written.header)
+        raise DataError("the header is blank: write the names of columns there", path=written.path, line=written.header)
     return tuple(first)
 
 

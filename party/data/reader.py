@@ -84,7 +84,7 @@ def read_frame(path: Path | str, form: Form = USUAL) -> Frame:
         with opened(path) as file:
             return read_parquet(called, file, form) if is_parquet(path, file) else read_csv(called, file, form)
     except FileNotFoundError:
-        raise DataError("does not exist", path=called) from None
+        raise DataError("does not exist: name another", path=called) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=called) from None

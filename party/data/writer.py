@@ -30,7 +30,9 @@ def check_table_name(path: Path | None) -> None:
         return
     if path.suffix.lower() != PARQUET_SUFFIX:
         names = ", ".join(TEXT_SUFFIXES)
-        raise DataError(f"a table's file name ends in {names}, in .gz after one of these, or in .parquet", path=path)
+        raise DataError(
+            f"a table's file name must end in {names}, in .gz after one of these, or in .parquet", path=path
+        )
     _pyarrow(path)
 
 

@@ -149,7 +149,7 @@ def general_name(text: str) -> x509.GeneralName:
         return x509.IPAddress(ip_address(text))
     except ValueError:
         if not _HOST_NAME.fullmatch(text) or len(text) > 253:
-            raise IdentityError(f"{text!r} is not a DNS name or an IP address") from None
+            raise IdentityError(f"{text!r} is no host: name it by its DNS name or an IP address") from None
         return x509.DNSName(text)
 
 
@@ -284,7 +284,7 @@ def parse_certificate(data: bytes, what: str) -> x509.Certificate:
             warnings.simplefilter("ignore")  # of an odd one, in lines of their own on the screen
             certificates = x509.load_pem_x509_certificates(data)
     except ODD:
-        raise IdentityError(f"{what} is not a certificate") from None
+        raise IdentityError(f"{what} is not a certificate: name the cert.pem that the other party sent") from None
     if len(certificates) != 1:
         raise IdentityError(f"{what} must hold one certificate")
     return certificates[0]

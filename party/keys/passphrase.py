@@ -35,7 +35,9 @@ def write_secret(path: Path, data: bytes) -> None:
     except FileExistsError:
         raise IdentityError(f"{path} exists and is kept: a secret is never overwritten") from None
     except OSError as error:
-        raise IdentityError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+        raise IdentityError(
+            f"{path} cannot be written: {error.strerror or 'output error'}; choose another place"
+        ) from None
 
 
 def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = CURE) -> bytes:

@@ -37,7 +37,7 @@ def model_bytes(path: Path) -> bytes:
     try:
         return read_bytes(path, MOST_BYTES)
     except InputError as error:
-        raise ModelError(str(error)) from None
+        raise ModelError(f"{error}: name another file") from None
 
 
 def read_format(path: Path, name: str, parse: Callable[[bytes], M]) -> M:
@@ -50,7 +50,7 @@ def read_format(path: Path, name: str, parse: Callable[[bytes], M]) -> M:
     try:
         return parse(data)
     except ModelError as error:
-        raise ModelError(f"{path} is not a {name}: {error}") from None
+        raise ModelError(f"{path} is not a {name}: {error}; name another file") from None
 
 
 def compact(value: object) -> str:

@@ -60,7 +60,7 @@ def create_party(
                 shutil.rmtree(folder, ignore_errors=True)
             raise
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or 'output error'}") from None
+        raise InputError(f"{folder} cannot be written: {error.strerror or 'output error'}; choose another") from None
     return identity
 
 

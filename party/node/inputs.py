@@ -51,7 +51,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     """
     folder, file = config.folder, config.data.file
     if file != STANDARD_INPUT and not is_there(file):
-        raise ConfigError(f"{config.path}: [data] file: {file} does not exist")
+        raise ConfigError(f"{config.path}: [data] file: {file} does not exist: name the table there, or put it there")
     key = load_key(folder, key_floor)
     share = _share(config)
     tell(share.notices)
@@ -88,7 +88,7 @@ def _share(config: PartyConfig) -> DataShare:
     except AbsentColumnError as error:
         places = {"id": data.ids.names, "class": (data.class_column,), "ignore": data.ignore}
         named = next((f"[data] {key}" for key, names in places.items() if error.column in names), "[columns]")
-        raise ConfigError(f"{error}; {config.path} names it under {named}") from None
+        raise ConfigError(f"{error}; name another under {named} of {config.path}") from None
 
 
 def pinned_peer(config: PartyConfig) -> Peer:

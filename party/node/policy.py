@@ -68,7 +68,9 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     local = whole.bringing(terms)
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
-        raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
+        raise ConfigError(
+            f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}: name one in both"
+        )
     bits = local.secrets.key.bits
     if terms.encrypts and bits < terms.key_bits:
         raise ConfigError(

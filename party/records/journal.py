@@ -29,7 +29,7 @@ from protocols.role import Part
 
 JOURNAL_FILE: Final = "journal.sqlite"
 JOURNAL_VERSION: Final = 3
-_LISTED = "`cotally status` lists those that have not ended"
+_LISTED = "see in `cotally status` which have not ended"
 _TABLES = """
     CREATE TABLE runs (run TEXT PRIMARY KEY, content TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
     CREATE TABLE kept (run TEXT NOT NULL, part TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL,
@@ -331,4 +331,4 @@ def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
 
 def unknown_run(run: str) -> JournalError:
     """Return the error of a run that no journal here has."""
-    return JournalError(f"run {run} is not known here; {_LISTED}")
+    return JournalError(f"run {run} is not known here: {_LISTED}")

@@ -172,7 +172,7 @@ def read_ledger(folder: Path, secret: bytes) -> Ledger:
     """
     path = folder / LEDGER_FILE
     if not has_ledger(folder):
-        raise LedgerError(f"{path} does not exist: no run has told anything yet")
+        raise LedgerError(f"{path} does not exist: no run has revealed anything yet; start one by `cotally train`")
     return _opened(path, secret, "ro")
 
 

@@ -236,7 +236,9 @@ def _question(section: Section, questionnaire: Questionnaire, column: int, texts
     if personal is not None and kind is not Kind.UNRELATED and kind not in _STATEMENTS:
         raise entry.error("personal", "only the unrelated question has personal ones, and not for columns in plain")
     if "personal_answers" in entry.names and (personal is None or kind in _STATEMENTS):
-        raise entry.error("personal_answers", "there is no personal question that they could answer")
+        raise entry.error(
+            "personal_answers", "there is no personal question that they could answer: add personal, or take them out"
+        )
     usual = tuple(texts[key] for key in _STATEMENTS[kind]) if kind in _STATEMENTS else values
     return Question(
         text=entry.text("text", name, controls=BLANKS),

@@ -56,16 +56,20 @@ class Domain:
     def _code(self, column: Column, text: str | None, row: int) -> int:
         if text is None:
             if self.complete:
-                raise column.error("the cell is missing, and the design refuses that", row)
+                raise column.error(
+                    "the cell is missing, and the design refuses that: leave the record out, or change missing there",
+                    row,
+                )
             return NO_ANSWER if self.missing is None else self.values.index(self.missing)
         known = value_of(self.values, text)
         if known is not None:
             return self.values.index(known)
         value = number(text) if self.edges else None
         if value is None:
-            what = "neither a plain number nor a declared bin" if self.edges else "none of the declared values"
-            if self.edges and decimal_signs({text: 1}):
-                what += ": declare which sign begins a fraction (decimal)"
+            what = "neither a plain number nor a declared bin" if self.edges else "none of the declared values: mend it"
+            if self.edges:
+                signs = decimal_signs({text: 1})
+                what += ": declare which sign begins a fraction (decimal)" if signs else ": mend it"
             raise column.error(f"the cell is {what}", row)
         return bin_of(self.edges, value)
 
@@ -84,9 +88,9 @@ def read_domains(top: Section) -> dict[str, Domain]:
     """
     columns = top.section("columns", None)
     if not columns.names:
-        raise top.error("columns", "names no column")
+        raise top.error("columns", "names no column: add [columns.NAME] for each question")
     for position, name in enumerate(columns.names, 1):
-        flaw = unwritable(name) if name else "is empty"
+        flaw = unwritable(name) if name else "is empty: give it one"
         if flaw is not None:
             raise top.error("columns", f"the name of column {position} {flaw}")
     return {name: _domain(columns, name) for name in columns.names}
@@ -95,8 +99,12 @@ def read_domains(top: Section) -> dict[str, Domain]:
 def unwritable(text: str) -> str | None:
     """Say why a text could not be read back from the disguised file, which is made only once."""
     if text.startswith(BOM):
-        return "begins with a byte order mark"
-    return "holds a carriage return that stands alone" if _LONE_RETURN.search(text) else text_flaw(text)
+        return "begins with a byte order mark: write it without"
+    return (
+        "holds a carriage return that stands alone: write a line feed, or nothing"
+        if _LONE_RETURN.search(text)
+        else text_flaw(text)
+    )
 
 
 def _domain(columns: Section, name: str) -> Domain:
@@ -123,7 +131,9 @@ def _domain(columns: Section, name: str) -> Domain:
 
 def _checked(columns: Section, name: str, domain: Domain) -> Domain:
     if "" in domain.values:
-        raise columns.error(name, "an empty cell is a missing one: no value can be empty")
+        raise columns.error(
+            name, "an empty cell is a missing one: leave the empty value out, and say by missing what it is"
+        )
     if not 1 <= len(domain.values) <= _MOST_VALUES:
         advice = "list the values" if not domain.values else "give the edges of bins, or merge values"
         raise columns.error(name, f"has {len(domain.values)} values; 1 to {_MOST_VALUES} are possible: {advice}")

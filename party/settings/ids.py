@@ -48,9 +48,9 @@ def read_id_columns(data: Section) -> IdColumns:
         raise data.error("id_alike", error.problem) from None
     items = data.text("items", None, controls=BLANKS)
     if items in names:
-        raise data.error("items", "is an id column")
+        raise data.error("items", "is an id column: name another")
     if items is not None and "repeated" in data.names:
-        raise data.error("repeated", "is not for rows of ids and items: a person has a row for each item")
+        raise data.error("repeated", "is not for rows of ids and items: take it out")
     return IdColumns(tuple(names), form, data.choice("repeated", REPEATED, REFUSE), items=items)
 
 

@@ -144,7 +144,7 @@ def read_node(section: Section, name: str) -> NodeSettings:
     """
     peer = section.text("peer", None)
     if peer == name:
-        raise section.error("peer", "is this party's own name")
+        raise section.error("peer", "is this party's own name: name the other party")
     return NodeSettings(
         listen=read_address(section, "listen", lowest_port=0),
         peer=peer if peer is None else read_party_name(section, "peer", peer),
@@ -349,18 +349,19 @@ def _data(top: Section) -> DataSettings:
     special = {"id": settings.ids.names, "class": (settings.class_column,), "items": (settings.ids.items,)}
     for key, columns in special.items():
         if not {*columns}.isdisjoint(settings.ignore):
-            raise data.error("ignore", f"the {key} column cannot be ignored")
+            raise data.error("ignore", f"the {key} column cannot be ignored: take it out of the list")
     if settings.class_column in settings.ids.names:
-        raise data.error("class", "is the id column")
+        raise data.error("class", "is the id column: name another")
     if settings.ids.items is not None and settings.class_column is not None:
-        raise data.error("class", "rows of ids and items have no class: the other party brings it")
+        raise data.error("class", "rows of ids and items have no class: take it out, the other party brings it")
     return settings
 
 
 def _form(data: Section) -> Form:
     separator, encoding = data.text("separator", None, controls="\t"), data.text("encoding", None)
+    markers, decimal = _markers(data), data.text("decimal", None)
     try:
-        return Form(separator, encoding, _markers(data), data.text("decimal", None))
+        return Form(separator, encoding, markers, decimal)
     except InputError as error:
         raise data.error(error.field or "separator", error.problem) from None
 
@@ -373,7 +374,9 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
     treatments = {}
     for name in columns.names:
         if name in (*data.ids.names, data.ids.items, *data.ignore):
-            raise columns.error(name, "needs no treatment: it is an id, the column of items, or under [data] ignore")
+            raise columns.error(
+                name, "needs no treatment, take it out: it is an id, the column of items, or under [data] ignore"
+            )
         treatments[name] = _treatment(columns, name, data.smallest_value)
     others = treatments.pop(EVERY_OTHER, ColumnTreatment(smallest_value=data.smallest_value))
     return ColumnSettings(treatments, others)

@@ -83,7 +83,7 @@ def read_groups(top: Section, names: Sequence[str]) -> dict[str, GroupEntry]:
         raise top.error("groups", f"column {homeless[0]!r} is in no group: put it into one, or name it in plain")
     for key, used in (("theta", False), ("prevalence", True)):
         if groups and key in top.names and not any((group.kind in _STATEMENTS) is used for group in groups.values()):
-            raise top.error(key, "no group has a question of a kind that needs it")
+            raise top.error(key, "no group has a question of a kind that needs it: leave it out")
     return groups
 
 
@@ -103,11 +103,11 @@ def _group(top: Section, section: Section, name: str) -> GroupEntry:
     own = top if of_all else section.section(name, _GROUP_KEYS)
     columns = section.texts(name) if of_all else own.texts("columns")
     if not columns:
-        raise section.error(name, "names no column")
+        raise section.error(name, "names no column: name one, or leave the group out")
     kind = Kind(own.choice("kind", _KINDS, str(top.raw("kind", Kind.RELATED.value))))
     key, other = ("prevalence", "theta") if kind in _STATEMENTS else ("theta", "prevalence")
     if not of_all and other in own.names:
-        raise own.error(other, f"a {kind.value} question has a {key} instead")
+        raise own.error(other, f"a {kind.value} question has a {key}: give that instead")
     where = own if key in own.names else top
     chance = read_exact(where, key, where.raw(key))
     if chance in (0, 1):
@@ -118,7 +118,9 @@ def _group(top: Section, section: Section, name: str) -> GroupEntry:
 
 def _joint(own: Section, kind: Kind) -> tuple[Fraction, ...]:
     if kind is not Kind.UNRELATED:
-        raise own.error("joint", f'only questions of the kind "{Kind.UNRELATED.value}" have {_WHAT[Kind.UNRELATED]}')
+        raise own.error(
+            "joint", f'only questions of the kind "{Kind.UNRELATED.value}" have {_WHAT[Kind.UNRELATED]}: leave it out'
+        )
     told = own.raw("joint")
     if not isinstance(told, list) or not told:
         raise own.error("joint", "must be a list of chances, one for each combination of personal answers")
@@ -197,7 +199,7 @@ def _chances_of(
     if not columns:
         if key in top.names:
             cause = ", and joint gives the chances of all" if asked else ""
-            raise top.error(key, f'only questions of the kind "{kind.value}" have {_WHAT[kind]}{cause}')
+            raise top.error(key, f'only questions of the kind "{kind.value}" have {_WHAT[kind]}{cause}: leave it out')
         return {}
     if key not in top.names:
         raise top.error(key, f'is missing: give the chances of each column, or {key} = "{_UNIFORM}"')
@@ -227,6 +229,9 @@ def _chances(section: Section, column: str, values: tuple[str, ...]) -> tuple[Fr
 
 def _check_chances(section: Section, key: str, chances: tuple[Fraction, ...]) -> None:
     if min(chances) < 0 or sum(chances) != 1:
-        raise section.error(key, f"the chances must be 0 or more and add up to 1, not to {sum(chances)}")
+        raise section.error(
+            key,
+            f"the chances must be 0 or more and add up to 1{'' if sum(chances) == 1 else f', not to {sum(chances)}'}",
+        )
     if lcm(*(chance.denominator for chance in chances)) > MAX_DENOMINATOR:
         raise section.error(key, f"the chances need denominators of at most {MAX_DENOMINATOR}")

@@ -102,7 +102,7 @@ def read_design(path: Path | str) -> Questionnaire:
     _check_odds(top, names, design)
     id_column = top.text("id", None, controls=BLANKS)
     if id_column in domains:
-        raise top.error("id", "this column is asked and disguised: an id is neither")
+        raise top.error("id", "this column is asked and disguised: name one that is not under [columns]")
     flaw = None if id_column is None else unwritable(id_column)
     if flaw is not None:
         raise top.error("id", f"the name {flaw}")
@@ -159,6 +159,8 @@ def _controls(top: Section, domains: Mapping[str, Domain], design: Design) -> tu
         check_known(section, name, name, names)
         column, values = names.index(name), domains[name].values
         if design.group_of(column) is None:
-            raise section.error(name, "is sent as it is: a control item is disguised like what is asked about")
+            raise section.error(
+                name, "is sent as it is: put it into a group, since a control item is disguised like the others"
+            )
         found.append(Term(column, values.index(section.choice(name, values))))
     return tuple(found)

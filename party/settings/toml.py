@@ -32,9 +32,9 @@ _LONG_KEY = re.compile(
 _NO_SETTING = "holds a number too large or too small for any setting: an integer has 64 bits, an exponent is up to 40"
 
 _CURES = {
-    "Invalid value": "texts, dates and shares that are no numbers of TOML stand in quotes",
-    "Expected newline or end of document": 'one key to a line; texts and shares such as "1/5" stand in quotes',
-    "Cannot overwrite a value": "this key stands there already",
+    "Invalid value": 'put texts, and shares such as "1/5", in quotes',
+    "Expected newline or end of document": 'write one key to a line, and texts and shares such as "1/5" in quotes',
+    "Cannot overwrite a value": "this key stands there already: keep one",
     "Cannot declare": "put all keys of one table under its first heading",
 }
 """What people mean where the reader of TOML stops, by how its error begins."""
@@ -79,9 +79,9 @@ def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] 
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")
     except InputError as error:
-        raise ConfigError(str(error)) from None
+        raise ConfigError(f"{error}: name another file") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not UTF-8 text") from None
+        raise ConfigError(f"{path} is not UTF-8 text: save it as UTF-8") from None
     content = _content(path, text)
     _check_kind(path, content, () if keys is None else keys)
     return Section(path, "", content, keys, gone)
@@ -92,7 +92,7 @@ def _check_kind(path: Path, content: Collection[str], keys: Collection[str]) -> 
     wanted = [what for key, what in _FILES.items() if key in keys and key not in content]
     found = [what for key, what in _FILES.items() if key in content and key not in keys]
     if wanted and found:
-        raise ConfigError(f"{path} is {found[0]}; what is wanted here is {wanted[0]}")
+        raise ConfigError(f"{path} is {found[0]}; name {wanted[0]} in its place")
 
 
 def _content(path: Path, text: str) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _content(path: Path, text: str) -> dict[str, Any]:
         usual = _usual(content)
     except tomllib.TOMLDecodeError as error:
         told = str(error)[:200]
-        cure = next((f"; {cure}" for start, cure in _CURES.items() if told.startswith(start)), "")
+        cure = next((f"; {cure}" for start, cure in _CURES.items() if told.startswith(start)), "; mend that place")
         raise ConfigError(f"{path} is not TOML: {told}{cure}") from None
     except RecursionError:
         raise ConfigError(f"{path} is nested deeper than any setting") from None
@@ -162,9 +162,11 @@ class Section:
         self.path, self.place, self._content = path, place, content
         for key in content:
             if _has_control(key, BLANKS):
-                raise ConfigError(f"{path}: a name{f' in [{place}]' if place else ''} holds a control character")
+                raise ConfigError(
+                    f"{path}: a name{f' in [{place}]' if place else ''} holds a control character: leave it out"
+                )
             if keys is not None and key in gone:
-                raise self.error(key, f"is a setting no more: {gone[key]}")
+                raise self.error(key, f"is a setting no more, take the line out: {gone[key]}")
             if keys is not None and key not in keys:
                 raise self.error(key, "unknown key" + suggestion(key, keys))
 
@@ -218,7 +220,7 @@ class Section:
         if not all(isinstance(item, str) for item in value):
             raise self.error(key, "must be a list of texts")
         if len(set(value)) != len(value):
-            raise self.error(key, "lists a text twice")
+            raise self.error(key, "lists a text twice: name each once")
         for item in value if options is not None else ():
             self._check_choice(key, item, options or ())
         return tuple(value)
@@ -251,7 +253,7 @@ class Section:
     def raw(self, key: str, default: object = REQUIRED) -> Any:  # the caller tells types apart
         """Return whatever stands there."""
         if key not in self._content and default is REQUIRED:
-            raise self.error(key, "is missing")
+            raise self.error(key, f"is missing: write {key} = ...")
         return self._content.get(key, default)
 
     def _get(self, key: str, kinds: tuple[type, ...], default: object) -> Any:

@@ -132,11 +132,12 @@ def _answers(frame: Frame, questionnaire: Questionnaire, ids: Sequence[str]) -> 
     """Return the personal answers in the order of the true records; plain columns are 0."""
     design = questionnaire.design
     if not any(design.part(group).asks_personally for group in range(len(design.groups))):
-        raise ConfigError(f"{questionnaire.path}: kind: these questions have no personal answers")
+        raise ConfigError(f"{questionnaire.path}: kind: these questions have no personal answers: give none")
     row_of = {record: row for row, record in enumerate(_ids(frame, questionnaire))}
     if row_of.keys() != set(ids):
         raise DataError(
-            f"the ids are not those of the true records: {len(row_of)} here, {len(ids)} there", path=frame.path
+            f"{len(row_of)} ids here, {len(ids)} among the true records, not the same: bring an answer of each",
+            path=frame.path,
         )
     codes = np.zeros((len(ids), len(questionnaire.names)), dtype=np.uint8)
     for column, (name, domain) in enumerate(zip(questionnaire.names, questionnaire.domains, strict=True)):

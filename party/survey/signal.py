@@ -40,7 +40,7 @@ def _check_one(survey: Responses) -> None:
         if drowns(error, records):
             raise InputError(
                 f"theta = {survey.design.truth(group)} hides column {survey.schema.columns[column].name!r} from so few "
-                f"answers: with {records} to learn from, the standard error of a count may be {error:.1f}"
+                f"answers: with {records} to learn from, the standard error of a count may be {error:.1f}; collect more"
             )
 
 

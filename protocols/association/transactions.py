@@ -52,7 +52,7 @@ class Transactions:
         inside = self.starts[1:-1]
         falls[inside[(inside > 0) & (inside < len(self.items))] - 1] = False
         if falls.any():
-            raise InputError(f"transaction {self._owner(falls)} holds an item twice, or its items do not rise")
+            raise InputError(f"transaction {self._owner(falls)} must hold each item once, and its items must rise")
 
     def __len__(self) -> int:
         return len(self.starts) - 1

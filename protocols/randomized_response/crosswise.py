@@ -53,7 +53,9 @@ class CrosswiseDesign(RelatedDesign):
     def __post_init__(self) -> None:
         check_statements(self.sizes, self.groups)
         if self.theta == Fraction(1, 2):
-            raise InputError("a harmless statement that is true of half of all makes every answer carry nothing")
+            raise InputError(
+                "a harmless statement that is true of half of all makes every answer carry nothing: choose a rarer one"
+            )
         super().__post_init__()
 
     @property
@@ -73,7 +75,7 @@ def check_statements(sizes: Sequence[int], groups: Sequence[Sequence[int]]) -> N
     """Refuse what is no statement beside a harmless one of its own."""
     for group in groups:
         if len(group) != 1:
-            raise InputError("a statement beside a harmless one has a group of its own: one column")
+            raise InputError("a statement beside a harmless one has a group of its own: name one column")
         if 0 <= group[0] < len(sizes) and sizes[group[0]] != 2:
             raise InputError("a statement is not true or true: its column has two values, in this order")
 

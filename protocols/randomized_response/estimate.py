@@ -43,7 +43,7 @@ class Estimate:
     def population_variance(self) -> Fraction:
         """`n s^2(f)`, `s^2` the sample variance, which a single record does not have."""
         if self.records < 2:
-            raise InputError("a sample of fewer than 2 records has no variance")
+            raise InputError("a sample of fewer than 2 records has no variance: bring more")
         return (self.squares - self.count**2 / self.records) * self.records / (self.records - 1)
 
     @property

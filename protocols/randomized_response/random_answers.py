@@ -85,7 +85,7 @@ def _summary(values: Sequence[tuple[int, Fraction]]) -> RandomAnswers:
     """Return mean and variance of the mean of values that come several times."""
     records = sum(times for times, _ in values)
     if records < 2:
-        raise InputError("a sample of fewer than 2 records has no variance")
+        raise InputError("a sample of fewer than 2 records has no variance: bring more")
     mean = sum((times * value for times, value in values), Fraction(0)) / records
     spread = sum((times * (value - mean) ** 2 for times, value in values), Fraction(0)) / (records - 1)
     return RandomAnswers(records, mean, spread / records)

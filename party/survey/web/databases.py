@@ -97,7 +97,7 @@ class SqliteDatabase(Closing):
 
 def _make_file(path: Path, make: bool) -> None:
     if not make:
-        raise ConfigError(f"{path} does not exist: `cotally survey links` makes it with the first links")
+        raise ConfigError(f"{path} does not exist: make it, with the first links, by `cotally survey links`")
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -151,7 +151,7 @@ class PostgresDatabase(Closing):
         if self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = 'survey'"):
             return
         if not make:
-            raise ConfigError("the database has no store: `cotally survey links` makes it with the first links")
+            raise ConfigError("the database has no store: make it, with the first links, by `cotally survey links`")
         with self.transaction():
             for statement in new_tables("BYTEA"):
                 self.run(statement)

@@ -11,7 +11,7 @@ import pytest
 
 from party.cli import main as cli
 from tests.party.association.conftest import DESIGN, lines
-from tests.party.survey.commands import refused, snapshot, told
+from tests.party.survey.commands import refused, told
 from tests.party.survey.files import rows, write_design, write_rows
 
 
@@ -49,36 +49,6 @@ def test_baskets_more_frequent_than_assumed_are_told_to_their_owner_alone(
         assert "assumes" not in printed.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("baskets.csv", "design.toml", "-o", "d.csv", "--secret", "new"), "d.csv is there and new is not"),
-        (("baskets.csv", "design.toml", "-o", "baskets.csv", "--secret", "coins"), "is read by this command"),
-        (("baskets.csv", "design.toml", "-o", "coins", "--secret", "coins"), "is read by this command"),
-        (("baskets.csv", "design.toml", "-o", "e.csv", "--secret", "design.toml"), "name a --secret file of its own"),
-        (
-            ("baskets.csv", "design.toml", "-o", "e.csv", "--secret", "coins", "--dataset", "x"),
-            "the secret of data set",
-        ),
-        (
-            ("baskets.csv", "design.toml", "-o", "e.csv", "--secret", "new", "--dataset", "a\udcff"),
-            "name of the data set",
-        ),
-        (("baskets.csv", "design.toml", "-o", "e.csv", "--secret", "n", "--personal", "d.csv"), "--personal is for"),
-        (("empty.csv", "design.toml", "-o", "e.csv", "--secret", "new"), "there are no baskets"),
-        (("baskets.csv", "design.toml", "-o", "e.parquet", "--secret", "n"), "ends in .csv, .txt, or in .gz after it"),
-        (("baskets.csv", "design.toml", "-o", "e.tsv", "--secret", "n"), "ends in .csv, .txt, or in .gz after it"),
-    ],
-)
-def test_a_disguise_that_cannot_be_is_refused_and_leaves_all_files_alone(
-    shop: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    (shop / "empty.csv").write_text("")
-    before = snapshot(shop)
-    assert problem in refused(capsys, "disguise", *arguments)
-    assert snapshot(shop) == before
-
-
 def test_supports_of_sets_are_estimated(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, "estimate", "d.csv", "design.toml", "bread, milk", "salt")
     assert "400 baskets, cut-and-paste" in text
@@ -91,22 +61,6 @@ def test_supports_of_sets_are_estimated(shop: Path, capsys: pytest.CaptureFixtur
     assert found["items"] == ["bread", "milk"]
     assert abs(found["support"] - truth) < 5 * found["standard_error"]  # false alarm under 10^-6; one fixed secret
     assert found["interval"][0] < found["support"] < found["interval"][1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("sugar",), "the design has no item 'sugar'"),
-        (("bread, bread",), "names an item twice"),
-        (("bread", "--likelihood"), "--likelihood is for answers of a survey"),
-        (("bread", "--confidence", "1"), "confidence"),
-    ],
-)
-def test_an_estimate_that_cannot_be_is_refused(
-    shop: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    del shop
-    assert problem in refused(capsys, "estimate", "d.csv", "design.toml", *arguments)
 
 
 def test_itemsets_are_mined_and_written(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,31 +105,6 @@ def test_a_support_below_every_error_is_told_as_such_and_not_as_nothing_frequent
     assert "No sets were looked for: at this support the error of even a single item is larger than the support" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("rules", "--min-support", "0"), "--min-support must be above 0 and at most 1"),
-        (("rules", "--min-support", "nan"), "--min-support must be an exact number"),
-        (("rules",), "need --min-support"),
-        (("itemsets", "--min-support", "1/5", "--metric", "lift"), "are for rules"),
-        (("itemsets", "--min-support", "1/5", "--test", "1/5"), "hold nothing out"),
-        (("rules", "--min-support", "1/5", "--metric", "love"), "--metric must be one of"),
-        (("itemsets", "--min-support", "1/5", "--max-len", "9"), "--max-len is 9, but supports"),
-        (("itemsets", "--min-support", "1/5", "--prune"), "are for trees"),
-        (("itemsets", "--min-support", "1/5", "-o", "d.csv"), "is read by this command"),
-        (("itemsets", "--min-support", "1/5", "-o", "sets.xlsx"), "a table's file name ends in .csv, .tsv, .txt"),
-        (("tree",), "tree is not for baskets: itemsets and rules are"),
-    ],
-)
-def test_mining_that_cannot_be_is_refused(
-    shop: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    before = snapshot(shop)
-    learner, *rest = arguments
-    assert problem in refused(capsys, "mine", learner, "d.csv", "design.toml", *rest)
-    assert snapshot(shop) == before
-
-
 def test_rules_over_the_columns_of_a_survey_are_mined(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_design(shop)
     write_rows(shop, rows(300))
@@ -204,12 +133,6 @@ def test_privacy_tells_every_size_and_what_is_beyond_shown_sets(shop: Path, caps
     assert content["sizes"][0]["epsilon"] == pytest.approx(log(Fraction(31, 9) * 9))
 
 
-def test_privacy_without_bounds_on_supports_is_refused(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (shop / "bare.toml").write_text(DESIGN.replace('supports = ["3/5", "2/5", "1/5"]\n', ""))
-    assert "supports must say how frequent" in refused(capsys, "privacy", "bare.toml")
-    assert "--prior and --full are for surveys" in refused(capsys, "privacy", "design.toml", "--full")
-
-
 def test_an_audit_passes_the_shipped_sampler(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     del shop
     text = told(capsys, "audit", "design.toml", "--shift", "1/10")
@@ -226,8 +149,3 @@ def test_size_tells_how_many_baskets_are_enough(shop: Path, capsys: pytest.Captu
     assert "its parameters hide sets" in told(
         capsys, "size", "flat.toml", "--half-width", "1/20", "--expression", "1, 2"
     )
-
-
-def test_the_standard_input_is_no_place_for_a_copy(shop: Path) -> None:
-    del shop
-    assert cli.main(["estimate", "none.csv", "design.toml", "bread"]) == 2

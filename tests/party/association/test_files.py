@@ -100,65 +100,6 @@ def test_an_item_that_stands_in_a_basket_more_than_once_counts_once_and_is_noted
     assert capsys.readouterr().err == f"cotally: note: {path}: 2 baskets name an item more than once; it counts once\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("bread\n\nmilk,secret thing\n", "line 3: an item is not among those of the design"),
-        ("bread,milk,salt,jam\n", "line 1: the design has no parameters for transactions of size 4"),
-        ('bread\n"milk\n', "a quote is not closed"),
-        ("x" * (1 << 20) + "y\n", "line 1: the line has more than"),
-    ],
-)
-def test_a_basket_that_cannot_be_is_refused_by_line_and_not_shown(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "b.csv"
-    path.write_text(text)
-    with pytest.raises(DataError, match=problem) as error:
-        read_baskets(path, design(tmp_path))
-    assert "secret" not in str(error.value)
-    assert str(path) in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "problem"),
-    [
-        ("b.csv", b"\xff\xff\n", "is not text in UTF-8"),
-        ("b.dat.gz", gzip.compress(b"0 1\n", mtime=0)[:-5], "the file is damaged"),
-        ("b.json", b"[]", "file name ends in"),
-        ("none.csv", None, "cannot be read"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str, data: bytes | None, problem: str) -> None:
-    if data is not None:
-        (tmp_path / name).write_bytes(data)
-    with pytest.raises(DataError, match=problem):
-        read_baskets(tmp_path / name, design(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "problem"),
-    [
-        ("bread,milk,jam,salt", "1,1,0,0", "no such column"),
-        ("bread,milk,jam,salt,sugar", "1,1,0,0,1", "it is no item of the design"),
-        ('bread,milk,jam,salt,"tea, black"', "1,1,0,0,2", "line 2, column 'tea, black': must be true or false"),
-        ('bread,milk,jam,salt,"tea, black"', "1,1,0,0,", "must be true or false"),
-    ],
-)
-def test_columns_that_are_not_truth_values_of_all_items_are_refused(
-    tmp_path: Path, header: str, row: str, problem: str
-) -> None:
-    path = tmp_path / "b.csv"
-    path.write_text(f"{header}\n{row}\n")
-    with pytest.raises(DataError, match=problem):
-        read_baskets(path, design(tmp_path, 'layout = "columns"'))
-
-
-def test_a_row_without_an_id_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "b.csv"
-    path.write_text("id,item\na,milk\n,bread\n")
-    with pytest.raises(DataError, match="line 3, column 'id': the id is missing"):
-        read_baskets(path, design(tmp_path, 'layout = "long"', 'id = "id"', 'item = "item"'))
-
-
 def test_a_copy_is_written_and_read_back_with_its_sizes(tmp_path: Path) -> None:
     known = design(tmp_path)
     (tmp_path / "b.csv").write_text('bread,milk\n"tea, black",jam,salt\n\nmilk\n')
@@ -181,29 +122,3 @@ def test_a_copy_by_another_design_is_refused(tmp_path: Path) -> None:
     other = design(tmp_path, items='["milk", "bread", "tea, black", "jam", "salt"]')
     with pytest.raises(ConfigError, match="was disguised by another design"):
         read_sent(tmp_path / "d.csv", other)
-
-
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        ("1,sugar\n", "line 2: must be an original size, then items"),
-        ("one,milk\n", "line 2: must be an original size"),
-        ("-1,milk\n", "line 2: must be an original size"),
-        ("1,milk\n\n", "line 3: must be an original size"),
-        ("2,milk,milk\n", "holds an item twice"),
-        ("4,milk\n", "no parameters for transactions of size 4"),
-        ('1,"milk\n', "a quote is not closed"),
-    ],
-)
-def test_a_copy_that_is_damaged_is_refused(tmp_path: Path, body: str, problem: str) -> None:
-    known = design(tmp_path)
-    (tmp_path / "d.csv").write_text(f"cotally-transactions/1,{known.digest()}\n{body}")
-    with pytest.raises(DataError, match=problem):
-        read_sent(tmp_path / "d.csv", known)
-
-
-@pytest.mark.parametrize("text", ["", "milk,bread\n", "cotally-transactions/2,x\n", "cotally-transactions/1\n"])
-def test_a_file_that_is_no_copy_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "d.csv").write_text(text)
-    with pytest.raises(DataError, match="is no file of disguised baskets"):
-        read_sent(tmp_path / "d.csv", design(tmp_path))

@@ -216,24 +216,6 @@ def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:
     assert as_json(pair)["notes"] != told
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "place"),
-    [
-        ('id = "id"', 'id = "member"', "[data] id"),
-        ('class = "class"', 'class = "outcome"', "[data] class"),
-        ("# ignore = []", 'ignore = ["nothing"]', "[data] ignore"),
-    ],
-)
-def test_a_column_that_is_not_there_is_told_with_the_setting_that_names_it(
-    pair: Pair, old: str, new: str, place: str
-) -> None:
-    pair.edit("alice", old, new)
-    ended = check(pair)
-    assert ended.code == 2
-    absent = r"cotally: \S+data\.csv, column '\w+': the file has no such column.*"
-    assert re.fullmatch(rf"{absent}party\.toml names it under {re.escape(place)}\n", ended.err)
-
-
 def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(pair: Pair) -> None:
     pair.edit("alice", 'most_runs = "any"', "most_runs = 1")
     job = pair.write_job(min_leaf=5)
@@ -248,13 +230,6 @@ def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(p
         assert all(note.startswith("cotally: note: ") for note in notes)
         assert line.startswith("cotally: our [agree] most_runs allows 1 over the life of a data set: 1 on other terms")
         assert "0 of 1 are left" in other.out
-
-
-def test_a_run_that_nobody_began_is_not_known_and_no_journal_is_made_of_it(pair: Pair) -> None:
-    ended = cotally_here("cancel", pair.alice / "party.toml", "0123456789abcdef")
-    assert (ended.code, ended.out) == (2, "")
-    assert "run 0123456789abcdef is not known here; `cotally status` lists" in ended.err
-    assert "Nothing has been released" in check(pair).out
 
 
 def of_version(folder: Path, name: str, version: int) -> None:
@@ -304,11 +279,6 @@ def test_where_it_cannot_be_read_what_was_released_no_command_says_that_nothing_
         assert "Nothing has been released" not in ended.err
         assert len([line for line in ended.err.splitlines() if line.startswith("cotally: ")]) == 1, words
     assert contents(pair.alice) == before
-
-
-def test_what_cannot_be_is_refused_in_one_line(pair: Pair) -> None:
-    ended = check(pair, "--peer-columns", "0")
-    assert (ended.code, ended.err) == (2, "cotally: --peer-columns must be 1 or more\n")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from party.cli import main as cli
 from party.cli import models
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_key, load_secret
-from party.models.tree_file import tree_from_json, tree_json
+from party.models.tree_file import tree_from_json
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.template import party_files
@@ -127,69 +127,6 @@ def test_init_beside_the_data_is_fine(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (("a b",), "a party's name must be"),
-        (("dora", "--host", "no host"), "is not a DNS name"),
-        (("dora", "--key-bits", "2046"), "2048 to 16384 bits"),
-        (("dora", "--key-bits", "16386"), "2048 to 16384 bits"),
-        (("dora", "--key-bits", "2049"), "even number of bits"),
-        (("dora", "--key-bits", "many"), "invalid int value"),
-    ],
-)
-def test_an_init_that_fails_leaves_nothing_behind(tmp_path: Path, arguments: tuple[str, ...], word: str) -> None:
-    assert_one_line(cotally_here("init", *arguments, "--dir", tmp_path / "deep" / "new"), 2, word)
-    assert not list(tmp_path.rglob("*.*"))
-    assert not (tmp_path / "deep" / "new").exists()
-
-
-def test_init_into_a_file_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    assert_one_line(
-        cotally_here("init", "dora", "--dir", tmp_path / "file" / "x", "--key-bits", "2048"), 2, "cannot be written"
-    )
-    assert_one_line(
-        cotally_here("init", "dora", "--dir", tmp_path / "file", "--key-bits", "2048"), 2, "cannot be written"
-    )
-
-
-def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.pem").write_text("hello")
-    before = snapshot(parties)
-    assert_one_line(cotally_here("trust", parties / "bob", tmp_path / "x.pem"), 2, "is not a certificate")
-    assert_one_line(cotally_here("trust", parties / "bob", parties / "bob" / "cert.pem"), 2, "our own certificate")
-    assert_one_line(cotally_here("trust", tmp_path, parties / "bob" / "cert.pem"), 2, "key.pem does not exist")
-    assert snapshot(parties) == before
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("frobnicate",),
-        ("show",),
-        ("show", "a", "b"),
-        ("show", "a", "--dot", "--json"),
-        ("train", "a"),
-        ("train", "a", "b", "--bogus"),
-        ("bogus",),
-        ("predict", "a"),
-        ("demo", "--data", "iris"),
-    ],
-)
-def test_wrong_arguments_are_one_line_that_points_to_the_help(arguments: tuple[str, ...]) -> None:
-    command = f" {arguments[0]}" if arguments and arguments[0] in cli.COMMANDS else ""
-    assert_one_line(cotally_here(*arguments), 2, f"(see `cotally{command} --help`)")
-
-
-@pytest.mark.parametrize("arguments", [("train", "show", "mine"), ("show", "train")])
-def test_the_first_word_that_names_a_command_is_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert_one_line(cotally_here(*arguments), 2, f"{arguments[1]} does not exist")
-
-
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["--version"])
@@ -205,20 +142,6 @@ def test_show_prints_text_drawing_or_json(model: Path, capsys: pytest.CaptureFix
     assert tree_from_json(capsys.readouterr().out) == small_model()
     assert cli.main(["show", "--levels", "0", str(model)]) == 0
     assert capsys.readouterr().out.endswith("alice.age [7 9] …\n")
-
-
-def test_show_of_what_is_no_model_is_one_line(model: Path) -> None:
-    assert_one_line(cotally_here("show", model.with_name("absent.json")), 2, "absent.json does not exist")
-    assert_one_line(cotally_here("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
-    model.write_text(tree_json(small_model()).replace('"class": "bad"', '"class": "sad"'))
-    assert_one_line(cotally_here("show", model), 2, "model.json is not a cotally-model/3")
-
-
-def test_nothing_unprintable_of_a_file_reaches_the_terminal(tmp_path: Path) -> None:
-    (tmp_path / "party.toml").write_text('"a\\u001b[2J" = 1\n')
-    ended = cotally_here("check", tmp_path)
-    assert_one_line(ended, 2, "a name holds a control character")
-    assert "\x1b" not in ended.err
 
 
 def test_a_terminal_without_the_characters_gets_stand_ins(model: Path) -> None:
@@ -300,46 +223,3 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
         monkeypatch.setattr(models, "command_show", lambda _, error=error: fail(error))
         cli.main(["show", "x"])
         assert stream.getvalue() == f"\r\x1b[K{'━' * 5}{' ' * 15} encrypting 25%\ncotally: {text}\n"
-
-
-TRAIN_PARTY = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
-TRAIN_JOB = 'reveal = "counts"\nmethod = "hybrid"\nclass = "c"\n'
-
-
-@pytest.mark.parametrize(
-    ("party", "job", "word"),
-    [
-        (TRAIN_PARTY, TRAIN_JOB + 'theta = "1/2"\n', "theta"),
-        (TRAIN_PARTY, TRAIN_JOB + "theta = 0.45\n", '"0.45"'),
-        (TRAIN_PARTY, TRAIN_JOB + "omega = 0\n", "omega"),
-        (TRAIN_PARTY, TRAIN_JOB + "key_bits = 1024\n", "key_bits"),
-        (TRAIN_PARTY, TRAIN_JOB + "thata = 1\n", "did you mean 'theta'?"),
-        (TRAIN_PARTY, 'method = "hybrid"\n', "class: is missing"),
-        (TRAIN_PARTY.replace("alice", "al ice"), TRAIN_JOB, "a party's name"),
-        (TRAIN_PARTY, TRAIN_JOB, "address"),
-    ],
-)
-def test_bad_settings_end_train_before_anything_is_written(tmp_path: Path, party: str, job: str, word: str) -> None:
-    (tmp_path / "party.toml").write_text(party)
-    (tmp_path / "job.toml").write_text(job)
-    before = snapshot(tmp_path)
-    ended = cotally_here("train", tmp_path / "party.toml", tmp_path / "job.toml", "--model", tmp_path / "m.json")
-    assert_one_line(ended, 2, word)
-    assert snapshot(tmp_path) == before
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        (("predict", "model.json", "--with", "bob", "rows.csv"), "is a model: name your party in its place"),
-        (("predict", "model.json", "--answered", "rows.csv"), "is a model: name your party in its place"),
-        (("report", "alice", "-o", "r.txt"), "must end in one of .html, .htm, .md, .markdown"),
-        (("report", "alice", "-o", "r"), "must end in one of .html, .htm, .md, .markdown"),
-    ],
-)
-def test_a_file_of_another_kind_is_refused_by_what_to_name_instead(
-    parties: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], words: str
-) -> None:
-    monkeypatch.chdir(parties)
-    (parties / "model.json").write_text(tree_json(small_model()))
-    assert_one_line(cotally_here(*command), 2, words)

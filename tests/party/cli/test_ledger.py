@@ -11,7 +11,6 @@ import pytest
 from party.cli.main import main
 from party.keys.keystore import SECRET_FILE
 from party.keys.passphrase import write_secret
-from party.records.journal import JOURNAL_FILE
 from party.records.ledger import LEDGER_FILE
 from party.settings.key_sizes import KEY_FLOOR
 from protocols.terms import ALL, Counting
@@ -142,13 +141,6 @@ def test_an_altered_entry_is_named_in_one_line(config: Path, capsys: pytest.Capt
         assert captured.out == ""
         assert captured.err.count("\n") == 1
         assert "entry 3 was altered" in captured.err
-
-
-def test_before_the_first_run_there_is_nothing_to_tell(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in (LEDGER_FILE, JOURNAL_FILE):
-        (config.parent / name).unlink()
-    assert run(config, "show") == 2
-    assert "no run has told anything yet" in capsys.readouterr().err
 
 
 def test_a_ledger_is_found_only_beside_legal_settings(config: Path) -> None:

@@ -23,42 +23,11 @@ def test_the_bare_command_shows_its_help() -> None:
     assert "Examples:\n  cotally demo\n" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        (("trian", "x", "y"), "did you mean 'train'?"),
-        (("--verison",), "did you mean --version?"),
-        (("train", "--frehs", "x"), "did you mean --fresh?"),
-        (("size", "d", "--half-widht", "1"), "did you mean --half-width?"),
-        (("size", "d", "--half-widht=1"), "did you mean --half-width?"),
-        (("survey", "statsu", "x"), "did you mean 'status'?"),
-        (("train", "x", "y", "-o", "m.json"), "there is no option -o; did you mean --model?"),
-        (
-            ("status", "x", "--output=l.json"),
-            "there is no option --output; add > FILE to write what it prints",
-        ),
-        (
-            ("show", "m.json", "--png", "m.png"),
-            "unrecognized arguments: m.png; where a command prints what it makes, > FILE",
-        ),
-        (("completion", "fish"), "there is no 'fish'; known: bash, zsh"),
-    ],
-)
-def test_a_misspelt_word_gets_what_was_probably_meant(words: tuple[str, ...], meant: str) -> None:
-    assert_one_line(cotally_here(*words), 2, meant)
-
-
 def test_in_a_folder_of_a_party_its_short_name_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert_one_line(cotally_here("check"), 2, "required: PARTY (see")
     (tmp_path / "party.toml").touch()
     assert_one_line(cotally_here("check"), 2, "required: PARTY; the party here is . (a dot) (see")
-
-
-def test_values_that_begin_like_options_are_read_as_before(model: Path) -> None:
-    assert_one_line(cotally_here("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
-    assert cotally_here("show", "--lev", "0", model).code == 0
-    assert_one_line(cotally_here("show", "--", "--nothing"), 2, "--nothing does not exist")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -128,12 +97,6 @@ def test_status_and_doctor_are_for_programs_too(tmp_path: Path) -> None:
 
 
 SETTINGS = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
-
-
-def test_settings_in_place_of_a_model_lead_to_the_prediction_with_a_peer(tmp_path: Path) -> None:
-    (tmp_path / "party.toml").write_text(SETTINGS)
-    ended = cotally_here("predict", tmp_path / "party.toml", tmp_path / "rows.csv")
-    assert_one_line(ended, 2, "is a party: add --with PEER or --answered, or give a model, such as model.json")
 
 
 def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_again(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from party.errors import ConfigError
 from party.settings.place import party_folder, settings_file
 from tests.support.commands import parsers
-from tests.support.processes import assert_one_line, cotally_here
+from tests.support.processes import cotally_here
 
 CALLS: dict[str, tuple[str, ...]] = {
     "align": ("align", "PARTY"),
@@ -82,29 +82,3 @@ def test_a_name_is_of_a_folder_here_or_of_settings_here(tmp_path: Path, monkeypa
     (tmp_path / "one" / "party.toml").write_bytes(b"\xff = [")
     with pytest.raises(ConfigError, match="no party here has this name"):
         settings_file(Path("bob"))
-
-
-def test_a_folder_that_is_not_there_is_not_the_present_one(here: Path) -> None:
-    assert_one_line(cotally_here("trust", "carol", "bob/cert.pem"), 2, "carol does not exist, and no party here has")
-    assert_one_line(cotally_here("predict", "alice", "data.csv"), 2, "alice is a party: add --with PEER")
-
-
-def test_what_is_missing_beside_a_party_is_said_with_what_to_do(here: Path) -> None:
-    assert_one_line(cotally_here("cancel", "bob"), 2, "bob is a party: name the run after it")
-    assert_one_line(cotally_here("status"), 2, "there is no party.toml here: name the party")
-    (here / "bob" / "data.csv").unlink()
-    assert_one_line(cotally_here("check", "bob"), 2, "bob/party.toml: [data] file: bob/data.csv does not exist")
-    (here / "bob" / "peers" / "alice.pem").unlink()
-    assert "`cotally trust bob alice-cert.pem`" in cotally_here("doctor", "bob").err
-    unsealed = cotally_here("init", "carol", "--dir", "new", "--seal", "passphrase")
-    assert_one_line(unsealed, 2, "to seal new takes a new passphrase")
-    assert not (here / "new").exists()
-
-
-def test_a_file_of_another_kind_and_a_folder_are_told_as_such(here: Path) -> None:
-    (here / "terms.toml").write_text('method = "smc"\nclass = "c"\n')
-    mixed = cotally_here("train", "terms.toml", "bob/party.toml")
-    assert_one_line(mixed, 2, "terms.toml is a job, not a party: name the party first, by its folder or party.toml")
-    taken = cotally_here("privacy", "bob/party.toml")
-    assert_one_line(taken, 2, "is the settings of a party (party.toml); what is wanted here is a design (design.toml)")
-    assert_one_line(cotally_here("privacy", "bob"), 2, "bob is a folder: name the file in it (", "bob/party.toml")

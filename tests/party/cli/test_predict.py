@@ -17,14 +17,6 @@ def rows_file(folder: Path, header: str = "alice.age,city,bob.age,outcome") -> P
     return path
 
 
-def test_predict_by_settings_without_a_peer_says_what_is_missing(tmp_path: Path) -> None:
-    assert_one_line(
-        cotally_here("predict", tmp_path / "party.toml", "rows.csv"),
-        2,
-        "add --with PEER or --answered, or give a model",
-    )
-
-
 def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(model: Path) -> None:
     rows = rows_file(model.parent)
     ended = cotally_here("predict", model, rows)
@@ -99,14 +91,6 @@ def test_a_decimal_comma_is_declared_or_told(model: Path) -> None:
     assert_one_line(cotally_here("predict", model, rows, "--decimal", "x"), 2, 'decimal must be "." or ","')
 
 
-def test_a_form_that_cannot_be_written_is_refused_before_any_work(model: Path) -> None:
-    out = model.parent / "out.xlsx"
-    problem = "ends in .csv, .tsv, .txt, in .gz after one of these, or in .parquet"
-    rows = rows_file(model.parent, "none,of,the,columns")
-    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, problem)
-    assert not out.exists()
-
-
 def test_what_is_in_columns_that_the_model_does_not_read_does_not_matter_and_is_written_as_it_was(model: Path) -> None:
     rows, out = model.parent / "rows.csv", model.parent / "out.csv"
     note, odd = b"x" * 200_000, b"caf\xe9"
@@ -116,15 +100,3 @@ def test_what_is_in_columns_that_the_model_does_not_read_does_not_matter_and_is_
     ended = cotally_here("predict", model, rows, "-o", out)
     assert ended.code == 0, ended.err
     assert out.read_bytes().splitlines()[1] == b"17,Oslo,no," + note + b"," + odd + b",good"
-
-
-def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
-    rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
-    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "bob.age")
-    rows = rows_file(model.parent, "alice.age,bob.age,x,outcome")
-    together = f"if alice alone has it, classify together: cotally predict PARTY --with alice {rows}"
-    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "column 'city'", together)
-    rows = rows_file(model.parent, "alice.age,city,bob.age,prediction")
-    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "'prediction'", "--column")
-    assert_one_line(cotally_here("predict", model, model, "-o", out), 2, "a table's file name ends in")
-    assert not out.exists()

@@ -87,20 +87,6 @@ def test_levels_leave_out_deeper_splits_and_larger_sets_in_every_form(capsys: py
     assert told("itemsets.json", "--svg", "--levels", "1").count("<circle") == 2
 
 
-@pytest.mark.usefixtures("folder")
-def test_what_a_kind_has_not_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, told in (
-        (["tree.json", "--json", "--levels", "1"], "--levels does not apply to --json"),
-        (["bayes.json", "--levels", "1"], "naive Bayes, which has no levels"),
-        (["bayes.json", "--dot"], "draw it by --svg or --png"),
-        (["itemsets.json", "--dot"], "draw it by --svg or --png"),
-    ):
-        assert main(["show", *arguments]) == 2
-        error = capsys.readouterr().err
-        assert told in error
-        assert error.count("\n") == 1
-
-
 def test_an_image_of_too_many_dots_is_made_smaller_or_refused(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,13 +110,3 @@ def test_without_the_library_an_image_says_what_to_install(
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     assert main(["show", str(path), "--png"]) == 2
     assert "'.[png]'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("kind", ["tree", "bayes"])
-@pytest.mark.usefixtures("folder")
-def test_rules_of_a_model_without_itemsets_are_refused_with_what_prints_it(
-    kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["rules", f"{kind}.json"]) == 2
-    told = f"cotally: {kind}.json holds no itemsets: `cotally show {kind}.json` prints what it holds\n"
-    assert capsys.readouterr() == ("", told)

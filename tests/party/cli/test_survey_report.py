@@ -240,31 +240,6 @@ def test_the_command_writes_the_page_and_replaces_none_unasked(
     assert (folder / "survey.csv").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["survey.csv", "survey.toml", "--costs", "x.json"], "--costs is for the report of a run"),
-        (["-", "survey.toml"], "name a file, not the standard input"),
-        (["survey.csv", "survey.toml", "--max-len", "2"], "need --min-support"),
-        (["survey.csv", "survey.toml", "--and", "other.csv", "other.toml", "--min-support", "1/10"], "are of one file"),
-        (["survey.csv", "survey.toml", "--ask", "smokes = yes"], "the design has no column 'smokes'"),
-        (["survey.csv", "survey.toml", "--shift", "0"], "the shift of theta to catch must be"),
-        (["survey.csv", "absent.toml"], "absent.toml"),
-        (["survey.toml", "--ask", "smoker = yes"], "are for answers: name their design"),
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_what_cannot_be_told_is_refused_in_one_line(
-    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    assert main(["report", *words, "-o", str(tmp_path / "r.html"), "-q"]) == 2
-    error = capsys.readouterr().err
-    assert told in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "r.html").exists()
-
-
 def test_mine_says_of_whom_the_truth_is_certain_where_personal_answers_are_known(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,7 +58,7 @@ def test_a_table_has_the_form_that_its_name_says_and_is_read_back(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t.xls", "t", "t.json", "t.gz", "t.parquet.gz", "t.csv.zip", "t.feather"])
 def test_a_name_that_asks_for_another_form_is_refused_by_those_that_work(tmp_path: Path, name: str) -> None:
-    problem = r"a table's file name ends in \.csv, \.tsv, \.txt, in \.gz after one of these, or in \.parquet$"
+    problem = r"a table's file name must end in \.csv, \.tsv, \.txt, in \.gz after one of these, or in \.parquet$"
     with pytest.raises(DataError, match=problem):
         check_table_name(tmp_path / name)
     with pytest.raises(DataError, match=problem):

@@ -122,7 +122,7 @@ def test_a_party_name_is_a_plain_word(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("host", ["", "a b", "-a", "a..b", "a" * 64, "127.0.0.1:80", ".".join(["a" * 50] * 6), "*.org"])
 def test_a_host_is_a_dns_name_or_an_ip_address(tmp_path: Path, host: str) -> None:
-    with pytest.raises(IdentityError, match="not a DNS name or an IP address"):
+    with pytest.raises(IdentityError, match="is no host: name it by its DNS name or an IP address"):
         create(tmp_path, "alice", "localhost", host)
 
 

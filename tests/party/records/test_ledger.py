@@ -236,7 +236,7 @@ def test_a_ledger_that_others_can_read_or_that_is_no_file_is_refused(folder: Pat
 
 
 def test_where_nothing_was_told_there_is_nothing_to_read(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="no run has told anything yet"):
+    with pytest.raises(LedgerError, match="no run has revealed anything yet"):
         read_ledger(tmp_path, SECRET)
 
 

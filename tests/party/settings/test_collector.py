@@ -40,42 +40,6 @@ def test_what_is_given_is_used(tmp_path: Path) -> None:
     assert settings.questions[0].personal == "Were you born in January to June?"
 
 
-WRONG = {
-    "": "title: is missing",
-    'title = "T"\ntitel = "T"': "titel: unknown key; did you mean 'title'",
-    'title = "T"\n[server]\nlisten = "0.0.0.0:80"': "listen: without TLS",
-    'title = "T"\n[server]\ncertificate = "c.pem"': "certificate: give certificate and key",
-    'title = "T"\n[server]\naddress = "http://survey.example/"': "address: must be where",
-    'title = "T"\n[server]\naddress = "https://x/?a=1"': "address: must be where",
-    'title = "T"\n[server]\naddress = "https://x/#a"': "address: must be where",
-    'title = "T"\n[server]\naddress = "https:///page"': "address: must be where",
-    'title = "T"\n[server]\naddress = "ftp://localhost/"': "address: must be where",
-    'title = "T"\n[server]\naddress = "https://x/a page"': "address: must be where",
-    'title = "T"\n[server]\nrequests = 0': "requests: must be an integer",
-    'title = "T"\n[close]\ndate = "2026-12-31"': "date: must be a time with its zone",
-    'title = "T"\n[close]\ndate = 2026-12-31T18:00:00': "date: must be a time with its zone",
-    'title = "T"\n[close]\nhalf_width = "1"': "half_width: must lie between",
-    'title = "T"\n[close]\nconfidence = "0"': "confidence: must lie between",
-    'title = "T"\n[questions.smoke]\ntext = "?"': "there is no column 'smoke'; did you mean 'smokes'",
-    'title = "T"\n[questions.smokes]\nanswers = ["a"]': "answers: must be 2 texts",
-    'title = "T"\n[questions.smokes]\nanswers = ["a", " "]': "answers: must be 2 texts",
-    'title = "T"\n[questions.smokes]\npersonal_answers = ["a", "b"]': "there is no personal question",
-    'title = "T"\n[questions.sex]\npersonal = "?"': "only the unrelated question",
-    'title = "T"\n[texts]\nsned = "x"': "sned: unknown text; did you mean 'send'",
-    'title = "T"\n[texts]\nrule_drawn = "no chance told"': "rule_drawn: must hold {truth}",
-    'title = "T"\n[texts]\nsend = "{"': "send: must hold nothing",
-    'title = "T"\n[texts]\nrule_drawn = "{truth!r}"': "rule_drawn: must hold {truth}",
-    'title = "T"\n[texts]\nrule_drawn = "{truth.numerator}"': "rule_drawn: must hold {truth}",
-}
-
-
-@pytest.mark.parametrize(("text", "problem"), WRONG.items(), ids=WRONG.values())
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, problem: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        read(tmp_path, text)
-    assert problem in str(caught.value)
-
-
 def test_personal_questions_are_asked_of_all_columns_of_a_group_or_of_none(tmp_path: Path) -> None:
     design = UNRELATED.replace('habits = ["smokes"]\nmoney = ["income"]', 'habits = ["smokes", "income"]')
     with pytest.raises(ConfigError, match="needs a personal question"):

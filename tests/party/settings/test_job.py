@@ -120,49 +120,18 @@ def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('method = "hybrid"', 'method = "plain"', "method: must be one of"),
-        ('method = "hybrid"', 'methods = "hybrid"', "methods: unknown key; did you mean 'method'?"),
-        ("seed = 7", 'prune = "1/5"', "prune: is a setting no more: max_depth and min_leaf keep a tree small"),
-        ('"9/20"', '"1/2"', "theta: must be above 0 and below 1, and not 1/2"),
         ('"9/20"', "0", "theta: must be above 0"),
         ('"9/20"', "1", "theta: must be above 0"),
         ('"9/20"', '"-1/3"', "theta: must be above 0"),
-        ('"9/20"', "0.45", 'theta: write the number as text, "0.45" or as a fraction'),
-        ('"9/20"', '"9/0"', "theta: must be an exact number"),
         ('"9/20"', '"1e-1"', "theta: must be an exact number"),
         ('"9/20"', "true", "theta: must be an exact number"),
         ('"9/20"', '["9/20"]', "theta: must be an exact number"),
-        ("omega = 2", "omega = 0", 'omega: must be an integer from 1 to 65535, or "all"'),
         ("omega = 2", "omega = -1", "omega: must be an integer from 1"),
-        ('counting = "paillier"', 'counting = "plain"', 'counting: must be one of "oblivious_transfer", "paillier"'),
-        (
-            'counting = "paillier"',
-            'engine = "dot_product"',
-            'engine: is a setting no more: counting = "oblivious_transfer", or "paillier"',
-        ),
-        (
-            'counting = "paillier"',
-            'cipher = "curve"',
-            'cipher: is a setting no more: counting = "oblivious_transfer", or "paillier"',
-        ),
-        ('class = "outcome"\n', "", "class: is missing"),
         ('class = "outcome"', f'class = "{"x" * 1025}"', "class: must be text of 1 to 1024 characters"),
         ('"9/20"', f'"1/{10**18}"', "theta: must be a fraction of at most 18 digits"),
         ("omega = 2", "omega = 65536", "omega: must be an integer from 1 to 65535"),
-        ("omega = 2", 'omega = "3"', "omega: must be an integer from 1 to 65535"),
-        ('class = "outcome"', 'class = ""', "class: must be text that is not empty"),
-        ("seed = 7", "seed = -1", "seed: must be an integer from 0"),
-        ('"1/4"', "1", "test: must be 0 or more and below 1"),
         ('"1/4"', '"-1/4"', "test: must be 0 or more"),
-        ("max_depth = 6", "max_depth = 0", 'max_depth: must be an integer from 1 to 65535, or "any"'),
-        ("max_depth = 6", 'max_depth = "all"', "max_depth: must be an integer from 1 to 65535"),
         ("max_depth = 6", "max_depth = true", "max_depth: must be an integer from 1 to 65535"),
-        (
-            'impurity = "gini"',
-            'impurity = "entropy"',
-            'impurity: must be one of "information_gain", "gain_ratio", "gini"',
-        ),
-        ("min_leaf = 8", "min_leaf = 0", "min_leaf: must be an integer from 1 to 2147483647"),
         ("min_leaf = 8", 'min_leaf = "any"', "min_leaf: must be an integer"),
         ("4096", "2047", "key_bits: must be an integer from 2048 to 16384"),
     ],
@@ -171,26 +140,3 @@ def test_a_bad_term_is_named_with_file_key_and_legal_range(tmp_path: Path, old: 
     with pytest.raises(ConfigError) as caught:
         job(tmp_path, swap(JOB, old, new))
     assert f"{tmp_path / 'job.toml'}: {problem}" in str(caught.value)
-
-
-@pytest.mark.parametrize(("wrong", "end"), [("plain", ""), ("hybird", "; did you mean 'hybrid'?")])
-def test_choices_are_listed_once_whatever_stood_in_their_place(tmp_path: Path, wrong: str, end: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        job(tmp_path, swap(JOB, 'method = "hybrid"', f'method = "{wrong}"'))
-    assert str(caught.value).endswith(f'method: must be one of "hybrid", "smc", "randomized"{end}')
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("", "min_support: is missing"),
-        ('min_support = "a lot"', "min_support: must be an exact number"),
-        ('min_support = "0"', "min_support: must be above 0 and at most 1"),
-        ('min_support = "1/5"\nmax_len = 33', "max_len: must be an integer from 1 to 32"),
-        ('min_support = "1/5"\nabsent = [""]', "absent: must be different texts"),
-    ],
-)
-def test_a_bad_term_of_rules_is_named_with_file_and_key(tmp_path: Path, line: str, problem: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        job(tmp_path, f'learner = "rules"\nmethod = "smc"\n{line}\n')
-    assert str(caught.value).startswith(f"{tmp_path / 'job.toml'}: {problem}")

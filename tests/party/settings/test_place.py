@@ -69,21 +69,3 @@ def test_no_secret_file_is_forgotten() -> None:
     assert len(secret) >= 7
     for name in secret:
         assert any(Path(name).match(pattern) for pattern in PRIVATE_FILES), name
-
-
-@pytest.mark.parametrize(
-    ("arguments", "kind"),
-    [
-        (["train", JOB, "party.toml"], "a job"),
-        (["trust", "cert.pem", "party.toml"], "a certificate"),
-        (["report", "model.json", "-o", "r.html"], "a model"),
-    ],
-)
-def test_a_file_of_another_kind_in_the_place_of_a_party_is_named(pair: Pair, arguments: list[str], kind: str) -> None:
-    job = pair.write_job(test="0")
-    (pair.alice / JOB).write_bytes(job.read_bytes())
-    (pair.alice / "model.json").write_text("{}")
-    given = [str(pair.alice / each) if "." in each and each != "r.html" else each for each in arguments]
-    refused = cotally_here(*given)
-    assert (refused.code, refused.out) == (2, "")
-    assert f"is {kind}, not a party: name the party first" in refused.err

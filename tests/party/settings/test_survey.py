@@ -66,31 +66,6 @@ def test_the_personal_answers_of_a_group_can_be_declared_jointly(tmp_path: Path)
     assert str(list(map(str, joint))) in str(mixed.declaration()["personal"])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        (
-            '0.1, "0", ',
-            '0.1, "1/10", ',
-            r"\[groups.life\] joint: the chances must be 0 or more and add up to 1, not to 11",
-        ),
-        ('0.1, "0", ', "0.1, ", r"\[groups.life\] joint: must be 9 chances, not 8: one for each combination"),
-        ('"1/3", 0.1', '"x", 0.1', r"\[groups.life\] joint: must be an exact number"),
-        ('joint = ["1/3", 0.1, "0", "0", "1/3", "0", "0", "0", "7/30"]', 'joint = "uniform"', "joint: must be a list"),
-        ("joint", 'kind = "forced", joint', r'joint: only questions of the kind "unrelated" have personal answers'),
-        ("[personal.smoker]", '[personal.age]\n"<= 40" = "1"\n[personal.smoker]', r"\[personal\] age: joint gives the"),
-        (
-            'habits = ["smoker"]',
-            'habits = { columns = ["smoker"], joint = ["1/2", "1/2"] }',
-            r'personal: only .* "unrelated" have personal answers, and joint gives the chances of all',
-        ),
-    ],
-)
-def test_joint_chances_that_cannot_be_are_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        design(tmp_path, swap(JOINT, old, new))
-
-
 APART = swap(RELATED, 'life = ["age", "drinks"]', 'life = ["age"]\ntable = ["drinks"]')
 
 
@@ -99,23 +74,6 @@ def test_odds_that_all_answers_keep_change_nothing(tmp_path: Path, odds: str) ->
     assert (
         design(tmp_path, swap(APART, 'id = "id"', f'id = "id"\nodds = {odds}')).design == design(tmp_path, APART).design
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "odds", "problem"),
-    [
-        (APART, "4", "design.toml: odds: answers to 'age' have odds of 8 to 1, more than 4 to 1: change its chance"),
-        (RELATED, "8", "odds: 'age', 'drinks' share a coin and give each other away: give each a group, or leave odds"),
-        (APART, "1", 'odds: must be a number above 1, as in 2 for "2 to 1"'),
-        (APART, "4.5", 'odds: write the number as text, "4.5" or as a fraction such as "9/20"'),
-        (APART, '"any"', "odds: must be an exact number"),
-    ],
-)
-def test_stronger_odds_and_questions_that_share_a_coin_are_refused_where_odds_are_set(
-    tmp_path: Path, text: str, odds: str, problem: str
-) -> None:
-    with pytest.raises(ConfigError, match=re.escape(problem)):
-        design(tmp_path, swap(text, 'id = "id"', f'id = "id"\nodds = {odds}'))
 
 
 @pytest.mark.parametrize("theta", ['"4/5"', '"0.8"', "0.8", '"8/10"'])
@@ -179,16 +137,6 @@ def test_what_could_not_be_read_again_once_it_is_disguised_is_refused(tmp_path: 
             design(tmp_path, swap(RELATED, old, new))
 
 
-def test_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="columns: the name of column 2 is empty"):
-        design(tmp_path, swap(RELATED, "[columns.sex]", '[columns.""]'))
-
-
-def test_a_survey_of_no_column_is_refused_by_the_name_of_its_section(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"design\.toml: columns: names no column$"):
-        design(tmp_path, 'kind = "related"\ntheta = "4/5"\n[columns]\n')
-
-
 @pytest.mark.parametrize("text", [1024 * "a", r"a\r\nb", r"a\uFEFF", r"a\nb", "é", r"\\\""])
 def test_what_is_unusual_and_can_be_read_again_is_no_fault(tmp_path: Path, text: str) -> None:
     found = design(tmp_path, swap(swap(RELATED, '"f"', f'"{text}"'), 'id = "id"', f'id = "{text}"'))
@@ -205,95 +153,6 @@ def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> Non
     plain = design(tmp_path, RELATED)
     (tmp_path / "design.toml").write_bytes(b"\xef\xbb\xbf" + RELATED.replace("\n", "\r\n").encode())
     assert read_design(tmp_path / "design.toml") == plain
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        (
-            'kind = "related"',
-            'kind = "relatd"',
-            r'kind: must be one of "related", "unrelated", .*; did you mean .related.',
-        ),
-        ('theta = "4/5"\n', "", "theta: is missing"),
-        ('"4/5"', '"1/2"', "theta = 1/2 makes a group of 2 offsets carry nothing"),
-        ('"4/5"', '"1/3"', "theta = 1/3 makes a group of 3 offsets carry nothing"),
-        ('"4/5"', '"1"', "a chance of 0 or 1 disguises nothing"),
-        ('"4/5"', '"0"', "a chance of 0 or 1 disguises nothing"),
-        ('"4/5"', '"-1/5"', "theta must be between 0 and 1"),
-        ('"4/5"', '"7/5"', "theta must be between 0 and 1"),
-        ('"4/5"', '"1/0"', "must be an exact number"),
-        ('"4/5"', '"nan"', "must be an exact number"),
-        ('"4/5"', '"1/3000000000"', "denominator"),
-        ('"4/5"', "true", "must be an exact number"),
-        ("theta =", "thata =", "unknown key; did you mean 'theta'"),
-        ('class = "smoker"', 'class = "smokes"', "class: there is no column 'smokes'; did you mean 'smoker'"),
-        ('id = "id"', 'id = "age"', "id: this column is asked and disguised"),
-        ('id = "id"', 'keep_id = "no"', "keep_id: must be true or false"),
-        ('plain = ["sex"]', "", r"column 'sex' is in no group: put it into one, or name it in plain"),
-        ('plain = ["sex"]', 'plain = ["sex", "age"]', "plain: column 'age' stands in group 'life' too"),
-        ('plain = ["sex"]', 'plain = ["sex", "aeg"]', "plain: there is no column 'aeg'; did you mean 'age'"),
-        ('["smoker"]', '["smoker", "age"]', r"\[groups\] life: column 'age' stands in group 'habits' too"),
-        ('["smoker"]', '["smoker", "smoker"]', "lists a text twice"),
-        ('["smoker"]', '["smoker", "zodiac"]', r"\[groups\] habits: there is no column 'zodiac'"),
-        ('["smoker"]', "[]", r"\[groups\] habits: names no column"),
-        ('habits = ["smoker"]\nlife = ["age", "drinks"]\n', "", "groups: column 'age' is in no group"),
-        ('values = ["f", "m"]', "", "give either its values or the edges of its bins"),
-        ('values = ["f", "m"]', 'values = ["f", "m"]\nbins = [1]', "give either its values or the edges of its bins"),
-        ('values = ["f", "m"]', 'bins = "median-of-range"', "depends on the data, which a collector does not have"),
-        ('values = ["f", "m"]', 'bins = "quantiles:4"', "depends on the data, which a collector does not have"),
-        ('values = ["f", "m"]', 'values = ["f", "m"]\nmax_values = 3', "depends on the data"),
-        (
-            'values = ["f", "m"]',
-            'values = ["f", "m"]\nmissing = "majority"',
-            "must be .left out., .refuse., .val",
-        ),
-        ('values = ["f", "m"]', 'values = ["f", ""]', "no value can be empty"),
-        ('values = ["f", "m"]', "values = []", "has 0 values; 1 to 255 are possible: list the values$"),
-        ('values = ["f", "m"]', "values = [1, 2]", "must be a list of texts"),
-        ('values = ["f", "m"]', "bins = [2, 1]", "edges of bins must rise"),
-        ('values = ["f", "m"]', "bins = []", "1 to 255 edges"),
-        ('values = ["f", "m"]', 'bins = ["low"]', "the edges must be numbers"),
-        ('values = ["f", "m"]', "bins = 4", "depends on the data"),
-        ('values = ["f", "m"]', "bins = { a = 1 }", "must be a list of edges"),
-        (
-            "[groups]",
-            '[personal]\nsmoker = "x"\n[groups]',
-            'personal: only questions of the kind "unrelated" have personal answers',
-        ),
-        ("[groups]", '[control]\nsmokes = "no"\n[groups]', r"\[control\] smokes: there is no column 'smokes'; did you"),
-        ("[groups]", '[control]\nsex = "m"\n[groups]', r"\[control\] sex: is sent as it is"),
-    ],
-)
-def test_a_design_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    with pytest.raises(ConfigError, match=rf"design\.toml: .*{problem}"):
-        design(tmp_path, swap(RELATED, old, new))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ('theta = "1/2"', 'theta = "0"', "a chance of 0 or 1 disguises nothing"),
-        ('theta = "1/2"', 'theta = "1"', "disguises nothing"),
-        ('no = "3/4"', 'no = "2/4"', r"\[personal\] smoker: the chances must be 0 or more and add up to 1, not to 3/4"),
-        ('yes = "1/4"\nno = "3/4"', 'yes = "-1/4"\nno = "5/4"', r"\[personal\] smoker: the chances must be 0"),
-        ('no = "3/4"', "", r"\[personal.smoker\] no: is missing"),
-        ('no = "3/4"', 'no = "3/4"\nnever = "0"', r"\[personal.smoker\] never: unknown key"),
-        ('[personal.smoker]\nyes = "1/4"\nno = "3/4"\n', "", r"\[personal\] smoker: is missing"),
-        ("[personal.smoker]", '[personal.sex]\nf = "1"\n[personal.smoker]', "no disguised column has this name"),
-        ('yes = "1/4"\nno = "3/4"', 'yes = "1/3000000000"\nno = "2999999999/3000000000"', r"smoker: .* denominators"),
-    ],
-)
-def test_personal_answers_that_cannot_be_are_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        design(tmp_path, swap(UNRELATED, old, new))
-
-
-def test_an_unrelated_question_without_personal_answers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='personal: is missing: give the chances of each column, or personal = "unif'):
-        design(tmp_path, UNRELATED[: UNRELATED.index("[personal")])
-    with pytest.raises(ConfigError, match='personal: must be one of "uniform"'):
-        design(tmp_path, swap(UNRELATED[: UNRELATED.index("[personal")], "plain =", 'personal = "x"\nplain ='))
 
 
 def test_a_group_that_needs_too_many_offsets_is_refused_with_advice(tmp_path: Path) -> None:

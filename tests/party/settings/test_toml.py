@@ -1,6 +1,5 @@
 """What is told of a file that is not the one of settings that is wanted here."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,34 +37,6 @@ def test_blanks_that_end_a_line_stand_in_texts_for_people_and_names_of_columns_a
     assert (top.names[0], top.text("text", controls=BLANKS)) == ("a\nb", "a\nb")
     with pytest.raises(ConfigError, match="text: holds a control character"):
         top.text("text")
-
-
-def test_a_folder_in_the_place_of_a_file_is_told_with_the_files_in_it(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=re.escape(f"{tmp_path} is a folder: name the file in it (there is none")):
-        read_toml(tmp_path, None)
-    inside = [tmp_path / "a.toml", tmp_path / "b.toml"]
-    for path in inside:
-        path.touch()
-    with pytest.raises(ConfigError, match=re.escape(f"is a folder: name the file in it ({inside[0]}, {inside[1]})")):
-        read_toml(tmp_path, None)
-
-
-@pytest.mark.parametrize(
-    ("text", "keys", "found", "wanted"),
-    [
-        ('method = "smc"', ("kind", "theta"), JOB, DESIGN),
-        ("[node]", ("method", "class"), PARTY, JOB),
-        ('title = "Habits"', ("node", "data"), SURVEY, PARTY),
-        ('kind = "related"', ("title", "text"), DESIGN, SURVEY),
-    ],
-)
-def test_a_file_of_another_kind_is_told_with_what_is_wanted(
-    tmp_path: Path, text: str, keys: tuple[str, ...], found: str, wanted: str
-) -> None:
-    path = tmp_path / "some.toml"
-    path.write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(f"{path} is {found}; what is wanted here is {wanted}")):
-        read_toml(path, keys)
 
 
 def test_a_file_of_no_other_kind_may_lack_the_key_that_tells_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from tests.party.survey.commands import refused, told
+from tests.party.survey.commands import told
 from tests.party.survey.files import RELATED, swap, write_design, write_rows
 
 DESIGN = swap(RELATED, 'missing = "refuse"\n', "")
@@ -63,17 +63,6 @@ def test_a_likelihood_is_of_those_who_answered_what_it_is_about(capsys: pytest.C
 def test_a_model_says_how_many_gave_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     for learner in ("tree", "bayes"):
         assert "smoker: 34 of 100 gave an answer" in told(capsys, "mine", learner, "d.csv", "design.toml")
-
-
-def test_too_few_answers_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_design(tmp_path, DESIGN)
-    write_rows(tmp_path, ["p1,30,f,never,yes", "p2,30,f,never,", "p3,30,f,never,"])
-    told(capsys, "disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
-    problem = refused(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
-    assert "smoker = yes: 1 of 3 gave an answer, too few to estimate from" in problem
 
 
 @pytest.mark.usefixtures("gaps")

@@ -3,77 +3,17 @@
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from party import survey
-from party.cli import main as cli
 from party.data import read_frame
 from party.show.mining import example_lines
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
 
 DISGUISE = ("disguise", "data.csv", "design.toml", "-o", "again.csv", "--secret", "coins")
-USES: list[tuple[str, ...]] = [
-    DISGUISE,
-    ("estimate", "d.csv", "design.toml", "smoker = yes"),
-    ("mine", "tree", "d.csv", "design.toml"),
-    ("mine", "bayes", "d.csv", "design.toml"),
-    ("privacy", "design.toml"),
-    ("privacy", "design.toml", "--prior", "d.csv"),
-    ("audit", "design.toml"),
-]
-BAD_DESIGNS = [
-    (RELATED, '"4/5"', '"1/2"', "carry nothing"),
-    (RELATED, '"4/5"', '"1/3"', "carry nothing"),
-    (UNRELATED, '"1/2"', '"0"', "a chance of 0 or 1 disguises nothing"),
-    (RELATED, '["smoker"]', '["smoker", "age"]', "column 'age' stands in group 'habits' too"),
-    (RELATED, '["smoker"]', '["smoker", "x"]', "there is no column 'x'"),
-    (RELATED, 'plain = ["sex"]', "", "column 'sex' is in no group"),
-]
-
-
-@pytest.mark.parametrize("arguments", USES)
-@pytest.mark.parametrize(("text", "old", "new", "problem"), BAD_DESIGNS)
-def test_every_command_refuses_a_design_that_cannot_be(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str, old: str, new: str,
-    problem: str,
-) -> None:  # fmt: skip
-    write_design(folder, swap(text, old, new))
-    before = snapshot(folder)
-    assert problem in refused(capsys, *arguments)
-    assert snapshot(folder) == before
-
-
-BAD_TABLES: list[tuple[Callable[[str], str], str]] = [
-    (lambda text: text.splitlines()[0] + "\n", "the file has a header and no records"),
-    (lambda text: text.replace("smoker", "smokes"), "column 'smoker': the file has no such column"),
-    (lambda text: text.replace("never", "NEVER"), "column 'drinks': the cell is none of the declared values"),
-    (lambda text: text.replace("never", ""), "column 'drinks': the cell is missing, and the design refuses that"),
-    (lambda text: text.replace("never", "?"), "column 'drinks': the cell is missing"),
-    (lambda text: text + "a\n", "the row has 1 fields"),
-    (lambda _: "", "the file is empty"),
-]
-
-
-@pytest.mark.parametrize("arguments", [use for use in USES if "d.csv" in use or use == DISGUISE])
-@pytest.mark.parametrize(("change", "problem"), BAD_TABLES)
-def test_every_command_refuses_a_table_that_does_not_fit(
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    change: Callable[[str], str],
-    problem: str,
-) -> None:
-    for name in ("data.csv", "d.csv"):
-        (folder / name).write_text(change((folder / name).read_text()))
-    before = snapshot(folder)
-    line = refused(capsys, *arguments)
-    assert problem in line
-    assert "NEVER" not in line
-    assert snapshot(folder) == before
 
 
 def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,76 +28,7 @@ def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.C
     assert list(read_frame(folder / "again.parquet").cells[3]) == list(read_frame(folder / "d.csv").cells[3])
 
 
-def test_a_second_copy_is_refused_and_nothing_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_design(folder, swap(RELATED, "4/5", "7/10"))
-    before = snapshot(folder)
-    line = refused(capsys, *DISGUISE)
-    assert "data set 'data' has been released with theta 4/5 before (coins), not with 7/10; a second copy" in line
-    write_design(folder)
-    write_rows(folder, rows(RECORDS + 1))
-    assert "with other records before (coins); the data have changed since" in refused(capsys, *DISGUISE)
-    write_rows(folder, rows(RECORDS))
-    assert snapshot(folder) == before | {folder / "design.toml": RELATED.encode()}
-
-
-def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "coins").unlink()
-    before = snapshot(folder)
-    line = refused(capsys, *DISGUISE[:3], "-o", "d.csv", "--secret", "coins")
-    assert "d.csv is there and coins is not: a second copy with new coins" in line
-    assert snapshot(folder) == before
-
-
-@pytest.mark.parametrize(
-    ("output", "secret", "problem"),
-    [
-        ("data.csv", "coins", "data.csv is read by this command"),
-        ("./design.toml", "coins", "design.toml is read by this command"),
-        ("coins", "coins", "coins is read by this command"),
-        ("out.csv", "data.csv", "data.csv is another file of this command"),
-        ("out.csv", "design.toml", "design.toml is another file of this command"),
-        ("notes.csv", "coins", "notes.csv is there already: name another by -o, or replace it (--overwrite)"),
-        ("out.xlsx", "coins", "ends in .csv, .tsv, .txt, in .gz"),
-        ("absent/out.csv", "coins", "absent does not exist"),
-        ("out.csv", "absent/coins", "absent/coins cannot be written"),
-    ],
-)
-def test_disguise_never_writes_over_what_it_reads(
-    folder: Path, capsys: pytest.CaptureFixture[str], output: str, secret: str, problem: str
-) -> None:
-    (folder / "notes.csv").write_text("name,note\nx,y\n")
-    before = snapshot(folder)
-    assert problem in refused(capsys, "disguise", "data.csv", "design.toml", "-o", output, "--secret", secret)
-    assert snapshot(folder) == before
-
-
 MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", "data.csv")
-
-
-@pytest.mark.parametrize(
-    ("command", "output", "problem"),
-    [
-        (MINE, "d.csv", "is read by this command"),
-        (MINE, "./design.toml", "is read by this command"),
-        (MINE, "m.json", "is there already"),
-        (PREDICT, "m.json", "is read by this command"),
-        (PREDICT, "data.csv", "is read by this command"),
-        (PREDICT, "d.csv", "is there already"),
-        (PREDICT, "coins", "is there already"),
-        (PREDICT, "p.csv", "--overwrite"),
-    ],
-)
-def test_no_command_writes_over_what_it_reads_or_what_is_not_its_own(
-    folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], output: str, problem: str
-) -> None:
-    told(capsys, *MINE, "-o", "m.json")
-    assert cli.main([*PREDICT, "-o", "p.csv"]) == cli.main([*PREDICT, "-o", "p.csv", "--overwrite"]) == 0
-    capsys.readouterr()
-    before = snapshot(folder)
-    assert problem in refused(capsys, *command, "-o", output)
-    assert snapshot(folder) == before
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "circle"])
@@ -212,14 +83,6 @@ def test_a_file_name_that_is_no_text_is_refused_before_a_secret_is_made(
     told(capsys, *again, "--overwrite")
 
 
-@pytest.mark.parametrize("name", ["", "a\udcff", "a\0", "x" * 1025])
-def test_predict_refuses_the_name_of_a_column_that_could_not_be_read_again(
-    folder: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    told(capsys, "mine", "tree", "d.csv", "design.toml", "-o", "m.json")
-    assert "--column: the name " in refused(capsys, "predict", "m.json", "data.csv", "--column", name)
-
-
 def test_a_likelihood_of_more_columns_than_can_be_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"c{n}" for n in range(64)]
     columns = "".join(f'[columns.{name}]\nvalues = ["a"]\n' for name in names)
@@ -255,5 +118,5 @@ def test_the_unrelated_question_goes_all_the_way(folder: Path, capsys: pytest.Ca
     assert "Epsilon of a whole record" in told(capsys, "privacy", "design.toml", "--prior", "u.csv")
     write_rows(folder, rows(RECORDS - 1), "personal.csv")
     arguments = ("disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "new", "--personal", "personal.csv")
-    assert "the ids are not those of the true records: 299 here, 300 there" in refused(capsys, *arguments)
+    assert "299 ids here, 300 among the true records" in refused(capsys, *arguments)
     assert not (folder / "new").exists()

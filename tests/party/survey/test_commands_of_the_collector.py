@@ -34,29 +34,6 @@ def test_estimate_prints_words_or_json(folder: Path, capsys: pytest.CaptureFixtu
     assert second["likelihood"]["converged"] is True
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("smoker = maybe",), "column 'smoker' has no value 'maybe'"),
-        (("smoker",), "is no expression"),
-        (("smoker = yes", "--confidence", "1"), "a confidence must lie between 0 and 1"),
-    ],
-)
-def test_estimate_refuses_what_cannot_be_asked(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    assert problem in refused(capsys, "estimate", "d.csv", "design.toml", *arguments)
-
-
-def test_one_respondent_has_no_interval_and_tells_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    header, first, *_ = (folder / "d.csv").read_text().splitlines()
-    (folder / "d.csv").write_text(f"{header}\n{first}\n")
-    assert "fewer than 2 records" in refused(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
-    for learner in ("tree", "bayes"):
-        assert "from so few answers: with 1 to learn" in refused(capsys, "mine", learner, "d.csv", "design.toml")
-    assert "too few" in refused(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/2")
-
-
 @pytest.mark.parametrize("learner", ["tree", "bayes"])
 def test_one_class_is_all_that_can_be_learned_of_one_class(
     folder: Path, capsys: pytest.CaptureFixture[str], learner: str
@@ -113,61 +90,6 @@ def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
     assert "b.json is naive Bayes, which has no levels" in refused(capsys, "show", "b.json", "--levels", "1")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("tree", "--test", "1"), "--test must be 0 or more and below 1"),
-        (("tree", "--test", "x"), "--test must be an exact number"),
-        (
-            ("tree", "--test", "1/1000"),
-            "d.csv: 300 records are too few to hold out 1/1000 for testing: bring more, or hold out less",
-        ),
-        (("tree", "--seed", "-1"), "--seed must be 0 to"),
-        (("tree", "--levels", "-1"), "--levels must be 0 or more"),
-        (("tree", "--smoothing", "1"), "--smoothing is for naive Bayes"),
-        (("tree", "--max-depth", "0"), "--max-depth must be an integer from 1 to 65535"),
-        (("tree", "--min-leaf", "0"), "--min-leaf must be an integer from 1 to"),
-        *(
-            (("bayes", *option), "--prune, --levels, --max-depth, --min-leaf and --impurity are for trees")
-            for option in (("--prune",), ("--levels", "1"), ("--min-leaf", "1"), ("--impurity", "gini"))
-        ),
-        (("bayes", "--smoothing", "-1"), "smoothing must be 0 or more"),
-        (("bayes", "--smoothing", "nan"), "smoothing must be 0 or more"),
-        (("tree", "-o", "absent/m.json"), "absent does not exist"),
-    ],
-)
-def test_mine_refuses_what_cannot_be_done(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    learner, *options = arguments
-    before = snapshot(folder)
-    assert problem in refused(capsys, "mine", learner, "d.csv", "design.toml", *options)
-    assert snapshot(folder) == before
-
-
-def test_mine_names_the_file_of_several_that_is_too_small(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = (folder / "d.csv").read_text().splitlines()
-    (folder / "tiny.csv").write_text("\n".join(lines[:3]) + "\n")
-    line = refused(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/5", "--and", "tiny.csv", "design.toml")
-    assert "tiny.csv: 2 records are too few to hold out 1/5 for testing: bring more, or hold out less" in line
-
-
-def test_mine_refuses_a_theta_that_so_many_answers_cannot_tell_from_noise(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_design(folder, swap(RELATED, "4/5", "501/1000"))
-    for learner in ("tree", "bayes"):
-        line = refused(capsys, "mine", learner, "d.csv", "design.toml")
-        assert "theta = 501/1000 hides column 'smoker' from so few answers: with 300 to learn from" in line
-
-
-def test_mine_needs_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_design(folder, swap(RELATED, 'class = "smoker"\n', ""))
-    line = refused(capsys, "mine", "tree", "d.csv", "design.toml")
-    assert 'names no class, so there is nothing to predict: write class = "drinks", or another column' in line
-    assert "smoker = yes" in told(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
-
-
 def test_privacy_prints_words_or_json_and_takes_priors_from_answers(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,22 +136,6 @@ def test_audit_passes_the_shipped_sampler_and_fails_another(
     assert not err
     assert out.startswith("NOT as declared: ")
     assert "\nage (group life): '<= 40' sent where '<= 40' is true: " in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("--shift", "0"), "an exact fraction above 0"),
-        (("--shift", "x"), "--shift must be an exact number"),
-        (("--alarm", "0"), "must lie strictly between 0 and 1"),
-        (("--power", "1"), "must lie strictly between 0 and 1"),
-        (("--shift", "1/100000"), "raise the shift"),
-    ],
-)
-def test_audit_refuses_goals_that_cannot_be_met(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    assert problem in refused(capsys, "audit", "design.toml", *arguments)
 
 
 def test_the_example_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

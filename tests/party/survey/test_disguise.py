@@ -111,42 +111,6 @@ def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
         disguise(tmp_path, dataset="visits-2027")
 
 
-CHANGES: list[tuple[str, str, str, Callable[[list[str]], list[str]]]] = [
-    ("theta", '"4/5"', '"7/10"', list),
-    ("groups", 'habits = ["smoker"]\nlife = ["age", "drinks"]', 'all = ["smoker", "age", "drinks"]', list),
-    ("groups", 'plain = ["sex"]', 'plain = ["sex", "smoker"]', list),
-    ("columns", '["f", "m"]', '["m", "f"]', list),
-    ("columns", '[40, "60"]', "[40, 61]", list),
-    ("columns", 'class = "smoker"\n', 'class = "age"\n', list),
-    ("records", "", "", lambda lines: [swap(lines[0], ",f,", ",m,"), *lines[1:]]),
-    ("records", "", "", lambda lines: lines[:-1]),
-    ("records", "", "", lambda lines: [*lines, "new,30,f,never,no"]),
-    ("records", "", "", lambda lines: [swap(lines[0], "p0", "q0"), *lines[1:]]),
-]
-
-
-@pytest.mark.parametrize(("field", "old", "new", "change"), CHANGES)
-def test_a_second_copy_in_another_disguise_or_of_other_data_is_refused(
-    tmp_path: Path, field: str, old: str, new: str, change: Callable[[list[str]], list[str]]
-) -> None:
-    disguise(tmp_path)
-    secret = (tmp_path / "coins").read_bytes()
-    text = swap(RELATED, old, new)
-    text = swap(text, 'habits = ["smoker"]\n', "") if "plain" in new else text
-    was = "theta 4/5" if field == "theta" else f"other {field}"
-    with pytest.raises(ConfigError, match=rf"data set 'data' has been released with {was} before"):
-        disguise(tmp_path, text, change(rows(RECORDS)))
-    assert (tmp_path / "coins").read_bytes() == secret
-
-
-def test_another_kind_or_other_personal_chances_are_refused(tmp_path: Path) -> None:
-    disguise(tmp_path, UNRELATED)
-    with pytest.raises(ConfigError, match="with other kind before"):
-        disguise(tmp_path, RELATED)
-    with pytest.raises(ConfigError, match="with other personal before"):
-        disguise(tmp_path, swap(UNRELATED, 'yes = "1/4"\nno = "3/4"', 'yes = "1/2"\nno = "1/2"'))
-
-
 def test_joint_personal_chances_are_refused_after_independent_ones_of_the_same_columns(tmp_path: Path) -> None:
     """Coins would be the same and personal answers others: where the two copies differ, both are personal."""
     disguise(tmp_path, UNRELATED)
@@ -175,36 +139,6 @@ def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp
         disguise(tmp_path, UNRELATED, personal=changed)
 
 
-def test_personal_answers_that_do_not_fit_are_refused_before_a_secret_is_made(tmp_path: Path) -> None:
-    personal = write_rows(tmp_path, rows(RECORDS)[1:], "personal.csv")
-    with pytest.raises(DataError, match=r"the ids are not those of the true records: 59 here, 60 there"):
-        disguise(tmp_path, UNRELATED, personal=personal)
-    with pytest.raises(ConfigError, match="these questions have no personal answers"):
-        disguise(tmp_path, RELATED, personal=personal)
-    assert not (tmp_path / "coins").exists()
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("p7,30,f,,no", r"line 4, column 'drinks': the cell is missing, and the design refuses that"),
-        ("p7,30,f,?,no", r"line 4, column 'drinks': the cell is missing"),
-        ("p7,old,f,never,no", r"line 4, column 'age': the cell is neither a plain number nor a declared bin"),
-        ("p7,30,x,never,no", r"line 4, column 'sex': the cell is none of the declared values"),
-        ("p1,30,f,never,no", r"line 4, column 'id': this id occurs on an earlier line too: keep one row per person"),
-        (",30,f,never,no", r"line 4, column 'id': this id is empty"),
-        ("p7,30,f,never", r"line 4, column 'smoker': the row has 4 fields"),
-    ],
-)
-def test_a_row_that_does_not_fit_is_named_by_its_place_and_not_by_its_content(
-    tmp_path: Path, line: str, problem: str
-) -> None:
-    with pytest.raises(DataError, match=problem) as error:
-        disguise(tmp_path, lines=[*rows(2), line])
-    assert "old" not in str(error.value)
-    assert not (tmp_path / "coins").exists()
-
-
 def test_a_missing_cell_is_the_declared_value(tmp_path: Path) -> None:
     text = swap(RELATED, '[40, "60"]', '[40, 60]\nmissing = "value"')
     questionnaire = read_design(write_design(tmp_path, text))
@@ -228,11 +162,6 @@ def test_ids_are_kept_where_the_design_says_so(tmp_path: Path) -> None:
     assert disguise(tmp_path).cells == table.cells[1:]
 
 
-def test_a_design_without_an_id_disguises_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"design.toml: id: is missing"):
-        disguise(tmp_path, swap(RELATED, 'id = "id"\n', ""))
-
-
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"])
 def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "coins").write_bytes(content)
@@ -240,13 +169,6 @@ def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, 
     with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
         disguise(tmp_path)
     assert (tmp_path / "coins").read_bytes() == content
-
-
-@pytest.mark.parametrize("name", ["", "a\0b", "data\ud800"])
-def test_a_name_that_coins_cannot_be_made_from_is_refused_before_a_secret_is_made(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match=r"the name of the data set .*: give it another name"):
-        disguise(tmp_path, dataset=name)
-    assert not (tmp_path / "coins").exists()
 
 
 @pytest.mark.parametrize("key", ["format", "dataset", "key", "released", "check"])

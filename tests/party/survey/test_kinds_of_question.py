@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from party.errors import ConfigError
 from party.survey import read_design
 from protocols.randomized_response.design import Kind
-from tests.party.survey.commands import refused, told
-from tests.party.survey.files import swap, write_design, write_rows
+from tests.party.survey.commands import told
+from tests.party.survey.files import write_design, write_rows
 
 DESIGN = """\
 kind = "crosswise"
@@ -76,36 +75,6 @@ def test_groups_have_what_is_said_of_all_unless_they_say_otherwise(tmp_path: Pat
     assert [str(design.truth(k)) for k in range(4)] == ["1/6", "3/4", "2/3", "4/5"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ('prevalence = "1/6"\n', "", "prevalence: is missing"),
-        ('prevalence = "1/6"', 'prevalence = "1/2"', r"\[groups\] tax: a harmless statement that is true of half"),
-        ('prevalence = "1/6"', 'prevalence = "1"', "a chance of 0 or 1 disguises nothing"),
-        ('kind = "triangular", prev', 'kind = "triangular", theta = "1/2", prev', "theta: a triangular question has a"),
-        (
-            'evaded = { values = ["no", "yes"] }',
-            'evaded = { values = ["no", "yes", "so"] }',
-            "two values, in this order",
-        ),
-        ('kind = "related", theta', 'kind = "relates", theta', "did you mean 'related'"),
-        ('columns = ["smokes"], ', "", "columns: is missing"),
-        ("[personal.income]", "[forced.income]", "personal: is missing"),
-    ],
-)
-def test_a_group_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    write_design(tmp_path, swap(DESIGN, old, new))
-    with pytest.raises(ConfigError, match=problem):
-        read_design(tmp_path / "design.toml")
-
-
-def test_a_chance_that_no_group_needs_is_refused(tmp_path: Path) -> None:
-    chances = 'kind = "crosswise"\nprevalence = "1/6"\ntheta = "4/5"\n'
-    write_design(tmp_path, chances + '[columns]\nx = { values = ["no", "yes"] }\n[groups]\ng = ["x"]\n')
-    with pytest.raises(ConfigError, match="theta: no group has a question of a kind that needs it"):
-        read_design(tmp_path / "design.toml")
-
-
 def test_a_control_item_tells_who_answers_at_random_and_corrects_for_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,16 +111,3 @@ def test_shares_are_held_against_those_of_an_arm_that_was_asked_directly(
     assert told(capsys, "estimate", "direct.csv", "direct.toml", "evaded = yes").startswith(
         "101 records, asked directly"
     )
-
-
-def test_what_asks_directly_disguises_nothing_and_is_refused_where_answers_shall_be_disguised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_design(tmp_path, 'id = "id"\nplain = ["evaded"]\n[columns]\nevaded = { values = ["no", "yes"] }\n')
-    write_rows(tmp_path, ["a,no", "b,yes"], header="id,evaded")
-    for command in (("disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "k"), ("audit", "design.toml")):
-        assert "groups: is missing, so nothing would be disguised: add [groups]" in refused(capsys, *command)
-    Path("survey.toml").write_text('title = "x"\n')
-    assert "so nothing would be disguised" in refused(capsys, "survey", "page", "survey.toml", "-o", ".")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "design.toml", "survey.toml"]

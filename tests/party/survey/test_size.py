@@ -68,23 +68,3 @@ def test_without_a_class_the_share_of_any_answer_is_planned_for(
     assert cli.main(["size", design, "--half-width", "0.02", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["enough"]
     assert (told["for"], told["respondents"]) == ("any answer", needed)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("--half-width", "x"), "--half-width must be an exact number"),
-        (("--half-width", "0"), "half-width must lie between 0 and 1"),
-        (("--half-width", "1/50", "--confidence", "1"), "confidence must lie between 0 and 1"),
-        (("--half-width", "1/50", "--depth", "-1"), "depth of a tree must be 0 or more"),
-        (("--expression", "smoker = yes", "--half-width", "1/50", "--share", "2"), "a share must be between 0 and 1"),
-        (("--half-width", "1/50", "--expression", "smoker = maybe"), "has no value 'maybe'"),
-    ],
-)
-def test_what_cannot_be_planned_is_refused(
-    design: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
-) -> None:
-    assert cli.main(["size", design, *arguments]) == 2
-    told = capsys.readouterr()
-    assert problem in told.err
-    assert not told.out

@@ -24,7 +24,7 @@ def test_there_may_be_none() -> None:
 @pytest.mark.parametrize(
     ("baskets", "problem"),
     [
-        ([[0], [1, 2, 1]], "transaction 1 holds an item twice"),
+        ([[0], [1, 2, 1]], "transaction 1 must hold each item once"),
         ([[0], [], [4]], "transaction 2 holds an item outside the universe of 4"),
         ([[0], [-1]], "transaction 1 holds an item outside"),
         ([[2**40]], "transaction 0 holds an item outside"),
@@ -38,8 +38,8 @@ def test_an_item_twice_or_outside_the_universe_is_refused(baskets: list[list[int
 @pytest.mark.parametrize(
     ("starts", "items", "problem"),
     [
-        ([0, 2], [1, 0], "transaction 0 holds an item twice, or its items do not rise"),
-        ([0, 1, 1, 3], [3, 2, 2], "transaction 2 holds an item twice"),
+        ([0, 2], [1, 0], "transaction 0 must hold each item once, and its items must rise"),
+        ([0, 1, 1, 3], [3, 2, 2], "transaction 2 must hold each item once"),
         ([0, 3], [0, 1], "starts"),
         ([1, 2], [0, 1], "starts"),
         ([], [], "starts"),

@@ -178,7 +178,7 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_store_is_made_with_the_first_links_alone(place: Path | str) -> None:
-    with pytest.raises(ConfigError, match="makes it with the first links"):
+    with pytest.raises(ConfigError, match="make it, with the first links"):
         open_store(place, SURVEY)
 
 
