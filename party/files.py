@@ -19,11 +19,7 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Replace a file by a finished one: a reader, or a crash, sees the old one or the new one, never a part.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Replace a file by a finished one: a reader, or a crash, sees the old one or the new one, never a part."""
     data = content.encode() if isinstance(content, str) else content
     try:
         _replace(path, data)
@@ -117,11 +113,7 @@ def _usual_mode(path: Path) -> int:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Read a whole regular file of at most `most` bytes.
-
-    Raises:
-        InputError: It is absent, unreadable, not a regular file, or larger.
-    """
+    """Read a whole regular file of at most `most` bytes."""
     try:
         if not path.is_file():
             raise InputError(f"{path} is not a file" if path.exists() else f"{path} does not exist")
@@ -133,11 +125,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def check_writable(path: Path) -> None:
-    """Make sure, before long work, that `write_atomically` will be able to write there.
-
-    Raises:
-        InputError: The path is a folder, a device or impossible, or its folder does not exist or cannot be written to.
-    """
+    """Make sure, before long work, that `write_atomically` will be able to write there."""
     try:
         if path.is_dir():
             raise InputError(f"{path} cannot be written: it is a folder")
@@ -152,11 +140,7 @@ def check_writable(path: Path) -> None:
 
 
 def check_target(path: Path, reads: Iterable[Path]) -> None:
-    """Make sure, before long work, that an output can be written and destroys nothing that is read for it.
-
-    Raises:
-        InputError: It is one of the files that are read, or cannot be written.
-    """
+    """Make sure, before long work, that an output can be written and destroys nothing that is read for it."""
     check_writable(path)
     if resolved(path) in map(resolved, reads):
         raise InputError(f"{path} is read by this command: write to another file")
@@ -172,11 +156,7 @@ def kept_apart(path: Path, is_same: Callable[[Path], bool] = lambda _: False) ->
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is a file or folder.
-
-    Raises:
-        InputError: No file can have this path.
-    """
+    """Tell whether there is a file or folder."""
     try:
         return path.exists()
     except OSError as error:
@@ -184,11 +164,7 @@ def is_there(path: Path) -> bool:
 
 
 def resolved(path: Path) -> Path:
-    """Return the path without links and dots: two such paths are equal if the files are the same.
-
-    Raises:
-        InputError: Links lead in a circle, or no file can have this path.
-    """
+    """Return the path without links and dots: two such paths are equal if the files are the same."""
     try:
         with suppress(FileNotFoundError):
             path.stat()
@@ -198,11 +174,7 @@ def resolved(path: Path) -> Path:
 
 
 def check_own_folder(folder: Path) -> None:
-    """Refuse a folder that others can write to: they could put other settings, keys or certificates there.
-
-    Raises:
-        InputError: Its group or everybody may write to it, or it belongs to another user.
-    """
+    """Refuse a folder that others can write to: they could put other settings, keys or certificates there."""
     try:
         status = folder.stat()
     except OSError as error:
@@ -217,9 +189,6 @@ def check_party_folder(folder: Path) -> None:
     """Refuse a party's folder that others can write to, and one in which they can read what is its owner's alone.
 
     One of an older release is refused too: what it has released stands where nobody would look for it here.
-
-    Raises:
-        InputError: They can, or the folder cannot be used.
     """
     check_own_folder(folder)
     if (folder / _OLD_RECORD).exists():
@@ -242,11 +211,7 @@ class FolderLock:
 
     @property
     def folder(self) -> Path:
-        """The folder, as long as its path leads to what is held.
-
-        Raises:
-            InputError: It was moved, or another stands in its place, which nobody holds.
-        """
+        """The folder, as long as its path leads to what is held."""
         with suppress(OSError):
             if os.path.samestat(os.fstat(self._handle), self._path.stat()):
                 return self._path
@@ -273,9 +238,6 @@ def locked_folder(folder: Path) -> Iterator[FolderLock]:
     """Hold a folder for as long as the context lasts; the system lets go of it when the process dies.
 
     What is locked is the folder itself: a file in it could be deleted, and the folder be taken twice.
-
-    Raises:
-        InputError: Another process holds it, or it cannot be locked.
     """
     try:
         handle = _opened_folder(folder)

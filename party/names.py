@@ -17,11 +17,7 @@ def is_party_name(name: str) -> bool:
 
 
 def check_party_name(name: str) -> None:
-    """Refuse a name that does not fit in a file name and a certificate.
-
-    Raises:
-        IdentityError: It is not 1 to 40 letters, digits, hyphens and underscores.
-    """
+    """Refuse a name that does not fit in a file name and a certificate."""
     if not is_party_name(name):
         raise IdentityError("a party's name must be 1 to 40 letters, digits, - or _")
 

@@ -449,11 +449,7 @@ class EncryptionTask:
 
 
 def encrypt_page(task: EncryptionTask) -> bytes:
-    """Encrypt a page as it crosses.
-
-    Raises:
-        InputError: A message is out of the cipher's range, or the source of randomness failed.
-    """
+    """Encrypt a page as it crosses."""
     with _one_at_a_time:
         (page,) = _encryptor(task.key).encrypt_pages([task.messages])
         return page

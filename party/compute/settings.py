@@ -19,9 +19,6 @@ class ComputeSettings:
     Args:
         workers: Processes on this machine; `ALL_CPUS` for as many as there are processors, 1 for this one alone.
         cluster: Address of a Dask scheduler, `dask://host:port`, or `dask+tls://host:port`; None for this machine.
-
-    Raises:
-        InputError: A value is out of its range.
     """
 
     workers: int = ALL_CPUS

@@ -89,11 +89,7 @@ class Dataset:
 
 
 def load(name: str) -> Dataset:
-    """Return the data set of this name.
-
-    Raises:
-        InputError: There is none.
-    """
+    """Return the data set of this name."""
     columns, *rows = stored(name)
     if RECORD_NUMBER in columns:
         drop = columns.index(RECORD_NUMBER)
@@ -103,11 +99,7 @@ def load(name: str) -> Dataset:
 
 
 def stored(name: str) -> list[tuple[str, ...]]:
-    """Return the header and the rows, with the number of each record where the original has one.
-
-    Raises:
-        InputError: There is no such data set.
-    """
+    """Return the header and the rows, with the number of each record where the original has one."""
     if name not in NAMES:
         raise InputError(f"there is no data set of this name; there are {', '.join(NAMES)}")
     if name == "tic-tac-toe":
@@ -130,9 +122,6 @@ def load_table(name: str, records: int | None = None, treatments: Mapping[str, C
         name: Of the data set.
         records: How many; all unless given.
         treatments: What is done to the columns; what the demo does unless given.
-
-    Raises:
-        InputError: There is no data set of this name.
     """
     dataset = load(name)
     rows = dataset.rows[:records]

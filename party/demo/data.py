@@ -57,22 +57,14 @@ class Halves:
         return replace(self, ids=[self.ids[row] for row in rows], of=halves)
 
     def drawn(self, rows: int, seed: int) -> "Halves":
-        """Return this many rows, drawn by a seed, in their order.
-
-        Raises:
-            InputError: There are not that many.
-        """
+        """Return this many rows, drawn by a seed, in their order."""
         if rows > len(self.ids):
             raise InputError(f"must be 1 to {len(self.ids)}, the number of rows that there are", field="rows")
         return self.taken(sorted(public_order(seed, len(self.ids))[:rows]))
 
 
 def deal_dataset(name: str, seed: int) -> Halves:
-    """Deal the columns of an embedded data set: each party gets half, at random by the seed, and one the class.
-
-    Raises:
-        InputError: There is no such data set.
-    """
+    """Deal the columns of an embedded data set: each party gets half, at random by the seed, and one the class."""
     data = load(name)
     cells = dict(zip(data.columns, zip(*data.rows, strict=True), strict=True))
     others = [column for column in data.columns if column != data.class_name]
@@ -89,12 +81,7 @@ def deal_dataset(name: str, seed: int) -> Halves:
 
 
 def read_own(files: OwnFiles) -> Halves:
-    """Read two files of the user's and line them up: by their ids, or by their order if neither has an id column.
-
-    Raises:
-        DataError: A file cannot be read, has no such column, or the two do not list the same records.
-        InputError: Neither file has the class.
-    """
+    """Read two files of the user's and line them up: by their ids, or by their order if neither has an id column."""
     frames = {ALICE: read_frame(files.alice), BOB: read_frame(files.bob)}
     if all(files.class_name not in frame.columns for frame in frames.values()):
         # NB: no name but one that is like it, since a file without a header has a record there

@@ -32,11 +32,7 @@ _OWN = (*PARTIES, RUN, PNG, SVG)
 
 @contextmanager
 def held_folder(out: Path) -> Iterator[None]:
-    """Hold the folder of a demo until it ends; one that was made for it, and in which nothing came to be, goes again.
-
-    Raises:
-        InputError: Something that is no demo's stands there, another demo runs in it, or the place cannot be written.
-    """
+    """Hold the folder of a demo until it ends; one that was made for it and stays empty is removed."""
     check_out(out)
     made = not out.exists()
     try:
@@ -53,11 +49,7 @@ def held_folder(out: Path) -> Iterator[None]:
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[Path]:
-    """Give a folder to prepare a demo in, and put what is in it in the place of an older demo's at the end.
-
-    Raises:
-        InputError: Something that is no demo's stands there, or the place cannot be written.
-    """
+    """Give a folder to prepare a demo in, and put what is in it in the place of an older demo's at the end."""
     check_out(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -78,11 +70,7 @@ def _unwritable(out: Path, error: OSError) -> InputError:
 
 
 def check_out(out: Path) -> None:
-    """Refuse to replace anything but the folder of an earlier demo.
-
-    Raises:
-        InputError: Something else stands there.
-    """
+    """Refuse to replace anything but the folder of an earlier demo."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -107,11 +95,7 @@ def _remove(path: Path) -> None:
 
 
 def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -> None:
-    """Write both parties' folders; `bob` listens.
-
-    Raises:
-        InputError: They cannot be written.
-    """
+    """Write both parties' folders; `bob` listens."""
     for party in PARTIES:
         settings = {CONFIG_FILE: _settings(party, halves, options, port)}
         create_party(root / party, party, (_HOST,), options.key_bits, settings, options.key_floor)

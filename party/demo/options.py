@@ -45,9 +45,6 @@ class DemoOptions:
         reveal: All methods that reveal counts, or `smc` that reveals the tree alone.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
-
-    Raises:
-        InputError: One of them is out of its range; `field` is its name.
     """
 
     data: str | OwnFiles
@@ -118,9 +115,6 @@ class DemoOptions:
 def parse_omegas(text: str) -> tuple[Window, ...]:
     """Read a list of windows.
 
-    Raises:
-        InputError: It is none.
-
     >>> parse_omegas("1,2,all")
     (1, 2, None)
     """
@@ -132,9 +126,6 @@ def parse_omegas(text: str) -> tuple[Window, ...]:
 
 def parse_ways(text: str) -> tuple[Counting, ...]:
     """Read a list of ways of counting.
-
-    Raises:
-        InputError: It is none.
 
     >>> [str(way) for way in parse_ways("paillier,oblivious_transfer")]
     ['paillier', 'oblivious_transfer']

@@ -74,11 +74,7 @@ class Reference:
         return f"<Reference on {len(self.train)} + {len(self.test)} records>"
 
     def correct(self, tree: Tree) -> int | None:
-        """Return how many test records a tree gets right; None if there are none.
-
-        Raises:
-            DemoError: The tree is over other columns.
-        """
+        """Return how many test records a tree gets right; None if there are none."""
         same_class = tree.schema.class_attribute.values == self.schema.class_attribute.values
         if tree.schema.attributes != self.schema.attributes or not same_class:
             raise DemoError("a party's model is over other columns than the joined table")
@@ -94,11 +90,7 @@ class Reference:
 
 
 def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> Reference:
-    """Join both parties' tables and grow the plain tree.
-
-    Raises:
-        InputError: The parties' class columns differ.
-    """
+    """Join both parties' tables and grow the plain tree."""
     terms = options.terms(Method.SMC, ALL, "class")
     brought = {name: local.bringing(terms) for name, local in parties.items()}
     schema, codes = _join(brought)
@@ -177,12 +169,7 @@ def _planned(options: DemoOptions, way: Counting) -> Iterator[Run]:
 
 
 def compare_all(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
-    """Run everything and report it line by line, tables and drawings at most this wide.
-
-    Raises:
-        InputError: The options or the data cannot be used: nothing was written.
-        DemoError: A party failed, or a result is not what it must be.
-    """
+    """Run everything and report it line by line, tables and drawings at most this wide."""
     with held_folder(options.out):
         return _run_held(options, display, say, columns)
 

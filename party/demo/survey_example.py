@@ -87,11 +87,7 @@ money = ["income"]
 
 
 def write_example(folder: Path) -> tuple[Path, Path]:
-    """Write data and design into a folder, which is made if it is not there; return both paths.
-
-    Raises:
-        InputError: One of them exists already, or cannot be written.
-    """
+    """Write data and design into a folder, which is made if it is not there; return both paths."""
     paths = folder / DATA_FILE, folder / DESIGN_FILE
     for path in paths:
         if is_there(path):

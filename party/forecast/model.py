@@ -152,9 +152,6 @@ def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int
         rules: Those of its rules.
         records: Of a table like ours; those of ours unless given. Of more than a million, it is played with a million,
             which leave more in doubt.
-
-    Raises:
-        InputError: More sets of our own items are frequent than are agreed, or there are too many candidates.
     """
     if not terms.counts_exactly:
         return RuleOutlook(0, 0)
@@ -220,11 +217,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Line:
-    """A network: bits per second each way, and the delay one way in seconds; by default as good as none.
-
-    Raises:
-        InputError: It is none.
-    """
+    """A network: bits per second each way, and the delay one way in seconds; by default as good as none."""
 
     rate: float = inf
     delay: float = 0.0

@@ -83,11 +83,7 @@ class Peer:
         return self.certificate.public_bytes(Encoding.PEM)
 
     def check_dates(self, now: datetime) -> None:
-        """Refuse a certificate outside its dates.
-
-        Raises:
-            IdentityError: It is expired or not yet valid.
-        """
+        """Refuse a certificate outside its dates."""
         check_dates_of(self.certificate, f"the certificate of {self.name}", now)
 
     def dates_text(self, now: datetime) -> str:
@@ -101,11 +97,7 @@ class Peer:
         return left if left < WARNING_DAYS else None
 
     def renewed_as(self, certificate: x509.Certificate) -> "Peer":
-        """Return the same party with another certificate over its key.
-
-        Raises:
-            IdentityError: It is over another key, of another name, or not of the kind that we make.
-        """
+        """Return the same party with another certificate over its key."""
         what = f"the certificate that {self.name} shows"
         other = Peer(*about(certificate, what))
         if (other.name, other.fingerprint) != (self.name, self.fingerprint):
@@ -116,9 +108,6 @@ class Peer:
         """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one.
 
         Without that power, what TLS accepts under it is this very certificate, on every connection (FAULTS C1).
-
-        Raises:
-            IdentityError: It may.
         """
         _check_signs_no_other(self.certificate, f"the certificate of {self.name}")
 
@@ -127,9 +116,6 @@ def fingerprint(certificate: x509.Certificate) -> str:
     """Return the SHA-256 digest of a certificate's public key, in groups that two people can read to each other.
 
     What is hashed is the SubjectPublicKeyInfo in DER, as in RFC 7469.
-
-    Raises:
-        IdentityError: The key is of a kind that cannot be read.
     """
     try:
         key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -140,11 +126,7 @@ def fingerprint(certificate: x509.Certificate) -> str:
 
 
 def general_name(text: str) -> x509.GeneralName:
-    """Return a DNS name or an IP address as certificates have it.
-
-    Raises:
-        IdentityError: It is neither.
-    """
+    """Return a DNS name or an IP address as certificates have it."""
     try:
         return x509.IPAddress(ip_address(text))
     except ValueError:
@@ -198,11 +180,7 @@ def anchor(peer: Peer) -> bytes:
 
 
 def about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
-    """Check that a certificate is of the kind that we make, and return the fields of a `Peer`.
-
-    Raises:
-        IdentityError: It is of another kind.
-    """
+    """Check that a certificate is of the kind that we make, and return the fields of a `Peer`."""
     try:
         if certificate.not_valid_before_utc < certificate.not_valid_after_utc:
             return _checked(certificate, what)
@@ -256,11 +234,7 @@ def _check_signs_no_other(certificate: x509.Certificate, what: str) -> None:
 
 
 def check_dates_of(certificate: x509.Certificate, what: str, now: datetime) -> None:
-    """Refuse a certificate outside its dates.
-
-    Raises:
-        DatesError: It is expired or not yet valid.
-    """
+    """Refuse a certificate outside its dates."""
     clock = f"UTC; this machine's clock says {now:%Y-%m-%d %H:%M}"
     if now < certificate.not_valid_before_utc:
         raise DatesError(f"{what} is not valid before {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} {clock}")
@@ -269,11 +243,7 @@ def check_dates_of(certificate: x509.Certificate, what: str, now: datetime) -> N
 
 
 def parse_certificate(data: bytes, what: str) -> x509.Certificate:
-    """Read one certificate in PEM.
-
-    Raises:
-        IdentityError: There is none, or more than one; or a private key stands there.
-    """
+    """Read one certificate in PEM."""
     if b"PRIVATE KEY-----" in data:
         raise IdentityError(
             f"{what} holds a private key, which its owner alone may have: name cert.pem instead; if the key has left "

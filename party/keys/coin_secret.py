@@ -54,11 +54,7 @@ def new_key() -> bytes:
 
 
 def write_coin_secret(path: Path, secret: CoinSecret) -> None:
-    """Make the file, readable by its owner alone; nothing is overwritten.
-
-    Raises:
-        IdentityError: It exists, or cannot be written.
-    """
+    """Make the file, readable by its owner alone; nothing is overwritten."""
     content = {
         "format": FORMAT,
         "dataset": secret.dataset,
@@ -70,11 +66,7 @@ def write_coin_secret(path: Path, secret: CoinSecret) -> None:
 
 
 def read_coin_secret(path: Path) -> CoinSecret:
-    """Read the file.
-
-    Raises:
-        IdentityError: It is missing, open to others, damaged or edited, or another kind of file.
-    """
+    """Read the file."""
     data = read_secret(path, _MOST_BYTES, _CURE)
     try:
         content = json.loads(data)
@@ -94,12 +86,7 @@ def _damaged(path: Path) -> IdentityError:
 
 
 def check_same(path: Path, secret: CoinSecret, fields: Mapping[str, object]) -> None:
-    """Refuse anything but what left under this secret before.
-
-    Raises:
-        ConfigError: A field differs; the text names it.
-        IdentityError: The file does not say what left for every field.
-    """
+    """Refuse anything but what left under this secret before."""
     if secret.released.keys() != fields.keys():
         raise _damaged(path)
     field = first_change(secret.released, fields)

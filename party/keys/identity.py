@@ -63,11 +63,7 @@ class Identity(Peer):
         return f"<Identity {self.name}>"
 
     def with_certificate(self, certificate: x509.Certificate) -> "Identity":
-        """Return the same identity with another certificate over its key.
-
-        Raises:
-            IdentityError: It is over another key, of another name, or not of the kind that we make.
-        """
+        """Return the same identity with another certificate over its key."""
         other = self.renewed_as(certificate)
         return Identity(other.name, other.fingerprint, other.hosts, other.certificate, self.key)
 
@@ -80,11 +76,7 @@ class Identity(Peer):
 def create_identity(
     directory: Path, party_name: str, hosts: Sequence[str] = DEFAULT_HOSTS, *, clock: Clock = utc_now
 ) -> Identity:
-    """Make a key and a certificate for a party that is reached under these DNS names and IP addresses.
-
-    Raises:
-        IdentityError: The name or a host is not legal, or an identity already exists.
-    """
+    """Make a key and a certificate for a party that is reached under these DNS names and IP addresses."""
     identity = make_identity(party_name, hosts, clock=clock)
     for path in (directory / KEY_FILE, directory / CERTIFICATE_FILE):
         if path.exists():
@@ -95,11 +87,7 @@ def create_identity(
 
 
 def make_identity(party_name: str, hosts: Sequence[str], *, clock: Clock = utc_now) -> Identity:
-    """Draw a key, and make a certificate over it.
-
-    Raises:
-        IdentityError: The name or a host is not legal.
-    """
+    """Draw a key, and make a certificate over it."""
     check_party_name(party_name)
     names = [general_name(host) for host in hosts]
     if not names:
@@ -110,13 +98,7 @@ def make_identity(party_name: str, hosts: Sequence[str], *, clock: Clock = utc_n
 
 
 def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
-    """Read our identity and check it, since over the network all of its faults would look the same (FAULTS C3).
-
-    Raises:
-        IdentityError: A file is missing or unreadable, the key can be read by others or does not fit the
-            certificate, the certificate is outside its dates or not for this use.
-        InputError: Others can write to the folder.
-    """
+    """Read our identity and check it, since over the network all of its faults would look the same (FAULTS C3)."""
     identity = read_identity(directory)
     check_dates_of(identity.certificate, str(directory / CERTIFICATE_FILE), clock())
     return identity
@@ -139,20 +121,12 @@ def read_identity(directory: Path) -> Identity:
 
 
 def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) -> Peer:
-    """Pin the key of a peer by its certificate; the operators have compared fingerprints.
-
-    Raises:
-        IdentityError: The certificate is our own, of our own name, faulty, or another key of this name is pinned.
-    """
+    """Pin the key of a peer by its certificate; the operators have compared fingerprints."""
     return pin(directory, load_certificate(certificate_path), str(certificate_path), clock=clock)
 
 
 def pin(directory: Path, certificate: x509.Certificate, what: str, *, clock: Clock = utc_now) -> Peer:
-    """Pin a certificate that is known to be the peer's.
-
-    Raises:
-        IdentityError: As for `trust`.
-    """
+    """Pin a certificate that is known to be the peer's."""
     own = load_identity(directory, clock=clock)
     peer = Peer(*about(certificate, what))
     if peer.certificate.public_key() == own.certificate.public_key():
@@ -171,11 +145,7 @@ def pin(directory: Path, certificate: x509.Certificate, what: str, *, clock: Clo
 
 
 def load_peers(directory: Path) -> dict[str, Peer]:
-    """Read the pinned certificates, by the names of the parties.
-
-    Raises:
-        IdentityError: A certificate is faulty or lies under another name than its own.
-    """
+    """Read the pinned certificates, by the names of the parties."""
     peers: dict[str, Peer] = {}
     if not (directory / "peers").is_dir():
         return peers
@@ -186,11 +156,7 @@ def load_peers(directory: Path) -> dict[str, Peer]:
 
 
 def load_peer(directory: Path, name: str) -> Peer:
-    """Read the pinned certificate of a party.
-
-    Raises:
-        IdentityError: It is missing or faulty, or lies under another name than its own.
-    """
+    """Read the pinned certificate of a party."""
     path = peer_file(directory, name)
     peer = Peer(*about(load_certificate(path), str(path)))
     if peer.name != name:
@@ -215,11 +181,7 @@ def _load_key(directory: Path) -> ec.EllipticCurvePrivateKey:
 
 
 def load_certificate(path: Path) -> x509.Certificate:
-    """Read a certificate.
-
-    Raises:
-        IdentityError: There is none.
-    """
+    """Read a certificate."""
     return parse_certificate(_read(path), str(path))
 
 
@@ -279,10 +241,6 @@ def renew(folder: Path, hosts: Sequence[str] | None = None, *, clock: Clock = ut
         folder: The party's.
         hosts: DNS names and IP addresses under which it is reached; those of the one before unless given.
         clock: Tells the date.
-
-    Raises:
-        IdentityError: The identity cannot be read, or a host is not legal.
-        InputError: The folder cannot be written.
     """
     before = read_identity(folder)
     names = [general_name(host) for host in hosts or before.hosts]

@@ -28,11 +28,7 @@ _NAMES = ["n", "p", "q"]
 
 
 def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
-    """Make all secrets in a folder.
-
-    Raises:
-        IdentityError: The length is not possible, or a secret already exists: it is left as it is.
-    """
+    """Make all secrets in a folder."""
     for name in KEY_FILES:
         if (folder / name).exists():
             raise IdentityError(f"{folder / name} exists and is kept: a secret is never overwritten")
@@ -41,11 +37,7 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
 
 
 def make_keys(bits: int, floor_bits: int = 2048) -> dict[str, bytes]:
-    """Draw all secrets; return the content of their files.
-
-    Raises:
-        IdentityError: The length is not possible.
-    """
+    """Draw all secrets; return the content of their files."""
     _check_bits(bits, floor_bits)
     key = _generate(bits)
     return {
@@ -69,11 +61,7 @@ def _generate(bits: int) -> PrivateKey:
 
 
 def load_secret(folder: Path) -> bytes:
-    """Return the secret from which the coins are made.
-
-    Raises:
-        IdentityError: It is missing, truncated or open to others.
-    """
+    """Return the secret from which the coins are made."""
     data = read_party_secret(folder, SECRET_FILE)
     if len(data) != SECRET_BYTES:
         raise IdentityError(f"{folder / SECRET_FILE} is not {SECRET_BYTES} bytes long: {CURE}")
@@ -86,9 +74,6 @@ def load_key(folder: Path, floor_bits: int) -> AnyKeyHolder:
     Args:
         folder: The party's.
         floor_bits: The least strength that a key may have, as `KeyHolder.bits` measures it.
-
-    Raises:
-        IdentityError: The key is missing, damaged, open to others, too short, or its numbers do not fit together.
     """
     return PaillierKeyHolder(_load_paillier(folder, floor_bits))
 

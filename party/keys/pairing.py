@@ -70,11 +70,7 @@ class Meeting:
         return self._proof(_CALLER if self.calls else _LISTENER)
 
     def verify(self, proof: bytes) -> x509.Certificate:
-        """Return the other side's certificate, if it knows the code.
-
-        Raises:
-            PeerError: It does not, or what it sent as a certificate is none.
-        """
+        """Return the other side's certificate, if it knows the code."""
         if not hmac.compare_digest(proof, self._proof(_LISTENER if self.calls else _CALLER)):
             raise PeerError("the other side has another code, or somebody changes what is sent: nothing is pinned")
         try:
@@ -102,11 +98,7 @@ class Pairing:
         self.point: bytes = self._spake.start()
 
     def meet(self, point: bytes, certificate: bytes) -> Meeting:
-        """Take what the other side begins with.
-
-        Raises:
-            PeerError: It is no point, or no certificate can be that long.
-        """
+        """Take what the other side begins with."""
         strange = PeerError("the other side does not begin as a pairing does: nothing is pinned")
         if len(point) != _POINT_BYTES or not 0 < len(certificate) <= _MOST_CERTIFICATE:
             raise strange

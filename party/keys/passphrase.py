@@ -25,11 +25,7 @@ CURE = "restore it from a backup, or make a new party with `cotally init`"
 
 
 def write_secret(path: Path, data: bytes) -> None:
-    """Make a file that its owner alone can read: whole on the disk before this returns, or not there.
-
-    Raises:
-        IdentityError: It exists, and is left as it is; or it cannot be written.
-    """
+    """Make a file that its owner alone can read: whole on the disk before this returns, or not there."""
     try:
         write_new(path, data, 0o600)
     except FileExistsError:
@@ -41,11 +37,7 @@ def write_secret(path: Path, data: bytes) -> None:
 
 
 def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = CURE) -> bytes:
-    """Read a file that only its owner can read.
-
-    Raises:
-        IdentityError: It is missing, too large, unreadable or open to others.
-    """
+    """Read a file that only its owner can read."""
     try:
         data = read_bytes(path, most)
     except InputError as error:
@@ -103,22 +95,14 @@ class PassphraseSource:
 
 
 def passphrase_of(folder: Path, by: str, number: str) -> str:
-    """Return the passphrase of a sealed folder.
-
-    Raises:
-        IdentityError: It cannot be had.
-    """
+    """Return the passphrase of a sealed folder."""
     if by not in SOURCES:
         raise IdentityError(f"{folder} is sealed in a way that this release does not know")
     return SOURCES[by].get(folder, number)
 
 
 def forget_passphrase(folder: Path, by: str, number: str) -> None:
-    """Let the place of a passphrase forget it, once nothing is sealed by it.
-
-    Raises:
-        IdentityError: It stays there.
-    """
+    """Let the place of a passphrase forget it, once nothing is sealed by it."""
     SOURCES[by].forget(folder, number)
 
 

@@ -43,12 +43,7 @@ _ID_BYTES, _SALT_BYTES, _NONCE_BYTES = 16, 16, 12
 
 
 def read_party_secret(folder: Path, name: str) -> bytes:
-    """Return the content of one of a party's secrets, sealed or not.
-
-    Raises:
-        IdentityError: It is missing, open to others, damaged, or there both ways; or the passphrase cannot be had, or
-            is another.
-    """
+    """Return the content of one of a party's secrets, sealed or not."""
     sealed, plain = folder / SEALED_FILE, folder / name
     if not is_there(sealed):
         return read_secret(plain)
@@ -58,11 +53,7 @@ def read_party_secret(folder: Path, name: str) -> bytes:
 
 
 def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSource, called: Path) -> str:
-    """Make the sealed file of a folder, and return its passphrase, which is asked for under the name `called`.
-
-    Raises:
-        IdentityError: It exists, or cannot be written; or no passphrase can be had.
-    """
+    """Make the sealed file of a folder, and return its passphrase, which is asked for under the name `called`."""
     number = os.urandom(_ID_BYTES)
     phrase = source.new(called, number.hex())
     write_secret(folder / SEALED_FILE, sealed_bytes(files, phrase, source.name, number))
@@ -70,11 +61,7 @@ def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSou
 
 
 def seal_keys(folder: Path, source: PassphraseSource) -> None:
-    """Seal a folder's secrets: none is deleted before all of them are in the sealed file, on the disk.
-
-    Raises:
-        IdentityError: They are sealed already, or cannot be read or written.
-    """
+    """Seal a folder's secrets: none is deleted before all of them are in the sealed file, on the disk."""
     _forget(folder)
     plain, left = [name for name in SECRET_FILES if is_there(folder / name)], _left_over(folder)
     files = {name: read_secret(folder / name) for name in plain}
@@ -93,12 +80,7 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
 
 
 def unseal_keys(folder: Path) -> None:
-    """Put a folder's secrets back into files of their own; a keyring forgets the passphrase, so copies stay closed.
-
-    Raises:
-        IdentityError: They are not sealed, or cannot be read or written; or, when all else is done, the passphrase
-            stays in the keyring.
-    """
+    """Put a folder's secrets back into files of their own; a keyring forgets the passphrase, so copies stay closed."""
     path = folder / SEALED_FILE
     if not is_there(path):
         if not _forget(folder):
@@ -118,11 +100,7 @@ def unseal_keys(folder: Path) -> None:
 
 
 def _forget(folder: Path) -> bool:
-    """Let the keyring forget the passphrase of what was unsealed, and tell whether there was any.
-
-    Raises:
-        IdentityError: It stays in the keyring.
-    """
+    """Let the keyring forget the passphrase of what was unsealed, and tell whether there was any."""
     path = folder / UNSEALED_FILE
     if not is_there(path):
         return False
@@ -157,11 +135,7 @@ class Sealed:
 
 
 def read_sealed(path: Path) -> Sealed:
-    """Read a sealed file.
-
-    Raises:
-        IdentityError: It is damaged, of another kind, or open to others.
-    """
+    """Read a sealed file."""
     try:
         fields = json.loads(read_secret(path))
         head = {name: str(fields[name]) for name in ("format", "by", "id", "salt", "nonce")}

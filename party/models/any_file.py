@@ -39,11 +39,7 @@ _KINDS: Mapping[type[KeptResult], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYE
 
 
 def read_model(path: Path) -> Model:
-    """Read what gives a row a class.
-
-    Raises:
-        ModelError: As of `read_result`, or it holds itemsets.
-    """
+    """Read what gives a row a class."""
     found = read_result(path)
     if isinstance(found, JointItemsets):
         raise ModelError(
@@ -53,11 +49,7 @@ def read_model(path: Path) -> Model:
 
 
 def read_result(path: Path) -> KeptResult:
-    """Read a model or itemsets; a file that names no known format is refused as a bad tree.
-
-    Raises:
-        ModelError: The file cannot be read, or is not a model in every detail.
-    """
+    """Read a model or itemsets; a file that names no known format is refused as a bad tree."""
     try:
         content = parsed(model_bytes(path))
     except ModelError:
@@ -71,11 +63,7 @@ def read_result(path: Path) -> KeptResult:
 
 
 def _refuse_version(path: Path, name: str) -> None:
-    """Refuse a format of which another version is read here.
-
-    Raises:
-        ModelError: It is one.
-    """
+    """Refuse a format of which another version is read here."""
     kind, _, version = name.partition("/")
     known = [each for each in map(str, _FORMATS) if each.partition("/")[0] == kind]
     if known and version.isascii() and version.isdigit() and len(version) < _LONG:
@@ -86,11 +74,7 @@ def _refuse_version(path: Path, name: str) -> None:
 
 
 def model_from_text(text: str) -> Model:
-    """Read a model that `model_json` wrote.
-
-    Raises:
-        ModelError: It is not a model in every detail.
-    """
+    """Read a model that `model_json` wrote."""
     content = parsed(text.encode())
     found = (_FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE).parse(text)
     if isinstance(found, JointItemsets):
@@ -104,11 +88,7 @@ def model_json(model: KeptResult) -> str:
 
 
 def write_model(path: Path, model: Model) -> None:
-    """Write a model's file, whole or not at all.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Write a model's file, whole or not at all."""
     write_atomically(path, model_json(model))
 
 
@@ -127,21 +107,13 @@ class KeptModel:
         self._path: Path | None = None
 
     def keep(self, model: KeptResult) -> None:
-        """Write the model.
-
-        Raises:
-            InputError: It cannot be written.
-        """
+        """Write the model."""
         path = self._place(model)
         write_atomically(_beside(path), model_json(model))
         self._path = path
 
     def publish(self) -> None:
-        """Give the file its name.
-
-        Raises:
-            InputError: It cannot have it; the text says where the model is.
-        """
+        """Give the file its name."""
         if self._path is None:
             return
         try:
@@ -153,11 +125,7 @@ class KeptModel:
 
     @property
     def path(self) -> Path:
-        """Where the model is.
-
-        Raises:
-            InputError: None was kept.
-        """
+        """Where the model is."""
         if self._path is None:
             raise InputError("no model was kept")
         return self._path

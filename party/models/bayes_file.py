@@ -42,20 +42,12 @@ def _errors_json(errors: Floats | None) -> object:
 
 
 def read_bayes(path: Path) -> NaiveBayes:
-    """Read a model's file.
-
-    Raises:
-        ModelError: It cannot be read, or is not a `cotally-bayes/2` in every detail, nor one before.
-    """
+    """Read a model's file."""
     return read_format(path, FORMAT, bayes_from_json)
 
 
 def bayes_from_json(data: bytes | str) -> NaiveBayes:
-    """Read a model from its JSON.
-
-    Raises:
-        ModelError: It is not a `cotally-bayes/2` in every detail, nor one before.
-    """
+    """Read a model from its JSON."""
     head = head_of(data, FORMAT, OLDER_BAYES, own=["prior"], of_each=["chances"], new=["errors"])
     classes = head.target.size
     prior = _distribution(head.fields["prior"], "prior", classes)

@@ -63,20 +63,12 @@ def _set_content(each: JointSet, has_counts: bool) -> dict[str, object]:
 
 
 def read_itemsets(path: Path) -> JointItemsets:
-    """Read a file of itemsets.
-
-    Raises:
-        ModelError: It cannot be read, or is not a `cotally-itemsets/1` in every detail.
-    """
+    """Read a file of itemsets."""
     return read_format(path, FORMAT, itemsets_from_json)
 
 
 def itemsets_from_json(data: bytes | str) -> JointItemsets:
-    """Read itemsets from their JSON.
-
-    Raises:
-        ModelError: It is not a `cotally-itemsets/1` in every detail.
-    """
+    """Read itemsets from their JSON."""
     keys = {"format", "records", "min_support", "least", "undecided", "attributes", "sets"}
     content = parsed(data)
     without = isinstance(content, dict) and content.get("format") == WITHOUT_COUNTS

@@ -75,9 +75,6 @@ def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) ->
         model: The model.
         frame: The file; of a tree only columns that it splits on are needed.
         probabilities: Whether to tell the shares of the classes too.
-
-    Raises:
-        DataError: A column that the model reads is not there, or its name alone does not tell whose it is.
     """
     target = model.schema.class_attribute
     coded = coded_rows(model, frame, model.columns)
@@ -114,11 +111,7 @@ class CodedRows:
 
 
 def coded_rows(model: Model, frame: Frame, columns: Iterable[int]) -> CodedRows:
-    """Read these columns of a model, as indices into its attributes, from a file.
-
-    Raises:
-        DataError: One is not there, or its name alone does not tell whose it is.
-    """
+    """Read these columns of a model, as indices into its attributes, from a file."""
     attributes = model.schema.attributes
     codes = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
     read, unknown = [], []
@@ -131,11 +124,7 @@ def coded_rows(model: Model, frame: Frame, columns: Iterable[int]) -> CodedRows:
 
 
 def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:
-    """Return the column of the file that holds this attribute.
-
-    Raises:
-        DataError: There is none, or several attributes have that name and none is named in full.
-    """
+    """Return the column of the file that holds this attribute."""
     attribute = attributes[index]
     full = f"{attribute.party}.{attribute.name}"
     if full in frame.columns:

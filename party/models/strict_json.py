@@ -29,11 +29,7 @@ class ModelError(InputError):
 
 
 def model_bytes(path: Path) -> bytes:
-    """Return the content of a model's file.
-
-    Raises:
-        ModelError: It cannot be read.
-    """
+    """Return the content of a model's file."""
     try:
         return read_bytes(path, MOST_BYTES)
     except InputError as error:
@@ -41,11 +37,7 @@ def model_bytes(path: Path) -> bytes:
 
 
 def read_format(path: Path, name: str, parse: Callable[[bytes], M]) -> M:
-    """Read a model's file by the reader of its format.
-
-    Raises:
-        ModelError: It cannot be read, or is not in this format in every detail.
-    """
+    """Read a model's file by the reader of its format."""
     data = model_bytes(path)
     try:
         return parse(data)
@@ -59,11 +51,7 @@ def compact(value: object) -> str:
 
 
 def parsed(data: bytes | str) -> object:
-    """Return what the JSON says.
-
-    Raises:
-        ModelError: It is not JSON, gives a key twice, holds an infinity or is nested too deeply.
-    """
+    """Return what the JSON says."""
     try:
         with _deep_nesting():
             return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
@@ -95,31 +83,19 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def refuse(place: str, problem: str) -> NoReturn:
-    """Raise the error of this place.
-
-    Raises:
-        ModelError: Always.
-    """
+    """Raise the error of this place."""
     raise ModelError(f"{place} {problem}")
 
 
 def record_of(value: object, place: str, keys: set[str]) -> dict[str, Any]:
-    """Return an object that has exactly these keys.
-
-    Raises:
-        ModelError: It does not.
-    """
+    """Return an object that has exactly these keys."""
     if not isinstance(value, dict) or set(value) != keys:
         refuse(place, "must have exactly the keys " + ", ".join(sorted(keys)))
     return value
 
 
 def list_of(value: object, place: str) -> list[Any]:
-    """Return a list.
-
-    Raises:
-        ModelError: The value is not a list.
-    """
+    """Return a list."""
     if not isinstance(value, list):
         refuse(place, "must be a list")
     return value
@@ -143,11 +119,7 @@ class Head:
 
     @property
     def schema(self) -> Schema:
-        """The attributes and the class together.
-
-        Raises:
-            ModelError: They do not go together.
-        """
+        """The attributes and the class together."""
         try:
             return Schema(self.attributes, self.target, ())
         except InputError as error:
@@ -171,9 +143,6 @@ def head_of(
         own: The fields that a file of this format has besides.
         of_each: The fields that each attribute has besides.
         new: The fields that both have besides, but not in the format before.
-
-    Raises:
-        ModelError: It is not what a file of this format begins with, or has other fields.
     """
     told = parsed(data)
     since = () if isinstance(told, dict) and told.get("format") == older else new
@@ -213,22 +182,14 @@ def attribute_json(attribute: Attribute, **more: object) -> str:
 
 
 def text_of(value: object, place: str) -> str:
-    """Return a text.
-
-    Raises:
-        ModelError: It is not text, or not valid Unicode.
-    """
+    """Return a text."""
     if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
         refuse(place, "must hold text")
     return value
 
 
 def attribute_of(place: str, party: str, name: object, values: object) -> Attribute:
-    """Return an attribute.
-
-    Raises:
-        ModelError: Name or values cannot be used.
-    """
+    """Return an attribute."""
     texts = tuple(text_of(value, f"{place}.values") for value in list_of(values, f"{place}.values"))
     named = text_of(name, f"{place}.name")
     try:

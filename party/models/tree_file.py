@@ -77,20 +77,12 @@ def _nodes_json(tree: Tree) -> str:
 
 
 def read_tree(path: Path) -> Tree:
-    """Read a model's file.
-
-    Raises:
-        ModelError: It cannot be read, or is not a `cotally-model/3` in every detail, nor one before.
-    """
+    """Read a model's file."""
     return read_format(path, FORMAT, tree_from_json)
 
 
 def tree_from_json(data: bytes | str) -> Tree:
-    """Read a model from its JSON.
-
-    Raises:
-        ModelError: It is not a `cotally-model/3` in every detail, nor one before.
-    """
+    """Read a model from its JSON."""
     head = head_of(data, FORMAT, OLDER_TREE, own=["growth", "tree"])
     gone = {"min_class"} if head.fields["format"] == OLDER_TREE else set[str]()
     nodes = _Nodes(head.schema).read(head.fields["tree"])

@@ -35,11 +35,7 @@ from protocols.two_party.ways import NO_SHARES, check_shared
 
 
 def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
-    """Read a party's data and secrets; where an alignment of these very ids is kept, those of the common people alone.
-
-    Raises:
-        InputError: A file cannot be used; the text says which and why.
-    """
+    """Read a party's data and secrets; where an alignment of these ids is kept, of the common people alone."""
     whole = load_inputs(config, key_floor, tell)
     own = list_commitment(whole.secrets.coins, whole.records)
     people = kept_people(config.folder, whole.secrets.coins, whole.dataset, config.node.peer, own)
@@ -61,19 +57,11 @@ class OwnRows:
     tell: Tell
 
     def whole(self) -> PartyInputs:
-        """Read the rows of all people.
-
-        Raises:
-            InputError: A file cannot be used.
-        """
+        """Read the rows of all people."""
         return replace(load_inputs(self.config, KEY_FLOOR), compute=self.local.compute)
 
     def reload(self) -> None:
-        """Bring what the file and the last alignment give now.
-
-        Raises:
-            InputError: A file cannot be used.
-        """
+        """Bring what the file and the last alignment give now."""
         self.local = replace(load_common(self.config, KEY_FLOOR, self.tell), compute=self.local.compute)
 
 
@@ -181,11 +169,7 @@ class Offer:
     notices: tuple[Notice, ...]
 
     def only(self, rows: Index) -> "Offer":
-        """Return the offer of these rows alone, in this order.
-
-        Raises:
-            InputError: There are none.
-        """
+        """Return the offer of these rows alone, in this order."""
         people = tuple(self.shared.people[row] for row in rows)
         shared = SharedRows(self.model, people, self.shared.codes[rows])
         return replace(self, order=tuple(self.order[row] for row in rows), shared=shared)
@@ -203,9 +187,6 @@ def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
         config: The party's settings: who it and its peer are, and how its files are written.
         path: The model's file.
         rows: The file of the rows, with the ids and our columns of the model.
-
-    Raises:
-        InputError: A file cannot be used; the text says which and why.
     """
     model = read_model(path)
     try:
@@ -226,11 +207,7 @@ def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
 
 
 def offer_of_settings(config: PartyConfig) -> Offer:
-    """Read the rows that the settings offer.
-
-    Raises:
-        InputError: They offer none, or a file cannot be used.
-    """
+    """Read the rows that the settings offer."""
     if config.predict.rows is None:
         raise ConfigError(f"{config.path}: [predict] rows: names no file: name one, then start `cotally serve` again")
     return load_offer(config, config.predict.model, config.predict.rows)
@@ -250,11 +227,7 @@ class Offers:
 
     @cached_property
     def offer(self) -> Offer:
-        """The offer.
-
-        Raises:
-            InputError: There is none, or it cannot be read.
-        """
+        """The offer."""
         if self.read is None:
             raise InputError("there are no rows to classify here")
         offer = self.read()

@@ -147,10 +147,6 @@ def check_party(
         terms: Of a run; without, the weakest disguise that we agree to is looked at, and no run.
         peer_columns: Attributes that the peer is taken to have.
         shown: How names and values are written.
-
-    Raises:
-        LedgerError: The ledger in the party's folder cannot be read.
-        InputError: The disguise is impossible.
     """
     return LeavingCheck(
         dataset=local.dataset,
@@ -209,9 +205,6 @@ def released_copy(
         entries: Of our ledger.
         dataset: Whose copy it is.
         copy: As the ledger has it.
-
-    Raises:
-        LedgerError: The ledger in the party's folder cannot be read.
     """
     try:
         local = load_common(replace(config, data=replace(config.data, dataset=dataset)), KEY_FLOOR)
@@ -263,11 +256,7 @@ def _weakest(local: PartyInputs, odds: Fraction | None) -> Fraction:
 
 
 def told_before(local: PartyInputs, folder: Path) -> Past:
-    """Return what was told of a data set before, as the ledger in the party's folder has it.
-
-    Raises:
-        LedgerError: It cannot be read.
-    """
+    """Return what was told of a data set before, as the ledger in the party's folder has it."""
     if not has_ledger(folder):
         return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
@@ -318,11 +307,7 @@ class Supposed:
 
 
 def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
-    """Say what a run would reveal, and whether our bounds leave it, once `check_job` has passed; the peer is like us.
-
-    Raises:
-        LedgerError: The ledger in the party's folder cannot be read.
-    """
+    """Say what a run would reveal, and whether our bounds allow it, once `check_job` has passed."""
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
     domains = [*own, *[mean] * supposed.peer_columns]
@@ -384,9 +369,6 @@ def spendings(
         peer: How many the peer has.
         train: How many records are trained on.
         alone: Whether we hold the class alone; else the peer does.
-
-    Raises:
-        InputError: There are too many records.
     """
     if terms.noise is None or terms.levels is None:
         return None
@@ -406,9 +388,6 @@ def used_up(local: PartyInputs, config: PartyConfig, terms: Terms, bits: int | N
         config: Our settings.
         terms: Of the run.
         bits: The most that its tree may reveal; None for any.
-
-    Raises:
-        LedgerError: The ledger in the party's folder cannot be read.
     """
     if not has_ledger(config.folder):
         return None

@@ -37,10 +37,6 @@ def create_party(
         settings: Content of its `party.toml`, and of jobs to begin with, by their names.
         floor_bits: The least length of a key.
         sealed_by: Where the passphrase of its secrets comes from; none is written in the clear then.
-
-    Raises:
-        IdentityError: The name, a host or the key length is not possible, or a file is there already.
-        InputError: The folder cannot be written.
     """
     if not floor_bits <= key_bits <= MOST_KEY_BITS:
         raise IdentityError(f"the key must have {floor_bits} to {MOST_KEY_BITS} bits")

@@ -45,9 +45,6 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
         config: The party's settings.
         key_floor: The least strength of a key that it may use, in bits.
         tell: Gets what the owner should know of the data.
-
-    Raises:
-        InputError: A file cannot be used; the text says which and why.
     """
     folder, file = config.folder, config.data.file
     if file != STANDARD_INPUT and not is_there(file):
@@ -92,11 +89,7 @@ def _share(config: PartyConfig) -> DataShare:
 
 
 def pinned_peer(config: PartyConfig) -> Peer:
-    """Return the peer that the settings name, whose certificate must be trusted.
-
-    Raises:
-        ConfigError: No peer is named, or its certificate is not here.
-    """
+    """Return the peer that the settings name, whose certificate must be trusted."""
     name = config.need_peer()
     peers = load_peers(config.folder)
     if name not in peers:
@@ -113,11 +106,7 @@ def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:
 
 
 def _check_groups(local: PartyInputs, config: PartyConfig) -> None:
-    """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of those that do.
-
-    Raises:
-        ConfigError: The groups need too many offsets or patterns.
-    """
+    """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of those that do."""
     try:
         local.design(Fraction(1), class_is_shared=False)
     except InputError as error:
@@ -134,9 +123,6 @@ def with_workers(local: PartyInputs, settings: ComputeSettings) -> Iterator[Part
     """Give a party its workers for as long as the context lasts, session after session.
 
     NB: enter before a channel or a server of gRPC is made.
-
-    Raises:
-        InputError: They cannot be had.
     """
     with make_compute(settings) as compute:
         yield replace(local, compute=compute)

@@ -41,11 +41,7 @@ def call_peer(
 
 
 def listen_for_peer(config: PartyConfig, identity: Identity, peer: Peer) -> NodeServer:
-    """Listen for the peer, where our settings say.
-
-    Raises:
-        InputError: As for `NodeServer.listen`.
-    """
+    """Listen for the peer, where our settings say."""
     return NodeServer.listen(
         identity,
         [peer],

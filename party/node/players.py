@@ -193,12 +193,7 @@ class Session:
 
 
 def play_job(opening: Opening, session: Session) -> Ended:
-    """Play our part of the job that was opened, to its end.
-
-    Raises:
-        PeerError: The peer's fault; `DisagreementError` before any data has left.
-        InputError: Ours.
-    """
+    """Play our part of the job that was opened, to its end."""
     match opening.job:
         case Train(terms):
             return _train(terms, opening, session)

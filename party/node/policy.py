@@ -47,10 +47,6 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
         config: Our settings.
         job: What to do.
         peer: Who will be called; a mere plan calls nobody.
-
-    Raises:
-        InputError: The class is not the one we hold, or stands for too few records somewhere, our key is smaller than
-            asked for, theta does not suit our data or what we agree to, or the data set was released otherwise before.
     """
     match job:
         case Train(terms):
@@ -94,11 +90,6 @@ def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None)
         local: Our data.
         terms: The run's.
         most_odds: The strongest odds to 1 that a disguised value may give; None for any.
-
-    Raises:
-        InputError: Theta is 1/2, or so close to it that the standard error of a count of all records passes half of
-            them; or so far from it that a column has stronger odds than these; or columns share a coin and are read
-            more often because of it.
     """
     check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
 
@@ -113,9 +104,6 @@ def check_design(
         design: The disguise of our columns.
         most_odds: As for `check_disguise`.
         read: What the receiver reads of this copy, if that is known already.
-
-    Raises:
-        InputError: As for `check_disguise`.
     """
     if most_odds is not None:
         _check_odds(local, design, most_odds)

@@ -72,11 +72,7 @@ class SessionRuns:
         return OpenRuns(named, self._objection(others[-1], content) if others else None, self.fresh)
 
     def compared(self, shown: Compared) -> None:
-        """Give up what the peer does not go on with.
-
-        Raises:
-            JournalError: The journal cannot be written.
-        """
+        """Give up what the peer does not go on with."""
         if not shown.goes_on:
             before, self._before = self._before, None  # NB: at work on none, before it is given up
             if before is not None:
@@ -107,11 +103,7 @@ class SessionRuns:
         )
 
     def enter(self, job: Job, contents: bytes, nonces: bytes) -> Kept | None:
-        """Begin a run, or go on with the one that both have named and return what was kept of it.
-
-        Raises:
-            JournalError: The journal cannot be written.
-        """
+        """Begin a run, or go on with the one that both have named and return what was kept of it."""
         if self._before is not None:
             self._now = self.journal.change(self._before.run, self.pages.date())
             return KeptRun(self.journal, self._now.run)

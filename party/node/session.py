@@ -146,11 +146,7 @@ class _Ends:
         return self.signing.signed(end)
 
     def see(self, end: SignedHead) -> None:
-        """Take note of the end of the peer's.
-
-        Raises:
-            PeerError: The peer has not signed it, or it falls short of what it has shown.
-        """
+        """Take note of the end of the peer's."""
         self.signing.check_peer(self.peer, end, self.shown or self.least)
         self.shown = end
 

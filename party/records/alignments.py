@@ -36,11 +36,7 @@ class PastAlignment:
 
 
 def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
-    """Put into the ledger what both sides are about to learn, or have; with `rows`, of people who are to be classified.
-
-    Raises:
-        LedgerError: It cannot be written.
-    """
+    """Put into the ledger what both sides are about to learn, or have; with `rows`, of people to classify."""
     content = {"dataset": dataset, "session": fact.session.hex(), "lists": list(hexed(fact.lists)), "mine": fact.mine}
     found = {"yours": fact.yours, "tries": fact.tries, "least": fact.least, "both": fact.both, "named": fact.named}
     pages.write(_KIND, {**content, **found, "people": fact.people.hex(), "rows": rows})
@@ -73,12 +69,7 @@ def was_run_over(entries: Iterable[LedgerEntry], dataset: str) -> bool:
 def keep_alignment(
     folder: Path, key: bytes, dataset: str, peer: str, lists: tuple[bytes, bytes], people: Sequence[str]
 ) -> None:
-    """Write who is common, in place of what was there for the data set; who calls holds the lock of the folder.
-
-    Raises:
-        ConfigError: The file that is there cannot be read.
-        InputError: It cannot be written.
-    """
+    """Write who is common, in place of what was there for the data set; who calls holds the lock of the folder."""
     path = folder / ALIGNMENTS_FILE
     kept = _read(path, key)
     kept[dataset] = {"peer": peer, "lists": list(hexed(lists)), "people": list(people)}
@@ -89,11 +80,7 @@ def keep_alignment(
 
 
 def kept_people(folder: Path, key: bytes, dataset: str, peer: str | None, own_list: bytes) -> list[str] | None:
-    """Return whom both list, in the order of both, if our list is the one that was compared with this peer's.
-
-    Raises:
-        ConfigError: The file cannot be read.
-    """
+    """Return whom both list, in the order of both, if our list is the one that was compared with this peer's."""
     found = _read(folder / ALIGNMENTS_FILE, key).get(dataset)
     if found is None or found["peer"] != peer or found["lists"][0] != own_list.hex():
         return None

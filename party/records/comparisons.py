@@ -59,21 +59,13 @@ class Comparisons:
         )
 
     def note(self, fact: ComparedFact) -> None:
-        """Note a comparison before it is answered, and that it found the same; not of what is known to be the same.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Note a comparison before it is answered, and that it found the same; not of what is known to be the same."""
         if self._about(fact) not in _found_same(self.pages.ledger.entries(), self.pages.peer, self.local.dataset):
             self.open = [each for each in self.open if each.about != fact.about] + ([] if fact.same else [fact])
             self._write(fact)
 
     def settle(self) -> None:
-        """Note that an alignment has told in what the lists of this session differ.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Note that an alignment has told in what the lists of this session differ."""
         for fact in self.open:
             if fact.what != CLASSES:
                 self._write(replace(fact, same=False))

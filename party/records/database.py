@@ -53,11 +53,7 @@ class DatabaseKind:
     spoilt: Callable[[str], InputError]
 
     def make(self, path: Path, fill: Callable[[sqlite3.Connection], object] = _nothing) -> None:
-        """Make a file with these tables: whole and on the disk, or not at all.
-
-        Raises:
-            InputError: It cannot be written.
-        """
+        """Make a file with these tables: whole and on the disk, or not at all."""
         with self._empty() as connection:
             fill(connection)
             connection.commit()
@@ -68,11 +64,7 @@ class DatabaseKind:
             raise self.error(f"{path} cannot be written: {error.strerror or 'output error'}") from None
 
     def open(self, path: Path, mode: str) -> sqlite3.Connection:
-        """Open a file to read (`ro`) or write it (`rw`).
-
-        Raises:
-            InputError: It is damaged, of another kind, or open to others.
-        """
+        """Open a file to read (`ro`) or write it (`rw`)."""
         if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077:
             raise self.error(f"{path} must be a file of its owner alone, with mode 0600")
         connection = None
@@ -91,11 +83,7 @@ class DatabaseKind:
 
     @contextmanager
     def reading(self, path: Path) -> Iterator[None]:
-        """Turn whatever a damaged file does to SQLite, or to who reads its content, into one error.
-
-        Raises:
-            InputError: It is damaged, or it cannot be read now: a full disk, say, spoils no file.
-        """
+        """Turn whatever a damaged file does to SQLite, or to who reads its content, into one error."""
         try:
             yield
         except _DAMAGE as error:
@@ -107,11 +95,7 @@ class DatabaseKind:
 
     @contextmanager
     def writing(self, connection: sqlite3.Connection, path: Path) -> Iterator[None]:
-        """Make several changes as one, which is on the disk at the end.
-
-        Raises:
-            InputError: It cannot be written, and nothing is changed.
-        """
+        """Make several changes as one, which is on the disk at the end."""
         try:
             with connection:
                 yield

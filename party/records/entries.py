@@ -69,11 +69,7 @@ class PeerPages:
     shown: Callable[[], SignedHead | None] = lambda: None
 
     def write(self, kind: str, content: Content) -> None:
-        """Add an entry, and with it how far the peer's ledger was when it told what the entry is about.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Add an entry, and with it how far the peer's ledger was when it told what the entry is about."""
         who = {"peer": self.peer.name, "fingerprint": self.peer.fingerprint}
         end = self.shown()
         shown = {} if end is None else {_SHOWN: _end_content(end)}
@@ -96,11 +92,7 @@ class PeerPages:
         return last_head(self.ledger.entries(), self.peer)
 
     def keep_head(self, theirs: SignedHead) -> None:
-        """Keep the end of the peer's entries about us.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Keep the end of the peer's entries about us."""
         self.write("head", _end_content(theirs))
 
 
@@ -126,11 +118,7 @@ def _column(name: str, values: Iterable[str], missing: str | None, marks: Iterab
 
 
 def note_columns(pages: PeerPages, local: PartyInputs) -> None:
-    """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them.
-
-    Raises:
-        LedgerError: It cannot be written.
-    """
+    """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them."""
     share = local.share()
     columns = [_column(each.name, each.values, each.missing, each.marks) for each in share.attributes]
     label = None if share.class_values is None else list(share.class_values)
@@ -160,11 +148,7 @@ class RunPages:
     run: str
 
     def open(self) -> None:
-        """Note the agreement: terms, and the columns and values that both have named.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Note the agreement: terms, and the columns and values that both have named."""
         schema = self.agreed.schema
         columns = [
             _column(column_name(each), each.values, each.missing.value, each.missing.marks)
@@ -180,20 +164,12 @@ class RunPages:
         self._write("run", content)
 
     def note(self, fact: Fact) -> None:
-        """Note a fact, durably, before the role goes on.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Note a fact, durably, before the role goes on."""
         kind, content = _content(fact, self)
         self._write(kind, content)
 
     def keep(self, item: Save) -> None:
-        """Keep an answer about a tree that alone is revealed for as long as the ledger: nobody is asked for it again.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Keep an answer about a tree alone as long as the ledger: nobody is asked for it again."""
         numbers = [int(number) for number in np.frombuffer(item.content).tolist()]
         self._write(ANSWERS, {"number": item.number, "numbers": numbers})
 

@@ -118,31 +118,19 @@ class Journal(Closing):
         self._connection.close()
 
     def runs(self) -> list[RunRecord]:
-        """Return all runs, in the order of their beginning.
-
-        Raises:
-            JournalError: A row was altered.
-        """
+        """Return all runs, in the order of their beginning."""
         with _KIND.reading(self.path):
             rows = self._connection.execute("SELECT run, content, mac FROM runs ORDER BY rowid").fetchall()
             return [self._read(*row) for row in rows]
 
     def find(self, run: str) -> RunRecord | None:
-        """Return a run by its name.
-
-        Raises:
-            JournalError: Its row was altered.
-        """
+        """Return a run by its name."""
         with _KIND.reading(self.path):
             row = self._connection.execute("SELECT run, content, mac FROM runs WHERE run = ?", (run,)).fetchone()
             return None if row is None else self._read(*row)
 
     def check_kept(self) -> None:
-        """Read all items of all runs once.
-
-        Raises:
-            JournalError: One was altered, put elsewhere or is missing.
-        """
+        """Read all items of all runs once."""
         with _KIND.reading(self.path):
             whole = self._connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             before = ("", "", -1)
@@ -155,11 +143,7 @@ class Journal(Closing):
             raise _spoilt(f"{self.path}: a row is missing")
 
     def begin(self, record: RunRecord) -> None:
-        """Write a run that begins.
-
-        Raises:
-            JournalError: It cannot be written.
-        """
+        """Write a run that begins."""
         with _KIND.writing(self._connection, self.path):
             self._put(record)
 
@@ -209,11 +193,7 @@ class Journal(Closing):
         return record
 
     def recall(self, run: str, part: Part) -> Iterator[bytes]:
-        """Yield the items of a part of a run, one at a time.
-
-        Raises:
-            JournalError: One was altered or is missing.
-        """
+        """Yield the items of a part of a run, one at a time."""
         number = 0
         while True:
             with _KIND.reading(self.path):
@@ -256,20 +236,12 @@ class KeptRun:
     run: str
 
     def recall(self, part: Part) -> Iterator[bytes]:
-        """Yield the items of a part, the first one first.
-
-        Raises:
-            JournalError: One was altered.
-        """
+        """Yield the items of a part, the first one first."""
         return self.journal.recall(self.run, part)
 
 
 def open_journal(folder: Path, secret: bytes) -> Journal:
-    """Open the journal of a folder; made if it is not there. What runs here meanwhile sees what is written.
-
-    Raises:
-        JournalError: It is damaged, belongs to another secret, is open to others, or cannot be used.
-    """
+    """Open the journal of a folder; made if it is not there. What runs here meanwhile sees what is written."""
     path = folder / JOURNAL_FILE
     if not is_there(path):
         with suppress(FileExistsError):
@@ -292,21 +264,13 @@ def cancelled_here(run: str) -> RunCancelledError:
 
 
 def read_journal(folder: Path, secret: bytes) -> Journal:
-    """Open the journal of a folder to read it, while others may write.
-
-    Raises:
-        JournalError: There is none, or it is damaged, belongs to another secret, or cannot be read.
-    """
+    """Open the journal of a folder to read it, while others may write."""
     path = folder / JOURNAL_FILE
     return Journal(_KIND.open(path, "ro"), path, secret)
 
 
 def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:
-    """Return the runs of a folder, while others may write; none where there is no journal yet.
-
-    Raises:
-        JournalError: The journal is damaged, belongs to another secret, or cannot be read.
-    """
+    """Return the runs of a folder, while others may write; none where there is no journal yet."""
     if not is_there(folder / JOURNAL_FILE):
         return []
     with read_journal(folder, secret) as journal:
@@ -314,11 +278,7 @@ def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:
 
 
 def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
-    """Cancel a run that has not ended; of one that is done here, what is kept for the peer is given up.
-
-    Raises:
-        JournalError: There is none of this name, or it has ended.
-    """
+    """Cancel a run that has not ended; of one that is done here, what is kept for the peer is given up."""
     record = journal.find(run)
     if record is None:
         raise unknown_run(run)

@@ -79,9 +79,6 @@ class Ledger(Closing):
         connection: To the file.
         path: Of the file.
         secret: The owner's.
-
-    Raises:
-        LedgerError: An entry was altered, dropped or put elsewhere.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, secret: bytes) -> None:
@@ -108,11 +105,7 @@ class Ledger(Closing):
         self._connection.close()
 
     def entries(self) -> Iterator[LedgerEntry]:
-        """Yield all entries, the first one first.
-
-        Raises:
-            LedgerError: An entry was altered, dropped or put elsewhere.
-        """
+        """Yield all entries, the first one first."""
         with _KIND.reading(self.path):
             before = _START
             rows = self._connection.execute("SELECT number, content, digest FROM entries ORDER BY number")
@@ -123,11 +116,7 @@ class Ledger(Closing):
                 before = digest
 
     def append(self, content: Content) -> None:
-        """Add an entry; it is on the disk when this returns.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Add an entry; it is on the disk when this returns."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         number = self._number + 1
         digest = self._chained(self._digest, number, text)
@@ -153,11 +142,7 @@ class Ledger(Closing):
 
 
 def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
-    """Open the ledger of a folder to add to it; made if it is not there.
-
-    Raises:
-        LedgerError: It was altered, belongs to another secret, is open to others, or cannot be used.
-    """
+    """Open the ledger of a folder to add to it; made if it is not there."""
     path = held.folder / LEDGER_FILE
     if not has_ledger(held.folder):
         _KIND.make(path, lambda empty: empty.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START)))
@@ -165,11 +150,7 @@ def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
 
 
 def read_ledger(folder: Path, secret: bytes) -> Ledger:
-    """Open the ledger of a folder to read it, while others may write.
-
-    Raises:
-        LedgerError: As `open_ledger`, or there is none.
-    """
+    """Open the ledger of a folder to read it, while others may write."""
     path = folder / LEDGER_FILE
     if not has_ledger(folder):
         raise LedgerError(f"{path} does not exist: no run has revealed anything yet; start one by `cotally train`")
@@ -177,11 +158,7 @@ def read_ledger(folder: Path, secret: bytes) -> Ledger:
 
 
 def has_ledger(folder: Path) -> bool:
-    """Tell whether a folder has a ledger; in one that has none, nothing was released.
-
-    Raises:
-        LedgerError: It has had one, which was lost, and with it what was released.
-    """
+    """Tell whether a folder has a ledger; in one that has none, nothing was released."""
     path = folder / LEDGER_FILE
     if is_there(path):
         return True

@@ -57,11 +57,7 @@ class PredictionPages:
         return Recall(known, self._judge)
 
     def note(self, fact: Fact) -> None:
-        """Note a fact, durably, before the role goes on.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Note a fact, durably, before the role goes on."""
         match fact:
             case AnsweringFact(asked):
                 columns = {"asked": [row.commitment.hex() for row in asked], "own": [self._own(row) for row in asked]}

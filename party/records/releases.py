@@ -240,11 +240,7 @@ class Earlier:
 
 
 def released_before(folder: Path, local: PartyInputs) -> Earlier | None:
-    """Return under which other name this table, or else one with some of its columns, was released, if its name is new.
-
-    Raises:
-        LedgerError: The ledger in the party's folder cannot be read.
-    """
+    """Return under which other name this table, or one with some of its columns, was released, if its name is new."""
     known = _read(folder, local.secrets.coins)
     if not known or local.dataset in known:
         return None
@@ -266,21 +262,12 @@ def names_released(fields: Mapping[str, Any]) -> Set[str]:
 
 
 def check_table(local: PartyInputs, known: Mapping[str, Any], folder: Path) -> None:
-    """Refuse, whatever the job, a table that is not the one that was released under its name.
-
-    Raises:
-        ConfigError: It is not.
-    """
+    """Refuse, whatever the job, a table that is not the one that was released under its name."""
     _check(Release(local.dataset, _table_fields(local), local.secrets.coins), known, folder / LEDGER_FILE)
 
 
 def check_release(folder: Path, release: Release) -> None:
-    """Refuse a release that does not agree with earlier ones of the data set.
-
-    Raises:
-        ConfigError: It does not.
-        LedgerError: The ledger in the party's folder cannot be read.
-    """
+    """Refuse a release that does not agree with earlier ones of the data set."""
     _check(release, _known(folder, release), folder / LEDGER_FILE)
 
 
@@ -290,10 +277,6 @@ def record_release(pages: PeerPages, release: Release) -> None:
     Args:
         pages: Of the ledger, about the peer; nobody else reads, checks or notes meanwhile.
         release: What is to leave.
-
-    Raises:
-        ConfigError: As `check_release`.
-        LedgerError: It cannot be written.
     """
     known = _noted(pages, release.dataset)
     _check(release, known, pages.ledger.path)
@@ -355,12 +338,7 @@ class Memory:
         return self._objection(release) or self._overspent(release)
 
     def note(self, agreed: Agreement, leaving: Leaving = Leaving.REST) -> None:
-        """Note of what was agreed whatever that which leaves next depends on; a class that is refused pins no more.
-
-        Raises:
-            ConfigError: It is not what is on record.
-            LedgerError: It cannot be written.
-        """
+        """Note of what was agreed whatever that which leaves next depends on; a class that is refused pins no more."""
         release = self._release(agreed)
         if leaving in _CLASS_TELLS:
             fields = {name: value for name, value in release.fields.items() if name in _CLASS_TELLS[leaving]}
@@ -368,20 +346,11 @@ class Memory:
         record_release(self.pages, release)
 
     def note_peer(self, job: Job) -> None:
-        """Note with whom a job is done of which nothing else is noted here.
-
-        Raises:
-            ConfigError: It is not who is on record.
-            LedgerError: It cannot be written.
-        """
+        """Note with whom a job is done of which nothing else is noted here."""
         record_release(self.pages, release_of(self.local, job, self._peer))
 
     def judge_copy(self, agreed: Agreement, copy: bytes) -> Objection | None:
-        """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it.
-
-        Raises:
-            LedgerError: It cannot be written.
-        """
+        """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it."""
         release = self._release(agreed, copy)
         objection = self._objection(release)
         if objection is None:

@@ -22,11 +22,7 @@ class ReportError(InputError):
 
 
 def check(holds: object, problem: str) -> None:
-    """Refuse a report that breaks a rule.
-
-    Raises:
-        ReportError: The rule does not hold.
-    """
+    """Refuse a report that breaks a rule."""
     if not holds:
         raise ReportError(f"a report's {problem}")
 
@@ -53,9 +49,6 @@ class TrainReport:
     terms, with its `delta`; both None where counts are exact. `seen` is by how many records a false count must be wrong
     for this party to see it, of `one_group` or `two_groups` of the peer's, or all counts `together`; None for however
     wrong, and as a whole where no counts are told.
-
-    Raises:
-        ReportError: A field is out of its range.
     """
 
     run: str
@@ -97,20 +90,12 @@ class TrainReport:
 
 
 def write_train_report(path: Path, report: TrainReport) -> None:
-    """Write the report of one run as JSON.
-
-    Raises:
-        InputError: It cannot be written.
-    """
+    """Write the report of one run as JSON."""
     write_atomically(path, json.dumps(asdict(report), indent=1) + "\n")
 
 
 def read_train_report(path: Path) -> TrainReport:
-    """Read the report of one run.
-
-    Raises:
-        ReportError: It cannot be read, or does not have exactly the fields of a report, in their ranges.
-    """
+    """Read the report of one run."""
     try:
         content = json.loads(read_bytes(path, _MOST_BYTES))
     except (ValueError, RecursionError):
@@ -183,9 +168,6 @@ class Row:
 
     `smc_computations` is the tally of counts, which the cost ratio compares. `counting` is that of the runs that it is
     one of, null for the plain tree.
-
-    Raises:
-        ReportError: A field is out of its range.
     """
 
     method: str
@@ -241,9 +223,5 @@ class RunReport:
 
 
 def write_run(path: Path, report: RunReport) -> None:
-    """Write `run.json`, whole or not at all.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Write `run.json`, whole or not at all."""
     write_atomically(path, report.to_json())

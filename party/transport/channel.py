@@ -95,11 +95,7 @@ class LedgerEnds(Protocol):
         ...
 
     def see(self, end: SignedHead) -> None:
-        """Take note of the end of the peer's, which came with a message.
-
-        Raises:
-            PeerError: It cannot be that.
-        """
+        """Take note of the end of the peer's, which came with a message."""
         ...
 
 
@@ -168,12 +164,7 @@ class PagedChannel(ABC):
         self.close()
 
     def send(self, message: Message) -> None:
-        """Deliver a message; return when its last page waits in the queue.
-
-        Raises:
-            PeerError: The peer is lost, has stopped or has finished.
-            InputError: The message passes a limit of the wire.
-        """
+        """Deliver a message; return when its last page waits in the queue."""
         frame = encode(message)
         for page in cut(frame, self._pace, None if self.ends is None else self.ends.grown()):
             self._put(page)
@@ -190,12 +181,7 @@ class PagedChannel(ABC):
             raise stopped_by(self.peer, Reason.FINISHED)
 
     def receive(self, kind: type[M]) -> M:
-        """Wait for the peer's next message, which must be of this kind: no other is put together or parsed.
-
-        Raises:
-            PeerError: The peer is lost, has stopped or has finished, or its frame is of another kind, longer than any
-                of its kind, or cannot be read.
-        """
+        """Wait for the peer's next message, which must be of this kind: no other is put together or parsed."""
         if self._sent_since_wait:
             self.traffic.round_trips += 1
             self._sent_since_wait = False
@@ -246,11 +232,7 @@ class PagedChannel(ABC):
             self._release()
 
     def close(self) -> None:
-        """Wait until the peer has everything that was sent, and let go of everything.
-
-        Raises:
-            PeerError: It does not have everything, has stopped, or sent what nobody read.
-        """
+        """Wait until the peer has everything that was sent, and let go of everything."""
         if self._over:
             return
         self._over = True

@@ -34,11 +34,7 @@ class PortView:
 
 
 def resolve(host: str, port: int) -> tuple[str, ...]:
-    """Return the addresses of a host, in the order in which they are tried.
-
-    Raises:
-        ConfigError: It has none.
-    """
+    """Return the addresses of a host, in the order in which they are tried."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -74,11 +70,7 @@ def reach(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> soc
 
 
 def greet(peer: str, connection: socket.socket, host: str, own: Identity | None) -> PortView:
-    """Return what a connection shows under TLS, and close it; without our identity nothing of us is shown.
-
-    Raises:
-        PeerError: It does not speak TLS.
-    """
+    """Return what a connection shows under TLS, and close it; without our identity nothing of us is shown."""
     with connection:
         try:
             with _context(own).wrap_socket(connection, server_hostname=host) as secure:

@@ -120,9 +120,6 @@ class Waits:
         silence: Seconds without a frame from a peer that lives: computing takes time, but not for ever.
         timer: Measures both.
         heed: Called again and again while no session is open yet; what it raises ends the waiting.
-
-    Raises:
-        ConfigError: Patience is out of its range.
     """
 
     patience: float = 30.0
@@ -278,11 +275,7 @@ class Pages:
             self._changed.notify_all()
 
     def widen(self) -> None:
-        """Make room in a full queue, until it has been emptied again.
-
-        Raises:
-            PeerError: It holds as much as it ever may.
-        """
+        """Make room in a full queue, until it has been emptied again."""
         with self._changed:
             if len(self._pages) < self._limit:
                 return

@@ -65,11 +65,7 @@ class _Entry:
 
 
 def require_fast_protobuf() -> None:
-    """Refuse protobuf's pure-Python parser, which a peer can exhaust (FAULTS C5, case 71).
-
-    Raises:
-        ConfigError: It is the one in use.
-    """
+    """Refuse protobuf's pure-Python parser, which a peer can exhaust (FAULTS C5, case 71)."""
     if api_implementation.Type() == "python":
         raise ConfigError("protobuf runs in its pure-Python mode, which is not safe with a peer's data")
 
@@ -84,11 +80,7 @@ def is_canonical(message: Proto, size: int) -> bool:
 
 
 def encode(message: Message) -> bytes:
-    """Return the frame of a message.
-
-    Raises:
-        InputError: The message is of a kind that does not cross, or passes a limit.
-    """
+    """Return the frame of a message."""
     entry = _BY_KIND.get(type(message))
     if entry is None or not entry.valid(message):
         raise InputError(f"{type(message).__name__} cannot be sent: it passes a limit of the wire")
@@ -104,11 +96,7 @@ def encode(message: Message) -> bytes:
 
 
 def longest_frame(kind: type[Message], start: bytes) -> int:
-    """Return how long a frame of this kind may be, before more of it than its first bytes is here.
-
-    Raises:
-        PeerError: It is of another kind.
-    """
+    """Return how long a frame of this kind may be, before more of it than its first bytes is here."""
     entry = _BY_KIND[kind]
     if start.startswith(entry.start):
         return entry.most
@@ -117,11 +105,7 @@ def longest_frame(kind: type[Message], start: bytes) -> int:
 
 
 def decode(frame: bytes, kind: type[M]) -> M:
-    """Return the message of a peer's frame, which must be of this kind; of `Message`, of any.
-
-    Raises:
-        PeerError: It is not exactly one message within the limits.
-    """
+    """Return the message of a peer's frame, which must be of this kind; of `Message`, of any."""
     kinds = [each.kind for each in ENTRIES if frame.startswith(each.start)] if kind is Message else [kind]
     if not kinds or len(frame) > longest_frame(kinds[0], frame):
         raise PeerError(_REFUSAL)

@@ -58,11 +58,7 @@ class PairingServer(node_pb2_grpc.PairingServicer, Closing):
     def listen(
         cls, code: str, certificate: x509.Certificate, accept: Accept, address: str, *, timer: Timer = REAL_TIME
     ) -> Self:
-        """Open the port.
-
-        Raises:
-            ConfigError: The address cannot be listened on.
-        """
+        """Open the port."""
         require_fast_protobuf()
         host, port = split_address(address)
         check_free(host, port)

@@ -64,12 +64,7 @@ class Acquaintance:
         self._host, self._port = split_address(address)
 
     def check(self) -> None:
-        """Say locally what TLS would refuse without a reason (FAULTS cases 59 and 63).
-
-        Raises:
-            ConfigError: The peer's certificate is not for this host.
-            IdentityError: A certificate is outside its dates, or the peer's may sign others.
-        """
+        """Say locally what TLS would refuse without a reason (FAULTS cases 59 and 63)."""
         self.own.check_dates(self._clock())
         try:
             self._check_peer()
@@ -120,11 +115,7 @@ class Acquaintance:
 
 
 def check_key(peer: Peer, shown: x509.Certificate) -> None:
-    """Refuse a certificate over another key than the peer's.
-
-    Raises:
-        IdentityError: It is.
-    """
+    """Refuse a certificate over another key than the peer's."""
     if (found := fingerprint(shown)) != peer.fingerprint:
         raise IdentityError(
             f"who answers for {peer.name} has another key than the one that we trust: its fingerprint is {found}. "
@@ -134,11 +125,7 @@ def check_key(peer: Peer, shown: x509.Certificate) -> None:
 
 
 def check_host(peer: Peer, host: str) -> None:
-    """Refuse a host that a certificate is not for.
-
-    Raises:
-        ConfigError: The peer's certificate is not for this host.
-    """
+    """Refuse a host that a certificate is not for."""
     with suppress(ValueError):
         host = str(ip_address(host.partition("%")[0]))  # a zone is this machine's name for a line, of no certificate
     if host.lower() not in {name.lower() for name in peer.hosts}:

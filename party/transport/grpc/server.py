@@ -90,10 +90,6 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             clock: Tells the date, for certificates.
             latest: Returns ours with the certificate that we have by then, connection by connection.
             renewed: Told of a peer that has renewed its certificate.
-
-        Raises:
-            ConfigError: The address cannot be listened on, or a setting is out of range.
-            IdentityError: Our certificate is outside its dates; a peer's is judged when it calls.
         """
         require_fast_protobuf()
         node = cls(peers, waits)

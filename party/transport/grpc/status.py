@@ -193,9 +193,6 @@ class Guard(StrictCalls):
         """Admit a pinned key, whose certificate is within its dates (FAULTS C1, C2).
 
         NB: TLS lets in whatever a pinned key has signed (`anchor`): here it is that key itself, or nobody.
-
-        Raises:
-            IdentityError: It is not pinned, or the certificate is outside its dates or of another kind.
         """
         shown = _shown(context)
         peer = self._peers.get(fingerprint(shown))
@@ -253,11 +250,7 @@ def other_version(peer: str, theirs: str) -> PeerError:
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Split `host:port`, where an IPv6 host stands in brackets.
-
-    Raises:
-        ConfigError: It is in another form.
-    """
+    """Split `host:port`, where an IPv6 host stands in brackets."""
     host, _, port = address.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
@@ -269,11 +262,7 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def check_free(host: str, port: int) -> None:
-    """Refuse a port that is taken on any address of the host: gRPC is content with one of them.
-
-    Raises:
-        ConfigError: The host is unknown, or the port is in use.
-    """
+    """Refuse a port that is taken on any address of the host: gRPC is content with one of them."""
     try:
         places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
@@ -296,11 +285,7 @@ def page_to_wire(page: Page, sequence: int) -> wire.Page:
 
 
 def page_from_wire(page: wire.Page) -> Page:
-    """Return a page that `channel.cut` or the end of a stream may have made.
-
-    Raises:
-        PeerError: Nobody may have made it: so a frame has few pages, and none is empty (FAULTS case 67).
-    """
+    """Return a page that `channel.cut` or the end of a stream may have made."""
     end = _REASONS.get(page.end)
     if end is not None:
         legal = not page.body and not page.last
