@@ -128,19 +128,26 @@ def chain() -> dict[str, NDArray[np.bool_]]:
     return first | {name: each ^ (np.arange(PEOPLE) == int(name[-2:])) for name, each in near.items()}
 
 
+def reaching(
+    hers: NDArray[np.int64], his: dict[str, NDArray[np.bool_]], least: int = LEAST, most_sets: int = 10_000
+) -> set[str]:
+    """Return which of Bob's items at least so many people have who have hers: all that a run over sets opens."""
+    columns = np.column_stack([hers, *his.values()]).astype(np.uint8)
+    rules = RuleTerms(Fraction(least, PEOPLE), 2, most_sets, absent=("v0",))
+    terms = rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
+    _, bob = RuleCase({"alice": (2,), "bob": (2,) * len(his)}, columns, terms).play()
+    names = dict(zip((f"b{at}" for at in range(len(his))), his, strict=True))
+    attributes = bob.itemsets.attributes
+    return {names[attributes[each.terms[1].column].name] for each in bob.itemsets.kept}
+
+
 def searched(hers: NDArray[np.int64], his: dict[str, NDArray[np.bool_]]) -> dict[int, bool]:
     """Return of whom Bob reads whether they have her item, by what of his items and hers is frequent.
 
     The first step of the chain that is frequent has `LEAST` of her people, the one before one less: so its own person
     has her item, one who added to the step before makes it frequent has, and one who left out of this one does not.
     """
-    columns = np.column_stack([hers, *his.values()]).astype(np.uint8)
-    rules = RuleTerms(Fraction(LEAST, PEOPLE), 2, 10_000, absent=("v0",))
-    terms = rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
-    _, bob = RuleCase({"alice": (2,), "bob": (2,) * len(his)}, columns, terms).play()
-    names = dict(zip((f"b{at}" for at in range(len(his))), his, strict=True))
-    attributes = bob.itemsets.attributes
-    frequent = {names[attributes[each.terms[1].column].name] for each in bob.itemsets.kept}
+    frequent = reaching(hers, his)
     step = min((k for k in range(1, PEOPLE + 1) if f"s{k:02}" in frequent), default=0)
     if f"s{step - 1:02}" not in his:
         return {}
@@ -167,3 +174,33 @@ def test_a_chain_of_own_items_reads_everybody_of_sets_alone_and_ten_items_nobody
     steps = {name: each for name, each in chain().items() if len(name) == 3}
     assert len(searched(hers, steps)) == 1
     assert searched(hers, {name: each for name, each in steps.items() if int(name[1:]) % 4 == 0}) == {}
+
+
+def test_a_threshold_that_is_bisected_over_runs_reads_everybody_beside_one_item_and_one_run_mostly_nobody() -> None:
+    """Bob has an item of 20 people, and 19 items of one person more: he bisects how many of the 20 have hers.
+
+    Six runs, of 120 answers, read 19 people; four sets a run let three be asked about. One run alone reads them where
+    its threshold is next to the count by chance: in a sixth of all tables.
+    """
+    order = np.random.default_rng(5).permutation(PEOPLE)
+    base = np.isin(np.arange(PEOPLE), order[:20])
+    his = {"base": base} | {f"x{person:02}": base | (np.arange(PEOPLE) == person) for person in order[20:39]}
+    hers = np.random.default_rng(4).permutation(np.arange(PEOPLE) % 2).astype(np.int64)
+
+    def read(most_sets: int) -> tuple[dict[int, bool], int]:
+        low, high, runs = 0, 21, 1
+        while high - low > 1:
+            middle, runs = (low + high) // 2, runs + 1
+            low, high = (middle, high) if "base" in reaching(hers, his, middle, most_sets) else (low, middle)
+        found = reaching(hers, his, low + 1, most_sets)
+        return {int(name[1:]): name in found for name in list(his)[1:most_sets]}, runs
+
+    for most_sets, people in ((20, 19), (4, 3)):
+        known, runs = read(most_sets)
+        assert len(known) == people
+        assert all(hers[person] == has for person, has in known.items())
+        assert runs <= 6
+    assert hers[base].sum() != 9
+    assert reaching(hers, his, 10) in (set(), set(his))
+    lucky = [np.random.default_rng(seed).permutation(np.arange(PEOPLE) % 2)[base].sum() == 9 for seed in range(400)]
+    assert 0.1 < np.mean(lucky) < 0.25

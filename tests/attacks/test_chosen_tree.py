@@ -4,23 +4,28 @@ All of it follows from what is opened: the tree, and the table of those held out
 bits that are shown before a run, and beside a guess.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from math import exp
+from math import exp, log2
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from protocols.learning.ranking import GAIN_BITS, sum_bits
+from protocols.counting.estimated import Estimator
+from protocols.counting.rows import make_view
+from protocols.counts import Query
+from protocols.learning.ranking import GAIN_BITS, best, sum_bits, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import Gini, Whole, mixture
 from protocols.messages import TableCommitment
 from protocols.noise.both import KeyedNoise, TreeNoise
 from protocols.noise.geometric import Geometric
 from protocols.oblivious.gates import Gates
+from protocols.randomized_response.related_question import disguise
 from protocols.role import Message, run_pair
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import noise_of_scores
@@ -337,3 +342,68 @@ def test_gains_that_one_side_chooses_read_a_lead_of_the_other_by_one_bit_a_windo
         is_above = leads_above(pair, middle)
         low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
     assert (low == LEADS).all()
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """A run with windows over 600 people: Alice's 32 columns differ by five, Bob has another column and the class.
+
+    Each column has a coin of its own, at 2/3. Alice knows all other classes, and both copies.
+    """
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        game, (asked,) = Slots(1, 5, 2, 600).game(self.seed)
+        terms = make_terms(max_depth=1, test=0, min_leaf=20, theta=Fraction(2, 3))
+        codes = np.insert(game.codes, 32, 0, axis=1)
+        case = Case({"alice": (2,) * 32, "bob": (2,)}, ("bob",), 2, codes, {"alice": 32, "bob": 2}, terms)
+        vars(self).update(case=case, asked=asked[0], parties=agreements(case))
+
+    case: Case = field(init=False)
+    asked: Labels = field(init=False)
+    parties: list[tuple[PartyInputs, Agreement]] = field(init=False)
+
+    def gains(self, place: int, classes: tuple[int, ...] | None = None) -> Whole:
+        """Return a side's gains of all columns, as if the five had these classes."""
+        (local, agreed), (other, _) = self.parties[place], self.parties[1 - place]
+        design, own = agreed.peer_design, local.table.codes.copy()
+        if classes is not None:
+            own[self.asked, -1] = classes
+        copy = disguise(other.table.codes[:, : len(design.sizes)], other.coins(design), design)
+        estimator = Estimator(make_view(agreed.schema, local.party, own, copy, design))
+        return whole_gains(estimator, [Query(ROOT, tuple(range(33)), None)], 2, self.case.terms.growth)
+
+    def winner(self, window: tuple[int, ...], classes: tuple[int, ...]) -> int:
+        label, worth = self.case.codes[:, -1].copy(), list[int]()
+        label[self.asked] = classes
+        for column in self.case.codes[:, list(window)].T:
+            worth.append(int(mixture(np.stack([np.bincount(label[column == value], minlength=2) for value in (0, 1)]))))
+        return window[int(np.argmin(worth))]
+
+
+def test_windows_of_columns_that_differ_by_five_people_read_less_of_them_than_the_winner_of_all_columns() -> None:
+    """Of 32 ways in which the five may have their classes, what is opened leaves some: so many bits are read.
+
+    A window of 3 columns reads 1.1 bits, and 2.4 with its winner, where 16 are shown; one of 16 columns 2.6 and 4.4,
+    where 36 are; the winner of all columns reads all five people, where 7 are.
+    """
+    read: dict[int, list[tuple[float, float]]] = {3: [], 16: [], 33: []}
+    for seed in range(4):
+        run, pair = Windowed(seed), sides()
+        hers, every = run.gains(0), list(product((0, 1), repeat=5))
+        truth, his = tuple(run.case.codes[run.asked, -1].tolist()), {each: run.gains(1, each) for each in every}
+        for omega, found in read.items():
+            windows = {each: best((hers + his[each])[0].tolist(), omega) for each in every}
+            if omega < 33:
+                alice, bob = (partial(open_windows, gates, omega=omega, width=sum_bits(2)) for gates in pair)
+                opened, _ = run_pair(alice(gains=hers), bob(gains=his[truth]))
+                assert tuple(np.flatnonzero(opened[0])) == windows[truth]
+            same = [each for each in every if windows[each] == windows[truth]]
+            left = [each for each in same if run.winner(windows[each], each) == run.winner(windows[truth], truth)]
+            found.append((5 - log2(len(same)), 5 - log2(len(left))))
+    allowances = [Allowance(schema_of((2,) * 33, 2, 33), 1, omega) for omega in read]
+    assert [int(each.at_most) for each in allowances] == [16, 36, 7]
+    assert np.mean(read[3], axis=0) == pytest.approx([1.13, 2.42], abs=0.01)
+    assert np.mean(read[16], axis=0) == pytest.approx([2.57, 4.35], abs=0.01)
+    assert read[33] == [(0, 5)] * 4
