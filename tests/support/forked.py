@@ -21,15 +21,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from party.cli.main import COMMANDS, main
+
 ROOT = Path(__file__).parents[2]
 COTALLY = [sys.executable, "-m", "party.cli.main"]
-LOADED = [
-    "party.cli.main", "party.cli.collecting", "party.cli.collector", "party.cli.looking", "party.cli.mine",
-    "party.cli.models", "party.cli.parties", "party.cli.plan", "party.cli.predict", "party.cli.report",
-    "party.cli.serve", "party.cli.train", "party.cli.survey_report", "party.cli.arguments.collector",
-    "party.cli.arguments.models", "party.cli.arguments.parties", "party.cli.arguments.runs",
-    "party.transport.grpc.server", "party.transport.grpc.client",
-]  # fmt: skip
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -86,8 +81,11 @@ def _read(line: socket.socket, size: int) -> bytes:
 
 def _serve(line: socket.socket) -> None:
     """Fork whenever asked; return in what is forked."""
-    for name in LOADED:
+    for name in ("pandas", "pyarrow.csv", "pyarrow.parquet"):  # what reads a table imports them then
         import_module(name)
+    for command in COMMANDS.values():
+        import_module(f"party.cli.arguments.{command.arguments}")
+        import_module(f"party.cli.{command.work}")
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -128,9 +126,9 @@ def _become(words: list[str], folder: str, environment: dict[str, str], streams:
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    command = sys.modules["__main__"] = sys.modules["party.cli.main"]
-    sys.argv = [str(command.__file__), *words]
-    sys.exit(command.main())
+    sys.modules["__main__"] = sys.modules["party.cli.main"]  # which a worker process imports as its own
+    sys.argv = ["cotally", *words]
+    sys.exit(main())
 
 
 if __name__ == "__main__":
