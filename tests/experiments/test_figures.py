@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.experiments.test_scripts import run_script
+from tests.support.examples import few
 
 FOLDER = Path(__file__).parents[2] / "scripts" / "experiments"
 NAMES = (
@@ -68,7 +69,7 @@ def test_every_script_is_listed_here() -> None:
     assert {path.stem for path in FOLDER.glob("[a-z]*.py")} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, 4))
 def test_the_small_form_runs(name: str, folder: Path, harness: ModuleType) -> None:
     figure = figure_of(name).small()
     lines = harness.make(figure, folder, 1)

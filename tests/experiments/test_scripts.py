@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.examples import few
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -15,23 +17,23 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=ROOT)
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "rows"),
-    [
-        ("primitives", "operation", 15),
-        ("transfers", "bytes", 19),
-        ("growth", "memory_mib", 1),
-        ("whole_trees", "phases", 1),
-        ("other_systems", "system", 4),
-        ("estimates", "node_passes", 12),
-        ("baskets", "seconds_mining", 1),
-        ("prediction", "processor_seconds", 2),
-        ("alignment", "megabytes", 3),
-        ("published", "reveals", 2),
-        ("cluster", "same_model", 4),
-        ("reading", "of_pandas", 5),
-    ],
-)
+BENCHMARKS = [
+    ("primitives", "operation", 15),
+    ("transfers", "bytes", 19),
+    ("growth", "memory_mib", 1),
+    ("whole_trees", "phases", 1),
+    ("estimates", "node_passes", 12),
+    ("other_systems", "system", 4),
+    ("baskets", "seconds_mining", 1),
+    ("prediction", "processor_seconds", 2),
+    ("alignment", "megabytes", 3),
+    ("published", "reveals", 2),
+    ("cluster", "same_model", 4),
+    ("reading", "of_pandas", 5),
+]
+
+
+@pytest.mark.parametrize(("name", "column", "rows"), few(BENCHMARKS, 4))
 def test_a_benchmark_runs_small_and_writes_its_results(tmp_path: Path, name: str, column: str, rows: int) -> None:
     done = run_script(f"benchmarks/{name}.py", "--quick", "--out", str(tmp_path / "result.json"))
     assert done.returncode == 0, done.stderr
@@ -41,6 +43,7 @@ def test_a_benchmark_runs_small_and_writes_its_results(tmp_path: Path, name: str
     assert all(column in row for row in result["rows"])
 
 
+@pytest.mark.full
 def test_forecasts_are_held_against_what_happened(tmp_path: Path) -> None:
     done = run_script("benchmarks/forecasts.py", "--quick", "--out", str(tmp_path / "result.json"))
     rows = json.loads((tmp_path / "result.json").read_text())["rows"]
