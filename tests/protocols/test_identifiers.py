@@ -39,15 +39,6 @@ def test_what_a_spelling_may_differ_in_is_one_id_with_it_and_two_without(
     assert normal(one, *without) != normal(other, *without)
 
 
-def test_the_usual_form_keeps_case_and_leading_zeros() -> None:
-    assert [IdForm().joined([text]) for text in (" 042.0 ", "Ann")] == ["042", "Ann"]
-
-
-@pytest.mark.parametrize("text", ["4.2", "1e3", "-42.0", "A042", "٤٢", "1.0.0", "0x10", ".0", ""])
-def test_what_is_no_whole_number_in_plain_digits_stays_as_it_is(text: str) -> None:
-    assert normal(text, Spelling.NUMBERS, Spelling.ZEROS) == text
-
-
 @given(FORMS, TEXTS)
 def test_a_normal_form_is_its_own(form: IdForm, text: str) -> None:
     once = form.joined([text])
@@ -69,42 +60,33 @@ def test_ids_of_several_columns_are_equal_only_if_all_their_parts_are(one: list[
     assert first.parts(first.joined(one)) == seen_one
 
 
-@pytest.mark.parametrize("text", ["p7\u200b", "\ufeffp7", "p\u00ad7", "p7\x00", "\u200ep7"])
-def test_characters_that_nobody_sees_are_no_part_of_an_id_whatever_is_declared(text: str) -> None:
-    for form in (IdForm(), IdForm(1, frozenset())):
-        assert form.joined([text]) == "p7"
-        assert form.all_joined([["p1", text]]) == ["p1", "p7"]
-    assert normal("a\u00a0b") == "a b"
+def test_texts_that_look_alike_are_one_id() -> None:
+    for text in ("p7\u200b", "\ufeffp7", "p\u00ad7", "p7\x00", "\u200ep7"):
+        for form in (IdForm(), IdForm(1, frozenset())):
+            assert form.joined([text]) == "p7"
+            assert form.all_joined([["p1", text]]) == ["p1", "p7"]
+        assert normal("a\u00a0b") == "a b"
+    assert [IdForm().joined([text]) for text in (" 042.0 ", "Ann")] == ["042", "Ann"]
+    for text in ("4.2", "1e3", "-42.0", "A042", "٤٢", "1.0.0", "0x10", ".0", ""):
+        assert normal(text, Spelling.NUMBERS, Spelling.ZEROS) == text
 
 
-def test_parts_that_hold_the_marks_of_the_encoding_are_kept_apart() -> None:
+def test_forms_are_declared_of_a_few_columns() -> None:
     form = IdForm(2, frozenset())
     parts = ["", ":", "1:", "1:a", "0:", "a", "0:0:"]
     joined = {form.joined([a, b]) for a in parts for b in parts}
     assert len(joined) == len(parts) ** 2
-
-
-def test_a_form_crosses_as_its_names_and_is_read_back() -> None:
     for alike in chain.from_iterable(combinations(Spelling, size) for size in range(6)):
         form = IdForm(3, frozenset(alike))
         assert read_form(form.names, 3) == form
         assert list(form.names) == sorted(form.names)
-
-
-def test_more_spellings_can_be_alike_than_were_declared() -> None:
     assert IdForm(2).with_more([Spelling.CASE]) == IdForm(2, USUAL_SPELLINGS | {Spelling.CASE})
-
-
-@pytest.mark.parametrize("columns", [0, -1, MOST_ID_COLUMNS + 1])
-def test_an_id_is_made_of_one_column_or_a_few(columns: int) -> None:
-    with pytest.raises(InputError, match="ids must be of 1 to 16 columns"):
-        IdForm(columns)
-
-
-@pytest.mark.parametrize("names", [["sound"], ["case", "case"], ["CASE"]])
-def test_what_nobody_knows_to_be_alike_is_refused(names: list[str]) -> None:
-    with pytest.raises(InputError, match="ids must be a list of some of accents, blanks, case, numbers, zeros"):
-        read_form(names, 1)
+    for columns in (0, -1, MOST_ID_COLUMNS + 1):
+        with pytest.raises(InputError, match="ids must be of 1 to 16 columns"):
+            IdForm(columns)
+    for names in (["sound"], ["case", "case"], ["CASE"]):
+        with pytest.raises(InputError, match="ids must be a list of some of accents, blanks, case, numbers, zeros"):
+            read_form(names, 1)
 
 
 @given(st.lists(TEXTS | st.text("a0A.\n", max_size=4), max_size=4), FORMS)

@@ -39,16 +39,6 @@ def hears(count: int) -> Role[list[str]]:
     return heard
 
 
-def test_messages_arrive_in_order() -> None:
-    assert run_pair(says("a", "b", "c"), hears(3)) == ("said", ["a", "b", "c"])
-    assert run_pair(hears(3), says("a", "b", "c")) == (["a", "b", "c"], "said")
-
-
-def test_both_ways_at_once() -> None:
-    a, b = run_pair(exchange(Verdict("from a")), exchange(Verdict("from b")))
-    assert (a.field, b.field) == ("from b", "from a")
-
-
 def talk(kind: Callable[[str], Message], name: str, turns: Sequence[int]) -> Role[list[object]]:
     """Send some messages and receive as many, turn by turn."""
     heard = list[object]()
@@ -96,26 +86,14 @@ def test_a_page_of_two_roles_together_must_be_as_long_as_ours() -> None:
         run_pair(play(["x", "y"]), play(["x", "longer"]))
 
 
-def test_a_transcript_keeps_what_each_side_sent_in_order() -> None:
-    transcript = Transcript()
-    run_pair(says("a", "b"), hears(2), transcript)
-    assert transcript == Transcript([Verdict("a"), Verdict("b")], [])
-
-
-def test_two_that_wait_for_each_other_end() -> None:
+def test_who_waits_in_vain_ends() -> None:
     with pytest.raises(PeerError, match="both roles wait"):
         run_pair(hears(1), hears(1))
-
-
-def test_one_that_waits_for_a_finished_peer_ends() -> None:
     with pytest.raises(PeerError, match="both roles wait"):
         run_pair(says("a"), hears(2))
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_a_message_that_nobody_reads_is_an_error(first: bool) -> None:
-    with pytest.raises(PeerError, match="messages unread"):
-        run_pair(says("a", "b"), hears(1)) if first else run_pair(hears(1), says("a", "b"))
+    for first in (True, False):
+        with pytest.raises(PeerError, match="messages unread"):
+            run_pair(says("a", "b"), hears(1)) if first else run_pair(hears(1), says("a", "b"))
 
 
 def test_a_message_of_another_kind_is_the_peers_fault_and_named_by_kind_alone() -> None:
@@ -137,7 +115,15 @@ def test_progress_needs_no_answer_and_reaches_nobody() -> None:
     assert run_pair(busy(), busy()) == ("a", "a")
 
 
-def test_a_send_is_answered_with_nothing() -> None:
+def test_messages_arrive_in_order() -> None:
+    assert run_pair(says("a", "b", "c"), hears(3)) == ("said", ["a", "b", "c"])
+    assert run_pair(hears(3), says("a", "b", "c")) == (["a", "b", "c"], "said")
+    a, b = run_pair(exchange(Verdict("from a")), exchange(Verdict("from b")))
+    assert (a.field, b.field) == ("from b", "from a")
+    transcript = Transcript()
+    run_pair(says("a", "b"), hears(2), transcript)
+    assert transcript == Transcript([Verdict("a"), Verdict("b")], [])
+
     def careful() -> Role[None]:
         assert (yield Send(Verdict("a"))) is None
         assert (yield Receive(Verdict)) == Verdict("a")

@@ -25,12 +25,9 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_doctests_hold(name: str) -> None:
-    assert doctest.testmod(load(name)).failed == 0
-
-
-def test_doctests_are_found() -> None:
+def test_doctests_hold_and_are_found() -> None:
+    for name in MODULES:
+        assert doctest.testmod(load(name)).failed == 0
     assert sum(doctest.testmod(load(name)).attempted for name in MODULES) >= 4
 
 
@@ -79,20 +76,17 @@ KINDS: list[type[Message]] = [
 ]
 
 
-def test_every_message_is_in_the_one_list() -> None:
+def test_every_message_is_in_the_one_list_and_shows_its_kind() -> None:
     def below(kind: type[Message]) -> Iterator[type[Message]]:
         for child in kind.__subclasses__():
             yield from below(child) if child.__subclasses__() else (child,)
 
     ours = {kind for kind in below(Message) if kind.__module__.startswith("protocols")}
     assert ours == set(KINDS)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_message_shows_its_kind_only_and_says_what_it_is(kind: type[Message]) -> None:
-    assert repr(kind(*("canary" for _ in fields(kind)))) == f"<{kind.__name__}>"
-    assert kind.__doc__
-    assert not kind.__doc__.startswith(f"{kind.__name__}(")
+    for kind in KINDS:
+        assert repr(kind(*("canary" for _ in fields(kind)))) == f"<{kind.__name__}>"
+        assert kind.__doc__
+        assert not kind.__doc__.startswith(f"{kind.__name__}(")
 
 
 SENTENCE = re.compile(r"\S\s.*[.!?](\s|$)")
@@ -112,21 +106,18 @@ def prose(source: str) -> list[str]:
     return [text for own, text in texts if isinstance(text, str) and own not in allowed and SENTENCE.search(text)]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_core_writes_for_nobody(name: str) -> None:
-    path = Path(load(name).__file__ or "")
-    assert prose(path.read_text()) == []
-    classes = [kind for _, kind in inspect.getmembers(load(name), inspect.isclass) if kind.__module__ == name]
-    shown = {"lines", "to_json", "to_text", "__str__", "__format__"}
-    assert not any(shown & written_in(kind) for kind in classes)
-
-
 def written_in(kind: type) -> set[str]:
     """Return what a class has of its own; what an enumeration takes over from `str` is not."""
     return {key for key, value in vars(kind).items() if value is not vars(str).get(key)}
 
 
-def test_prose_is_found_where_it_stands() -> None:
+def test_the_core_writes_for_nobody() -> None:
+    for name in MODULES:
+        path = Path(load(name).__file__ or "")
+        assert prose(path.read_text()) == []
+        classes = [kind for _, kind in inspect.getmembers(load(name), inspect.isclass) if kind.__module__ == name]
+        shown = {"lines", "to_json", "to_text", "__str__", "__format__"}
+        assert not any(shown & written_in(kind) for kind in classes)
     assert prose('"""A module. So."""\nraise E("This is it.")\nA = "no end"\nB = "One."') == []
     assert prose('A = f"It is {n} of them."\ndef f():\n    print("Done so. Next")') == [" of them.", "Done so. Next"]
 
@@ -138,16 +129,10 @@ def test_errors_say_whose_fault_it_was() -> None:
     assert not issubclass(InputError, PeerError)
     defined = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
     assert all(issubclass(kind, CotallyError) for kind in defined)
-
-
-def test_a_deviation_has_one_text() -> None:
     assert (
         str(DeviationError())
         == "the peer's reply failed a check: the run is over; find the cause before starting another"
     )
-
-
-def test_a_disagreement_names_its_field() -> None:
     error = DisagreementError("theta", "we say 9/20")
     assert error.field == "theta"
     assert str(error) == "the parties differ on 'theta': we say 9/20"

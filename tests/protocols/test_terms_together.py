@@ -30,11 +30,6 @@ RULES = rule_terms(RuleTerms(Fraction(1, 5), 3, 50))
 NOISY = replace(TREE, noise=Fraction(1))
 
 
-@pytest.mark.parametrize("terms", [TREE, BAYES, RULES, NOISY], ids=["tree", "naive Bayes", "rules", "noise"])
-def test_what_the_cases_below_begin_from_can_be_made(terms: Terms) -> None:
-    assert replace(terms) == terms
-
-
 APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (TREE, {"noise": LONG + 1}, "noise", "18 digits"),
     (TREE, {"noise": Fraction(1, 10_000)}, "noise", "0.001 to 1000"),
@@ -51,22 +46,6 @@ APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (RULES, {"noise": Fraction(1)}, "noise", "is not for rules"),
     (RULES, {"max_depth": 2}, "max_depth", "is not for rules"),
 ]
-
-
-@pytest.mark.parametrize(("terms", "changes", "field", "reason"), APART)
-def test_terms_that_do_not_go_together_are_refused_by_name(
-    terms: Terms, changes: dict[str, Any], field: str, reason: str
-) -> None:
-    with pytest.raises(TermError, match=reason) as caught:
-        replace(terms, **changes)
-    assert caught.value.field == field
-
-
-def test_a_growth_that_no_tree_can_have_is_refused_where_there_are_no_terms() -> None:
-    assert Growth(prune=Fraction(1, 5))
-    for prune in (Fraction(1), Fraction(-1, 5), LONG):
-        with pytest.raises(TermError, match="prune"):
-            Growth(prune=prune)
 
 
 @pytest.mark.parametrize(
@@ -96,17 +75,24 @@ def test_rules_that_nobody_can_look_for_are_refused_by_name(changes: dict[str, A
     assert caught.value.field == field
 
 
-def test_a_metric_goes_with_a_threshold_and_a_threshold_with_few_enough_records() -> None:
+def test_what_cannot_go_together_is_refused_by_name() -> None:
+    for terms in (TREE, BAYES, RULES, NOISY):
+        assert replace(terms) == terms
+    for terms, changes, field, reason in APART:
+        with pytest.raises(TermError, match=reason) as caught:
+            replace(terms, **changes)
+        assert caught.value.field == field
+    assert Growth(prune=Fraction(1, 5))
+    for prune in (Fraction(1), Fraction(-1, 5), LONG):
+        with pytest.raises(TermError, match="prune"):
+            Growth(prune=prune)
+    whole = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
+    with pytest.raises(TermError) as caught:
+        replace(whole, model=bytes(MODEL_BYTES - 1))
+    assert caught.value.field == "model"
     with pytest.raises(InputError, match="goes with a min_threshold"):
         RuleTerms(Fraction(1, 4), 2, 9, metric=RuleMetric.LIFT)
     fine = RuleTerms(Fraction(1, 4), 2, 9, (), RuleMetric.LIFT, Fraction(11, 10))
     assert fine.compared_width(2**29) == 63
     with pytest.raises(InputError, match="is too fine for 1,073,741,824 records"):
         fine.compared_width(2**30)
-
-
-def test_a_prediction_that_nobody_can_make_is_refused_by_name() -> None:
-    whole = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
-    with pytest.raises(TermError) as caught:
-        replace(whole, model=bytes(MODEL_BYTES - 1))
-    assert caught.value.field == "model"

@@ -42,13 +42,10 @@ def test_every_set_that_exceeds_is_found_and_no_other(
     assert [each.excess for each in found] == sorted((each.excess for each in found), reverse=True)
 
 
-def test_a_set_that_many_hold_is_told_with_its_figures() -> None:
+def test_every_set_that_exceeds_is_found_and_no_other_and_none_where_nothing_is_assumed() -> None:
     baskets = [{0, 1}] * 50 + [{2, 3}] * 50 + [{0}] * 9
     found = find_exceeding(Transactions.of(baskets, 4), [Fraction(1, 2), Fraction(1, 10)])
     assert found[0] == Exceeding((0, 1), 2, 50, 100, Fraction(1, 10))
     assert [each.items for each in found] == [(0, 1), (2, 3)]
-
-
-def test_nothing_is_found_where_nothing_is_assumed() -> None:
     assert find_exceeding(Transactions.of([{0}] * 100, 1), []) == ()
     assert find_exceeding(Transactions.of([], 1), [Fraction(1, 10)]) == ()

@@ -73,7 +73,7 @@ def test_a_sampler_with_other_parameters_fails(departure: str) -> None:
     assert sizes == {size for size in DESIGN.sizes if DEPARTURES[departure].operator(size) != DESIGN.operator(size)}
 
 
-def test_a_sampler_that_prefers_an_item_fails() -> None:
+def test_a_sampler_that_differs_from_what_is_declared_fails() -> None:
     """Of what stays it sends the first items, whichever number was drawn."""
 
     def first(transactions: Transactions, design: TransactionDesign, chance: Words) -> Randomized:
@@ -89,8 +89,6 @@ def test_a_sampler_that_prefers_an_item_fails() -> None:
     assert "of 1 items, 1 of them own, shown" in failed
     assert "own items that stay" not in failed
 
-
-def test_a_sampler_that_tosses_one_coin_for_two_transactions_fails() -> None:
     def paired(transactions: Transactions, design: TransactionDesign, chance: Words) -> Randomized:
         return randomize(transactions, design, lambda purpose, rows, count: chance(purpose, rows - rows % 2, count))
 

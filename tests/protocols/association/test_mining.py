@@ -119,11 +119,7 @@ def test_mining_keeps_and_outputs_what_the_definition_does(
         assert spread == pytest.approx(float(expected[itemset].variance), rel=1e-9, abs=1e-15)
 
 
-def test_the_sets_that_stand_out_are_found(shop: tuple[Randomized, TransactionDesign]) -> None:
-    assert {(0, 1, 2), (0, 1), (3, 4)} <= frequent(mine_itemsets(*shop, Fraction(1, 8)))
-
-
-def test_names_of_items_do_not_matter(shop: tuple[Randomized, TransactionDesign]) -> None:
+def test_names_order_and_blocks_change_nothing_that_is_found(shop: tuple[Randomized, TransactionDesign]) -> None:
     randomized, design = shop
     name = [3, 6, 1, 7, 0, 2, 5, 4]
     renamed = [[name[item] for item in sent] for sent in randomized.transactions.sets()]
@@ -131,9 +127,6 @@ def test_names_of_items_do_not_matter(shop: tuple[Randomized, TransactionDesign]
     mined = kept(mine_itemsets(other, design, Fraction(1, 8)))
     for itemset, values in kept(mine_itemsets(randomized, design, Fraction(1, 8))).items():
         assert mined[tuple(sorted(name[item] for item in itemset))] == pytest.approx(values, rel=1e-9)
-
-
-def test_the_order_of_transactions_does_not_matter(shop: tuple[Randomized, TransactionDesign]) -> None:
     randomized, design = shop
     sets, sizes = randomized.transactions.sets(), randomized.sizes
     other = Randomized(Transactions.of(list(sets)[::-1], UNIVERSE), sizes[::-1].copy())
@@ -240,38 +233,24 @@ def test_measures_that_are_not_defined_are_infinite_0_or_no_number_but_never_an_
 METRICS = tuple(rule_metrics(*np.array([[0.5], [0.5], [0.5]])))
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_a_rule_exactly_at_a_threshold_reaches_it_and_one_below_it_by_however_little_does_not(
-    shop: tuple[Randomized, TransactionDesign], metric: str
-) -> None:
-    mined = mine_rules(mine_itemsets(*shop, Fraction(1, 8)))
-    for place, rule in enumerate(mined.rules):
-        exact = rule_metrics(*np.array([mined.exact(rule)], dtype=object).T)[metric][0]
-        if isinstance(exact, Fraction):
-            assert mined.reached(metric, exact)[place]
-            assert not mined.reached(metric, exact + Fraction(1, 10**30))[place]
-
-
-def test_a_set_exactly_at_the_threshold_is_frequent_and_one_below_it_by_however_little_is_not(
-    shop: tuple[Randomized, TransactionDesign],
-) -> None:
+def test_thresholds_are_reached_exactly(shop: tuple[Randomized, TransactionDesign]) -> None:
+    for metric in METRICS:
+        mined = mine_rules(mine_itemsets(*shop, Fraction(1, 8)))
+        for place, rule in enumerate(mined.rules):
+            exact = rule_metrics(*np.array([mined.exact(rule)], dtype=object).T)[metric][0]
+            if isinstance(exact, Fraction):
+                assert mined.reached(metric, exact)[place]
+                assert not mined.reached(metric, exact + Fraction(1, 10**30))[place]
     for itemset in frequent(mine_itemsets(*shop, Fraction(1, 8))):
         share = support(*shop, itemset).share
         assert itemset in frequent(mine_itemsets(*shop, share))
         assert itemset not in frequent(mine_itemsets(*shop, share + Fraction(1, 10**30)))
 
 
-@pytest.mark.parametrize("threshold", [Fraction(0), Fraction(-1, 2), Fraction(3, 2)])
-def test_a_threshold_that_is_no_share_is_refused(
-    shop: tuple[Randomized, TransactionDesign], threshold: Fraction
-) -> None:
-    with pytest.raises(InputError, match="min_support must be above 0 and at most 1"):
-        mine_itemsets(*shop, threshold)
-
-
-def test_no_transactions_a_wrong_universe_and_sizes_never_declared_are_refused(
-    shop: tuple[Randomized, TransactionDesign],
-) -> None:
+def test_what_cannot_be_mined_is_refused(shop: tuple[Randomized, TransactionDesign]) -> None:
+    for threshold in (Fraction(0), Fraction(-1, 2), Fraction(3, 2)):
+        with pytest.raises(InputError, match="min_support must be above 0 and at most 1"):
+            mine_itemsets(*shop, threshold)
     _, design = shop
     with pytest.raises(InputError, match="no transactions to mine"):
         mine_itemsets(Randomized(Transactions.of([], UNIVERSE), np.zeros(0, dtype=np.int64)), design, Fraction(1, 2))
@@ -279,14 +258,6 @@ def test_no_transactions_a_wrong_universe_and_sizes_never_declared_are_refused(
         mine_itemsets(Randomized(Transactions.of([[]], 9), np.array([0])), design, Fraction(1, 2))
     with pytest.raises(InputError, match="no parameters for transactions of size 5"):
         mine_itemsets(Randomized(Transactions.of([[]], UNIVERSE), np.array([5])), design, Fraction(1, 2))
-
-
-def test_nothing_above_the_threshold_is_an_empty_result(shop: tuple[Randomized, TransactionDesign]) -> None:
-    mined = mine_itemsets(*shop, Fraction(1))
-    assert (frequent(mined), mined.levels, mined.cut_short) == (set(), (), False)
-    assert (mine_rules(mined).rules, mine_rules(mined).undefined) == ((), 0)
-    empty = mine_itemsets(*undisguised([[], []]), Fraction(1, 2))
-    assert (empty.levels, empty.usable, empty.cut_short) == ((), 0, False)
 
 
 def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named() -> None:
@@ -325,14 +296,19 @@ def test_too_many_candidates_are_refused(
         mine_itemsets(*shop, Fraction(1, 12))
 
 
-def test_progress_is_told_level_by_level(shop: tuple[Randomized, TransactionDesign]) -> None:
+def test_nothing_above_the_threshold_is_an_empty_result_and_baskets_of_two_hundred_are_mined(
+    shop: tuple[Randomized, TransactionDesign],
+) -> None:
+    mined = mine_itemsets(*shop, Fraction(1))
+    assert (frequent(mined), mined.levels, mined.cut_short) == (set(), (), False)
+    assert (mine_rules(mined).rules, mine_rules(mined).undefined) == ((), 0)
+    empty = mine_itemsets(*undisguised([[], []]), Fraction(1, 2))
+    assert (empty.levels, empty.usable, empty.cut_short) == ((), 0, False)
+    assert {(0, 1, 2), (0, 1), (3, 4)} <= frequent(mine_itemsets(*shop, Fraction(1, 8)))
     told: list[tuple[int, int, int]] = []
     mine_itemsets(*shop, Fraction(1, 8), None, lambda *step: told.append(step))
     assert told[0] == (1, UNIVERSE, UNIVERSE)
     assert all(done <= total for _, done, total in told)
-
-
-def test_baskets_of_two_hundred_are_mined() -> None:
     operator = CutAndPaste(200, 7, Fraction(1, 20))
     design = TransactionDesign(400, (operator,))
     words = keyed_words(bytes(32), "large", list(map(str, range(300))))

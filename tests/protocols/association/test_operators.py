@@ -75,31 +75,6 @@ def column(operator: Operator, k: int, held: int) -> tuple[Fraction, ...]:
     return tuple(row[held] for row in transition(operator, k))
 
 
-@pytest.mark.parametrize(
-    ("m", "n", "k", "held", "p", "expected"),
-    [
-        (3, 8, 2, 1, "4/5", "48/125 69/125 8/125"),
-        (3, 8, 3, 2, "1/3", "8/135 17/45 8/15 4/135"),
-        (3, 7, 3, 3, "4/5", "64/125 48/125 12/125 1/125"),
-    ],
-)
-def test_uniform_randomization_has_its_known_answers(m: int, n: int, k: int, held: int, p: str, expected: str) -> None:
-    assert column(Uniform(m, n, Fraction(p)), k, held) == fractions(expected)
-
-
-@pytest.mark.parametrize(
-    ("m", "k", "held", "expected"),
-    [
-        (5, 2, 0, "81/100 18/100 1/100"),
-        (5, 2, 1, "567/1000 99/250 37/1000"),
-        (5, 2, 2, "81/200 9/20 29/200"),
-        (3, 3, 3, "729/4000 1053/4000 1107/4000 1111/4000"),
-    ],
-)
-def test_cut_and_paste_has_its_known_answers(m: int, k: int, held: int, expected: str) -> None:
-    assert column(CutAndPaste(m, 3, Fraction(1, 10)), k, held) == fractions(expected)
-
-
 def test_a_frequent_triple_that_is_shown_under_uniform_randomization_is_almost_surely_true() -> None:
     """Review section 3.1: ten items of ten thousand, each replaced with chance 4/5."""
     shown = transition(Uniform(10, 10_000, Fraction(4, 5)), 3)[3]
@@ -133,28 +108,35 @@ def test_own_items_stay_as_often_as_declared_whatever_enters(operator: Operator,
             assert joint == operator.kept[j] * operator.entering(j, foreign)[f]
 
 
-@pytest.mark.parametrize(("operator", "universe"), OPERATORS, ids=label)
-def test_names_of_items_do_not_matter(operator: Operator, universe: int) -> None:
-    renamed = [(item * 2 + 1) % universe if universe % 2 else universe - 1 - item for item in range(universe)]
-    transaction = range(operator.size)
-    forms = every_form(operator, transaction, universe)
-    other = every_form(operator, sorted(renamed[item] for item in transaction), universe)
-    assert other == {frozenset(renamed[item] for item in sent): p for sent, p in forms.items()}
+def test_the_known_answers_of_both_operators() -> None:
+    for m, n, k, held, p, expected in (
+        (3, 8, 2, 1, "4/5", "48/125 69/125 8/125"),
+        (3, 8, 3, 2, "1/3", "8/135 17/45 8/15 4/135"),
+        (3, 7, 3, 3, "4/5", "64/125 48/125 12/125 1/125"),
+    ):
+        assert column(Uniform(m, n, Fraction(p)), k, held) == fractions(expected)
+    for m, k, held, expected in (
+        (5, 2, 0, "81/100 18/100 1/100"),
+        (5, 2, 1, "567/1000 99/250 37/1000"),
+        (5, 2, 2, "81/200 9/20 29/200"),
+        (3, 3, 3, "729/4000 1053/4000 1107/4000 1111/4000"),
+    ):
+        assert column(CutAndPaste(m, 3, Fraction(1, 10)), k, held) == fractions(expected)
+    for m, cutoff in ((3, 2), (2, 3), (3, 3), (3, 5), (1, 7)):
+        cut = CutAndPaste(m, cutoff, Fraction(1, 5))
+        assert sum(cut.kept.fractions) == 1
+        same = SelectASize(m, cut.kept.fractions, cut.rho)
+        assert every_form(cut, range(m), m + 2) == every_form(same, range(m), m + 2)
 
 
-@pytest.mark.parametrize(("m", "cutoff"), [(3, 2), (2, 3), (3, 3), (3, 5), (1, 7)])
-def test_cut_and_paste_is_a_select_a_size(m: int, cutoff: int) -> None:
-    cut = CutAndPaste(m, cutoff, Fraction(1, 5))
-    assert sum(cut.kept.fractions) == 1
-    same = SelectASize(m, cut.kept.fractions, cut.rho)
-    assert every_form(cut, range(m), m + 2) == every_form(same, range(m), m + 2)
-
-
-def test_a_set_of_fewer_than_no_items_is_refused() -> None:
+def test_names_of_items_do_not_matter_and_chances_of_two_hundred_add_up() -> None:
+    for operator, universe in OPERATORS:
+        renamed = [(item * 2 + 1) % universe if universe % 2 else universe - 1 - item for item in range(universe)]
+        transaction = range(operator.size)
+        forms = every_form(operator, transaction, universe)
+        other = every_form(operator, sorted(renamed[item] for item in transaction), universe)
+        assert other == {frozenset(renamed[item] for item in sent): p for sent, p in forms.items()}
     with pytest.raises(InputError, match="0 or more items"):
         transition(CutAndPaste(2, 1, Fraction(1, 5)), -1)
-
-
-def test_a_transaction_of_two_hundred_items_has_chances_that_add_up() -> None:
     matrix = transition(CutAndPaste(200, 7, Fraction(1, 20)), 3)
     assert [sum(part) for part in zip(*matrix, strict=True)] == [1, 1, 1, 1]

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 import protocols.association
 from protocols.association.chances import WORD_BITS, Binomial, Chances, Hypergeometric, Listed, bounds, outcomes
-from protocols.association.operators import CutAndPaste, Operator
+from protocols.association.operators import CutAndPaste
 from protocols.association.sampling import below, draw, keyed_words, randomize, subsets
 from protocols.association.transactions import TransactionDesign, Transactions
 from protocols.errors import InputError
 from protocols.privacy.chernoff import alarm_bound, trials_needed
-from tests.support.transactions import OPERATORS, every_form, fractions, label
+from tests.support.transactions import OPERATORS, every_form, fractions
 
 SECRET = bytes(range(32))
 WHOLE = 2**WORD_BITS
@@ -69,31 +69,25 @@ def test_a_distribution_is_what_its_name_says(chances: Chances) -> None:
     assert sum(found) == 1
 
 
-@pytest.mark.parametrize("chances", DISTRIBUTIONS, ids=str)
-def test_one_word_gives_an_outcome_only_where_all_that_may_follow_does(chances: Chances) -> None:
+def test_a_word_gives_an_outcome_only_where_all_that_may_follow_does() -> None:
     """Held against the definition at every boundary and beside it: an outcome's words are its chance, exactly."""
-    ends = list(accumulate(by_definition(chances)))
-    words = {word for end in ends for near in range(-2, 3) if 0 <= (word := int(end * WHOLE) + near) < WHOLE}
-    words |= {0, 1, WHOLE // 3, WHOLE - 1}
-    found, open_ones = outcomes(chances, np.array(sorted(words), dtype=np.uint64))
-    for position, word in enumerate(sorted(words)):
-        first = next(i for i, end in enumerate(ends) if end * WHOLE > word)
-        last = next(i for i, end in enumerate(ends) if end * WHOLE >= word + 1)
-        assert (position in open_ones) == (first != last)
-        assert chances.outcome(word, WORD_BITS) == (first if first == last else None)
-        if first == last:
-            assert found[position] == first
-
-
-def test_a_word_on_a_boundary_is_decided_by_the_next_ones() -> None:
+    for chances in DISTRIBUTIONS:
+        ends = list(accumulate(by_definition(chances)))
+        words = {word for end in ends for near in range(-2, 3) if 0 <= (word := int(end * WHOLE) + near) < WHOLE}
+        words |= {0, 1, WHOLE // 3, WHOLE - 1}
+        found, open_ones = outcomes(chances, np.array(sorted(words), dtype=np.uint64))
+        for position, word in enumerate(sorted(words)):
+            first = next(i for i, end in enumerate(ends) if end * WHOLE > word)
+            last = next(i for i, end in enumerate(ends) if end * WHOLE >= word + 1)
+            assert (position in open_ones) == (first != last)
+            assert chances.outcome(word, WORD_BITS) == (first if first == last else None)
+            if first == last:
+                assert found[position] == first
     third = Listed(fractions("1/3 2/3"))
     edge = WHOLE // 3  # 1/3 is 0.010101... in binary, so its words repeat
     rows = np.array([0])
     for more, expected in (((edge - 1,), 0), ((edge + 1,), 1), ((edge, edge, edge + 1), 1), ((edge, edge - 1), 0)):
         assert draw(third, Told(edge, *more, 0), b"", rows).tolist() == [expected]
-
-
-def test_boundaries_are_rounded_to_both_sides() -> None:
     high, low = bounds(Listed(fractions("1/3 1/3 1/3")))
     assert high.tolist() == [WHOLE // 3 + 1, 2 * WHOLE // 3 + 1]
     assert low.tolist() == [WHOLE // 3, 2 * WHOLE // 3]
@@ -135,20 +129,17 @@ ALARM = 1e-9
 """False-alarm rate of each of the fewer than 500 counts below, over the choice of the secret; by Chernoff's bound."""
 
 
-@pytest.mark.parametrize(("operator", "universe"), OPERATORS, ids=label)
-def test_every_form_of_a_transaction_is_sent_as_often_as_declared(operator: Operator, universe: int) -> None:
+def test_every_form_is_sent_as_often_as_declared() -> None:
     """A chance of 1/4 that is off by 5/100 is caught with a chance above 0.99: `test_the_test_of_forms_sees_it`."""
-    transaction = list(range(universe - operator.size, universe))
-    design = TransactionDesign(universe, (operator,))
-    words = keyed_words(SECRET, "all forms", list(map(str, range(TRIALS))))
-    sent = Counter(randomize(Transactions.of([transaction] * TRIALS, universe), design, words).transactions.sets())
-    expected = every_form(operator, transaction, universe)
-    assert set(sent) <= set(expected)
-    for form, chance in expected.items():
-        assert alarm_bound(sent[form], TRIALS, chance) > ALARM
-
-
-def test_the_test_of_forms_sees_it() -> None:
+    for operator, universe in OPERATORS:
+        transaction = list(range(universe - operator.size, universe))
+        design = TransactionDesign(universe, (operator,))
+        words = keyed_words(SECRET, "all forms", list(map(str, range(TRIALS))))
+        sent = Counter(randomize(Transactions.of([transaction] * TRIALS, universe), design, words).transactions.sets())
+        expected = every_form(operator, transaction, universe)
+        assert set(sent) <= set(expected)
+        for form, chance in expected.items():
+            assert alarm_bound(sent[form], TRIALS, chance) > ALARM
     for other in (Fraction(20, 100), Fraction(30, 100)):
         needed = trials_needed(Fraction(1, 4), other, ALARM, 0.01)
         assert needed is not None
@@ -197,16 +188,13 @@ def test_blocks_do_not_change_the_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole == sent("abcdefg", list(range(7)))
 
 
-def test_a_wrong_universe_or_an_unknown_size_is_refused() -> None:
+def test_a_wrong_universe_is_refused_and_no_transactions_give_none() -> None:
     transactions, design = small()
     words = keyed_words(SECRET, "d", list("abcdefg"))
     with pytest.raises(InputError, match="the design has 6 items, the transactions 7"):
         randomize(Transactions.of([], 7), design, words)
     with pytest.raises(InputError, match="size 3: it has them for 0 to 2"):
         randomize(transactions, TransactionDesign(6, design.operators[:3]), words)
-
-
-def test_no_transactions_give_none() -> None:
     randomized = randomize(Transactions.of([], 6), small()[1], keyed_words(SECRET, "d", []))
     assert len(randomized) == 0
     assert randomized.transactions.items.dtype == np.int32

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform, transition
-from protocols.association.support import (
-    Support,
-    estimate_support,
-    is_recoverable,
-    recovery,
-    variance,
-    weights,
-)
+from protocols.association.support import Support, estimate_support, is_recoverable, recovery, variance, weights
 from protocols.association.transactions import TransactionDesign
 from protocols.errors import InputError
 from tests.support.transactions import estimate_covariance, every_form, fractions
@@ -67,12 +60,7 @@ def first_items(cells: Cells) -> dict[int, list[int]]:
     return {size: [sum(row) for row in table] for size, table in cells.items()}
 
 
-BASKETS = [
-    ([], [2], [0, 1], [0, 1, 4]),
-    ([0, 1], [1, 2], [0, 3]),
-    ([0, 1, 2], [0, 1, 2]),
-    ([3], [4], []),
-]
+BASKETS = [([], [2], [0, 1], [0, 1, 4]), ([0, 1], [1, 2], [0, 3]), ([0, 1, 2], [0, 1, 2]), ([3], [4], [])]
 
 
 @pytest.mark.parametrize("baskets", BASKETS, ids=str)
@@ -111,26 +99,17 @@ def by_formula(baskets: Sequence[Sequence[int]], itemset: Sequence[int]) -> Frac
     return total
 
 
-def test_the_variance_of_three_transactions_is_the_known_one() -> None:
+def test_the_known_variance_and_conditions() -> None:
     partial = [Fraction(1, 3)] * 3
     assert variance(CutAndPaste(3, 2, FIFTH), partial, 3) == Fraction(551, 144)
-
-
-@pytest.mark.parametrize(("m", "expected"), [(3, (2.4, 5.5, 12.9)), (5, (2.8, 6.9, 17.0)), (10, (4.8, 19.8, 78.5))])
-def test_conditions_are_the_known_ones(m: int, expected: tuple[float, ...]) -> None:
-    operator = CutAndPaste(m, 7, Fraction(2, 5))
-    found = [np.linalg.cond(np.array(transition(operator, k), dtype=float)) for k in (1, 2, 3)]
-    assert [round(float(condition), 1) for condition in found] == list(expected)
-
-
-def test_recovery_inverts_the_chances() -> None:
+    for m, expected in ((3, (2.4, 5.5, 12.9)), (5, (2.8, 6.9, 17.0)), (10, (4.8, 19.8, 78.5))):
+        operator = CutAndPaste(m, 7, Fraction(2, 5))
+        found = [np.linalg.cond(np.array(transition(operator, k), dtype=float)) for k in (1, 2, 3)]
+        assert [round(float(condition), 1) for condition in found] == list(expected)
     operator = CutAndPaste(5, 3, Fraction(1, 10))
     forth, back = transition(operator, 3), recovery(operator, 3)
     for i, j in product(range(4), repeat=2):
         assert sum(back[i][x] * forth[x][j] for x in range(4)) == (i == j)
-
-
-def test_sets_larger_than_a_transaction_have_support_0_in_its_size_and_no_error() -> None:
     assert not any(weights(OPERATORS[1], 2))
     assert variance(OPERATORS[1], [Fraction(1, 2), Fraction(1, 2), Fraction(0)], 7) == 0
     assert estimate_support(DESIGN, {1: [3, 2, 4]}) == Support(Fraction(0), Fraction(0))
@@ -157,16 +136,13 @@ def test_what_cannot_be_recovered_is_refused_and_the_largest_size_that_can_is_na
     assert all(is_recoverable(mixed, [5, 0], k) for k in range(1, 6))
 
 
-def test_estimates_of_no_transactions_are_refused() -> None:
+def test_estimates_of_nothing_are_refused_and_nothing_is_cut() -> None:
     with pytest.raises(InputError, match="no transactions"):
         estimate_support(DESIGN, {2: [0, 0]})
     with pytest.raises(InputError, match="no transactions"):
         estimate_support(DESIGN, {})
     with pytest.raises(InputError, match="no transactions"):
         variance(OPERATORS[1], fractions("1 0"), 0)
-
-
-def test_a_negative_variance_has_the_error_0_and_nothing_is_cut() -> None:
     found = estimate_support(DESIGN, {3: [4, 0, 0]})
     assert found.share != 0
     assert Support(Fraction(-1, 3), Fraction(-1, 9)).standard_error == 0

@@ -7,20 +7,6 @@ from protocols.association.transactions import Randomized, Transactions
 from protocols.errors import InputError
 
 
-def test_transactions_are_kept_as_they_are_given() -> None:
-    made = Transactions.of([[3, 1], [], [0], []], 4)
-    assert made.sets() == list(map(frozenset, ([1, 3], [], [0], [])))
-    assert made.sizes.tolist() == [2, 0, 1, 0]
-    assert made.row(0).tolist() == [1, 3]
-    assert made.matrix(np.array([2, 0])).astype(int).tolist() == [[1, 0, 0, 0], [0, 1, 0, 1]]
-    assert repr(made) == "<Transactions 4 over 4 items>"
-
-
-def test_there_may_be_none() -> None:
-    assert len(Transactions.of([], 0)) == 0
-    assert Transactions.of([[]], 0).sets() == [frozenset()]
-
-
 @pytest.mark.parametrize(
     ("baskets", "problem"),
     [
@@ -52,17 +38,19 @@ def test_arrays_that_do_not_fit_are_refused(starts: list[int], items: list[int],
         Transactions(4, np.array(starts, dtype=np.int64), np.array(items, dtype=np.int32))
 
 
-def test_a_fall_between_two_transactions_is_none() -> None:
+def test_transactions_are_kept_as_they_are_given_and_there_may_be_none() -> None:
+    made = Transactions.of([[3, 1], [], [0], []], 4)
+    assert made.sets() == list(map(frozenset, ([1, 3], [], [0], [])))
+    assert made.sizes.tolist() == [2, 0, 1, 0]
+    assert made.row(0).tolist() == [1, 3]
+    assert made.matrix(np.array([2, 0])).astype(int).tolist() == [[1, 0, 0, 0], [0, 1, 0, 1]]
+    assert repr(made) == "<Transactions 4 over 4 items>"
+    assert len(Transactions.of([], 0)) == 0
+    assert Transactions.of([[]], 0).sets() == [frozenset()]
     assert Transactions.of([[3], [0], [], [2], [1, 3]], 4).sizes.tolist() == [1, 1, 0, 1, 2]
-
-
-@pytest.mark.parametrize("universe", [-1, 2**31])
-def test_a_universe_has_a_size_that_fits(universe: int) -> None:
-    with pytest.raises(InputError, match="a universe has"):
-        Transactions.of([], universe)
-
-
-@pytest.mark.parametrize("sizes", [[1], [1, -1], [1, 1, 1]])
-def test_randomized_transactions_have_one_original_size_each(sizes: list[int]) -> None:
-    with pytest.raises(InputError, match="one original size each"):
-        Randomized(Transactions.of([[0], [1]], 2), np.array(sizes))
+    for universe in (-1, 2**31):
+        with pytest.raises(InputError, match="a universe has"):
+            Transactions.of([], universe)
+    for sizes in ([1], [1, -1], [1, 1, 1]):
+        with pytest.raises(InputError, match="one original size each"):
+            Randomized(Transactions.of([[0], [1]], 2), np.array(sizes))

@@ -10,52 +10,34 @@ from tests.protocols.ciphers.paillier.chance import Chance, Script
 LONG = 2**128
 
 
-def test_two_equal_long_draws_in_a_row_are_refused() -> None:
+def test_equal_draws_in_a_row_are_refused() -> None:
     source = WatchedRandomness(Script([5, 6, 5, 5]))
     assert [source.randbelow(LONG) for _ in range(3)] == [5, 6, 5]
     with pytest.raises(InputError, match="repeated"):
         source.randbelow(LONG)
-
-
-def test_two_equal_draws_in_a_row_below_one_bound_are_refused_whatever_comes_between() -> None:
     source = WatchedRandomness(Script([5, 6, 5]))
     source.randbelow(LONG)
     source.randbelow(2 * LONG)
     with pytest.raises(InputError, match="repeated"):
         source.randbelow(LONG)
-
-
-def test_two_equal_draws_in_a_row_below_different_bounds_are_refused() -> None:
     source = WatchedRandomness(Script([5, 5]))
     source.randbelow(LONG)
     with pytest.raises(InputError, match="repeated"):
         source.randbelow(2 * LONG)
-
-
-def test_short_draws_may_repeat_themselves() -> None:
     source = WatchedRandomness(Script([5, 5, 5]))
     assert [source.randbelow(2**128 - 1) for _ in range(3)] == [5, 5, 5]
+    for draw in (-1, 10):
+        with pytest.raises(InputError, match="range"):
+            WatchedRandomness(Script([draw])).randbelow(10)
 
 
-@pytest.mark.parametrize("draw", [-1, 10])
-def test_a_draw_out_of_range_is_refused(draw: int) -> None:
-    with pytest.raises(InputError, match="range"):
-        WatchedRandomness(Script([draw])).randbelow(10)
-
-
-def test_a_source_that_fails_is_not_replaced() -> None:
+def test_a_source_that_fails_is_not_replaced_and_a_watched_one_keeps_its_memory(chance: Chance) -> None:
     class Broken:
         def randbelow(self, exclusive_upper_bound: int, /) -> int:
             raise OSError
 
     with pytest.raises(OSError):  # noqa: PT011  # the source's own
         WatchedRandomness(Broken()).randbelow(10)
-
-
-def test_a_watched_source_keeps_its_memory(chance: Chance) -> None:
     source = watched(chance)
     assert watched(source) is source
-
-
-def test_only_units_are_drawn() -> None:
     assert draw_unit(PublicKey(Integer(35)), watched(Script([0, 5, 14, 34]))) == 34

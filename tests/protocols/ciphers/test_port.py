@@ -68,21 +68,6 @@ def test_two_seals_of_one_sum_differ_and_none_is_what_was_sent() -> None:
     assert len(seals | {page}) == 4
 
 
-def test_replies_that_do_not_fit_what_was_asked_are_refused() -> None:
-    sealed = HOLDER.public.seal([Reply(encrypted([1, 2]), slots=1)], LARGEST, secrets)
-    for data, shapes in ((sealed * 2, [Shape(2, 1)]), (sealed[:-1], [Shape(2, 1)]), (b"", [Shape(1, 1)])):
-        with pytest.raises(PeerError):
-            HOLDER.counts(data, shapes, LARGEST)
-
-
-def test_bytes_that_are_no_ciphertexts_are_refused_whole() -> None:
-    size = HOLDER.public.ciphertext_bytes
-    (page,) = ENCRYPTION.encrypt_pages([[1, 0]])
-    for bad in (bytes(size), b"\xff" * size, b"\x00"):
-        with pytest.raises(CotallyError):
-            HOLDER.public.read(page + bad)
-
-
 def test_what_a_cipher_costs_is_known_before_it_is_used() -> None:
     cipher = HOLDER.public
     (page,) = ENCRYPTION.encrypt_pages([[1]])
@@ -93,34 +78,34 @@ def test_what_a_cipher_costs_is_known_before_it_is_used() -> None:
     assert len(replies) == 2 * cipher.ciphertext_bytes
 
 
-def test_groups_out_of_range_are_refused() -> None:
+def test_what_does_not_fit_is_refused() -> None:
+    sealed = HOLDER.public.seal([Reply(encrypted([1, 2]), slots=1)], LARGEST, secrets)
+    for data, shapes in ((sealed * 2, [Shape(2, 1)]), (sealed[:-1], [Shape(2, 1)]), (b"", [Shape(1, 1)])):
+        with pytest.raises(PeerError):
+            HOLDER.counts(data, shapes, LARGEST)
+    size = HOLDER.public.ciphertext_bytes
+    (page,) = ENCRYPTION.encrypt_pages([[1, 0]])
+    for bad in (bytes(size), b"\xff" * size, b"\x00"):
+        with pytest.raises(CotallyError):
+            HOLDER.public.read(page + bad)
     values = encrypted([1, 1])
     for groups in ([0], [0, 2], [-1, 0]):
         with pytest.raises(InputError):
             HOLDER.public.sums(2).add(values, np.array(groups))
 
 
-def test_a_key_of_our_own_is_not_let_in_as_the_peers() -> None:
+def test_keys_are_told_apart() -> None:
     with pytest.raises(PeerError):
         HOLDER.read_peer(HOLDER.announce(b"run"), HOLDER.bits, b"run")
     with pytest.raises(PeerError):
         HOLDER.read_peer(b"\x00\x01", HOLDER.bits, b"run")
-
-
-def test_another_key_of_the_strength_that_is_asked_for_is_let_in_and_no_weaker_one() -> None:
     other = OTHER
     announced = other.announce(b"run")
     assert HOLDER.read_peer(announced, other.bits, b"run") == other.public
     with pytest.raises(PeerError, match="bits"):
         HOLDER.read_peer(announced, other.bits + 1, b"run")
-
-
-def test_key_holders_are_equal_if_they_have_the_same_key_and_nothing_else_is() -> None:
     assert HOLDER != OTHER
     assert HOLDER.__eq__(object()) is False
-
-
-def test_a_pickled_key_holder_is_the_same_and_shows_nothing() -> None:
     again = pickle.loads(pickle.dumps(HOLDER))
     assert again == HOLDER
     assert hash(again) == hash(HOLDER)

@@ -94,15 +94,6 @@ def test_live_are_the_records_that_some_coins_would_put_into_the_cell(path: Expr
                 assert live == possible.sum()
 
 
-def test_with_theta_one_a_node_is_counted() -> None:
-    estimator = Estimator(view(Fraction(1)))
-    for path in paths():
-        estimator.advance([path])
-        for candidate in set(range(4)) - path.columns:
-            spread = estimator.spread(path, candidate)
-            assert spread.counts.tolist() == [[true_count(CODES, e) for e in row] for row in cells(path, candidate)]
-
-
 TREE = Tree(
     SCHEMA, Split((1, 1), 1, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))), Leaf((0, 1), 1)))
 )
@@ -127,10 +118,6 @@ def test_a_model_without_leaves_is_tested_on_what_can_be_listed(
     monkeypatch.setattr(f"protocols.counting.estimated.{limit}", 6 * of - 1)
     with pytest.raises(InputError, match="reads 2 groups at once, 6 coin patterns of each"):
         estimator.correct(model)
-
-
-def test_correct_predictions_are_counted_with_theta_one() -> None:
-    assert Estimator(view(Fraction(1))).correct(TREE) == (TREE.predict(CODES) == CODES[:, -1]).sum()
 
 
 def few_views() -> list[tuple[View, Fraction]]:
@@ -184,7 +171,14 @@ def test_a_variance_estimated_below_zero_is_no_error_at_all() -> None:
     assert Estimator(seen).correct_error(tree) == 0
 
 
-def test_correct_predictions_have_no_error_with_theta_one() -> None:
+def test_with_theta_one_all_is_counted() -> None:
+    estimator = Estimator(view(Fraction(1)))
+    for path in paths():
+        estimator.advance([path])
+        for candidate in set(range(4)) - path.columns:
+            spread = estimator.spread(path, candidate)
+            assert spread.counts.tolist() == [[true_count(CODES, e) for e in row] for row in cells(path, candidate)]
+    assert Estimator(view(Fraction(1))).correct(TREE) == (TREE.predict(CODES) == CODES[:, -1]).sum()
     assert Estimator(view(Fraction(1))).correct_error(TREE) == 0
 
 

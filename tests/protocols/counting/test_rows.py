@@ -4,7 +4,6 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,20 +96,17 @@ def test_rows_of_many_wide_columns_are_merged_as_those_of_few() -> None:
         assert repeats.sum() == len(codes)
 
 
-@pytest.mark.parametrize("path", [ROOT, ROOT & Term(1, 2), ROOT & Term(0, 1) & Term(2, 0)], ids=str)
-def test_the_plaintext_engine_counts_by_the_definition(path: Expression) -> None:
-    candidates = tuple(sorted({0, 1, 2} - path.columns))
-    engine = PlaintextEngine(SCHEMA, CODES, CODES[:0])
-    (answer,) = run_alone(engine.count([Query(path, candidates, None)]))
-    for candidate, table in zip(candidates, answer.tables, strict=True):
-        expected = [
-            [true_count(CODES, path & Term(candidate, v) & Term(3, c)) for c in range(2)]
-            for v in range(SCHEMA.attributes[candidate].size)
-        ]
-        assert table.tolist() == expected
-
-
-def test_the_plaintext_engine_counts_right_predictions_on_the_test_records_alone() -> None:
+def test_the_plaintext_engine_counts_by_the_definition() -> None:
+    for path in (ROOT, ROOT & Term(1, 2), ROOT & Term(0, 1) & Term(2, 0)):
+        candidates = tuple(sorted({0, 1, 2} - path.columns))
+        engine = PlaintextEngine(SCHEMA, CODES, CODES[:0])
+        (answer,) = run_alone(engine.count([Query(path, candidates, None)]))
+        for candidate, table in zip(candidates, answer.tables, strict=True):
+            expected = [
+                [true_count(CODES, path & Term(candidate, v) & Term(3, c)) for c in range(2)]
+                for v in range(SCHEMA.attributes[candidate].size)
+            ]
+            assert table.tolist() == expected
     tree = Tree(SCHEMA, Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
     test = np.array([[0, 0, 0, 0], [1, 0, 0, 1], [1, 2, 3, 0]], dtype=np.uint8)
     assert run_alone(PlaintextEngine(SCHEMA, CODES, test).count_correct(tree)) == Correct(2)

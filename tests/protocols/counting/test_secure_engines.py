@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protocols.counting.dot_product import (
-    plan,
-    plan_sets,
-    planes_of,
-    shapes_of,
-)
+from protocols.counting.dot_product import plan, plan_sets, planes_of, shapes_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import page_length
 from protocols.counts import Correct, Query
@@ -69,38 +64,6 @@ def test_what_is_encrypted_to_test_the_tree_is_told_apart_from_what_grows_it() -
         assert [p.done for p in end.result if p.phase is Phase.HELD_OUT][-1] == end.result[-1].total
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_secure_counts_are_the_plain_counts_at_both_sides(name: str) -> None:
-    levels = known(LEVELS)
-    for end in play(ENGINES[name](), *levels):
-        assert end.result is not None
-        assert ravel(end.result) == plain(*levels)
-
-
-@pytest.mark.parametrize("slots", [1, 2, 5])
-def test_however_few_slots_there_are(slots: int) -> None:
-    levels = known(LEVELS)
-    for end in play(by_dots(slots=slots), *levels):
-        assert end.result is not None
-        assert ravel(end.result) == plain(*levels)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_right_predictions_are_counted_as_one_number(name: str) -> None:
-    right = (TREE.predict(TEST) == TEST[:, -1]).sum()
-    ends = play(ENGINES[name](), tree=TREE)
-    assert [end.result for end in ends] == [[right], [right]]
-    told = [message for message in ends[1].sent if isinstance(message, ExactCounts)]
-    assert told == [ExactCounts((int(right),))]
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_without_test_records_nothing_is_sent_for_the_accuracy(name: str) -> None:
-    evaluator, holder = ENGINES[name](tests=0)
-    ends = duel(evaluator.count_correct(TREE), holder.count_correct(TREE))
-    assert [(end.result, end.sent) for end in ends] == [(Correct(0.0), []), (Correct(0.0), [])]
-
-
 @pytest.mark.parametrize(("told", "ends_it"), [((0, 30), False), ((0, 31), True), ((0,), True), ((-1, 0), True)])
 def test_more_records_of_a_set_than_there_are_end_the_run(told: tuple[int, ...], ends_it: bool) -> None:
     telling, replying = halves()
@@ -116,17 +79,27 @@ def test_more_records_of_a_set_than_there_are_end_the_run(told: tuple[int, ...],
     assert ends[0].result == (None if ends_it else list(told))
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_no_leaf_hit_is_a_count_of_zero(name: str) -> None:
-    """The tree says the other class everywhere, so the sum under encryption is over no record."""
-    never = Tree(SCHEMA, Leaf((1, 1), 0))
-    evaluator, holder = ENGINES[name]()
-    if name == "oblivious transfer":
-        evaluator._test[:, -1] = 1
-    else:
-        holder._test[:, -1] = 1
-    a, b = play((evaluator, holder), tree=never)
-    assert a.result == b.result == [0.0]
+def test_secure_counts_are_the_plain_counts() -> None:
+    for name in ENGINES:
+        levels = known(LEVELS)
+        for end in play(ENGINES[name](), *levels):
+            assert end.result is not None
+            assert ravel(end.result) == plain(*levels)
+    for slots in (1, 2, 5):
+        levels = known(LEVELS)
+        for end in play(by_dots(slots=slots), *levels):
+            assert end.result is not None
+            assert ravel(end.result) == plain(*levels)
+    # The tree says the other class everywhere, so the sum under encryption is over no record.
+    for name in ENGINES:
+        never = Tree(SCHEMA, Leaf((1, 1), 0))
+        evaluator, holder = ENGINES[name]()
+        if name == "oblivious transfer":
+            evaluator._test[:, -1] = 1
+        else:
+            holder._test[:, -1] = 1
+        a, b = play((evaluator, holder), tree=never)
+        assert a.result == b.result == [0.0]
 
 
 def test_replies_are_rerandomized() -> None:
@@ -169,14 +142,21 @@ def test_a_shared_class_is_selected_by_the_evaluator_not_encrypted() -> None:
     assert layout().holder_columns == {2, 3, 4}
 
 
-def test_dot_products_test_no_model_without_leaves() -> None:
+def test_without_test_records_nothing_is_sent_and_accuracy_is_one_number() -> None:
+    for name in ENGINES:
+        right = (TREE.predict(TEST) == TEST[:, -1]).sum()
+        ends = play(ENGINES[name](), tree=TREE)
+        assert [end.result for end in ends] == [[right], [right]]
+        told = [message for message in ends[1].sent if isinstance(message, ExactCounts)]
+        assert told == [ExactCounts((int(right),))]
+    for name in ENGINES:
+        evaluator, holder = ENGINES[name](tests=0)
+        ends = duel(evaluator.count_correct(TREE), holder.count_correct(TREE))
+        assert [(end.result, end.sent) for end in ends] == [(Correct(0.0), []), (Correct(0.0), [])]
     model = NaiveBayes(SCHEMA, np.zeros(2), tuple(np.zeros((a.size, 2)) for a in SCHEMA.attributes))
     for engine in by_dots():
         with pytest.raises(InputError, match="test trees alone"):
             next(engine.count_correct(model))
-
-
-def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:
     items = plan_sets([[path for path, _ in TREE.leaves()]], layout())
     assert len(items) == len(TREE.leaves())
     assert all(item.cells == (0,) for item in items)

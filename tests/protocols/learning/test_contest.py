@@ -48,7 +48,7 @@ def test_numbers_of_both_sides_compare_as_scores_do_each_from_its_own_columns(
     assert pairs.shape == (len(codes), contest.pairs)
 
 
-def test_each_pair_of_places_has_the_classes_that_stand_there(three_classes: NaiveBayes) -> None:
+def test_each_pair_of_places_has_its_classes(three_classes: NaiveBayes) -> None:
     contest = Contest(three_classes, "alice")
     named = [(0, 1), (0, 2), (1, 2)]
     for order in permutations(range(3)):
@@ -57,9 +57,6 @@ def test_each_pair_of_places_has_the_classes_that_stand_there(three_classes: Nai
             first, second = named[pairs[place]]
             expected = (order[left], order[right])
             assert expected == ((first, second) if straight[place] else (second, first))
-
-
-def test_a_model_that_calls_a_value_impossible_is_refused(three_classes: NaiveBayes) -> None:
     table = three_classes.conditional[0].copy()
     table[0, 0] = -np.inf
     impossible = NaiveBayes(three_classes.schema, three_classes.prior, (table, *three_classes.conditional[1:]))

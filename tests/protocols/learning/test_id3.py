@@ -54,21 +54,6 @@ def as_vector(node: Node, schema: Schema) -> dict[str, Any]:
     }
 
 
-def test_quinlans_example_gives_quinlans_tree() -> None:
-    schema, codes = tennis()
-    assert as_vector(id3(schema, codes).tree.root, schema) == TENNIS["tree"]
-
-
-def test_quinlans_gains_are_the_printed_ones() -> None:
-    schema, codes = tennis()
-    assert round(float(entropy(np.bincount(codes[:, -1]))), 3) == TENNIS["information"]
-    for column, (name, thousandths) in enumerate(TENNIS["gain_in_thousandths_as_printed"].items()):
-        table = np.zeros((schema.attributes[column].size, 2))
-        np.add.at(table, (codes[:, column], codes[:, -1]), 1)
-        assert schema.attributes[column].name == name
-        assert int(1000 * gain(table)) == thousandths
-
-
 @settings(max_examples=at_most(200))
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
@@ -86,36 +71,24 @@ def test_equal_gains_go_to_the_first_in_the_agreed_order() -> None:
     codes = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], dtype=np.uint8)
     root = id3(schema_of((2, 2, 2), 2, alice=1), codes).tree.root
     assert root == Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
+    for ahead, chosen in ((0.0, 0), (0.49, 0), (1.0, 1)):
+        tables = {0: [[3.0, 1.0], [1.0, 3.0]], 1: [[3.0 + ahead, 1.0 - ahead], [1.0 - ahead, 3.0 + ahead]]}
+        root = run_alone(HybridId3(schema_of((2, 2), 2), (4, 4), ALL, FixedTables(tables)).build()).tree.root
+        assert isinstance(root, Split)
+        assert root.attribute == chosen
 
 
-@pytest.mark.parametrize(("ahead", "chosen"), [(0.0, 0), (0.49, 0), (1.0, 1)])
-def test_estimates_that_are_the_same_whole_numbers_are_equal(ahead: float, chosen: int) -> None:
-    tables = {0: [[3.0, 1.0], [1.0, 3.0]], 1: [[3.0 + ahead, 1.0 - ahead], [1.0 - ahead, 3.0 + ahead]]}
-    root = run_alone(HybridId3(schema_of((2, 2), 2), (4, 4), ALL, FixedTables(tables)).build()).tree.root
-    assert isinstance(root, Split)
-    assert root.attribute == chosen
-
-
-def test_an_empty_branch_is_a_leaf_of_no_records_and_its_parents_majority() -> None:
+def test_leaves_are_made_where_nothing_can_be_split() -> None:
     codes = np.array([[0, 1], [0, 1], [2, 0]], dtype=np.uint8)
     root = id3(schema_of((3,), 2), codes).tree.root
     assert root == Split((1, 2), 0, (Leaf((0, 2), 1), Leaf((0, 0), 1), Leaf((1, 0), 0)))
-
-
-def test_without_candidates_the_majority_decides_and_the_first_of_equals() -> None:
     codes = np.array([[0, 1], [0, 1], [0, 0], [1, 1], [1, 0]], dtype=np.uint8)
     root = id3(schema_of((2,), 2), codes).tree.root
     assert root == Split((2, 3), 0, (Leaf((1, 2), 1), Leaf((1, 1), 0)))
-
-
-def test_a_node_of_one_class_is_a_leaf_at_once() -> None:
     codes = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]], dtype=np.uint8)
     result = id3(schema_of((2, 2), 2), codes)
     assert result.tree.root == Split((2, 2), 1, (Leaf((0, 2), 1), Leaf((2, 0), 0)))
     assert result.computations == 8
-
-
-def test_where_there_is_one_class_nothing_is_counted() -> None:
     result = id3(schema_of((2, 2), 1), np.zeros((7, 3), dtype=np.uint8))
     assert result.tree.root == Leaf((7.0,), 0)
     assert result.computations == 0
@@ -129,8 +102,17 @@ def test_for_a_root_of_one_class_nothing_is_counted() -> None:
     assert result.computations == 0
 
 
-def test_a_nodes_counts_are_those_of_its_parents_answer() -> None:
-    """Estimates of one node by different attributes need not add up alike; the first that is known stays."""
+def test_quinlans_example_gives_quinlans_tree_and_the_printed_gains() -> None:
+    schema, codes = tennis()
+    assert as_vector(id3(schema, codes).tree.root, schema) == TENNIS["tree"]
+    schema, codes = tennis()
+    assert round(float(entropy(np.bincount(codes[:, -1]))), 3) == TENNIS["information"]
+    for column, (name, thousandths) in enumerate(TENNIS["gain_in_thousandths_as_printed"].items()):
+        table = np.zeros((schema.attributes[column].size, 2))
+        np.add.at(table, (codes[:, column], codes[:, -1]), 1)
+        assert schema.attributes[column].name == name
+        assert int(1000 * gain(table)) == thousandths
+    # Estimates of one node by different attributes need not add up alike; the first that is known stays.
     tables = {0: [[4.0, 0.5], [0.5, 4.0]], 1: [[2.0, 1.0], [1.0, 2.5]]}
     result = run_alone(HybridId3(schema_of((2, 2), 2), (4.5, 4.5), ALL, FixedTables(tables)).build())
     root = result.tree.root

@@ -18,13 +18,10 @@ def _bits(*counts: int) -> float:
     return -sum(c / total * log2(c / total) for c in counts if c)
 
 
-def test_each_split_counts_by_its_records_and_by_what_it_decreases() -> None:
+def test_each_split_counts_by_its_records_and_its_decrease() -> None:
     root = 16 * _bits(7, 9) - 8 * _bits(5, 3) - 7 * _bits(1, 6)
     decreases = np.array([root, 8 * _bits(5, 3), 7 * _bits(1, 6)])
     assert importances(small_model()) == pytest.approx(decreases / decreases.sum())
-
-
-def test_a_tree_by_gini_is_measured_by_gini_and_one_by_gain_ratio_by_the_gain() -> None:
     tree = small_model()
 
     def by(impurity: Impurity) -> Tree:

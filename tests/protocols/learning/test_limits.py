@@ -38,11 +38,7 @@ def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, Recordin
     limits=st.tuples(st.none() | st.integers(1, 4), st.integers(1, 9), st.sampled_from(Impurity)),
 )
 def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
-    sizes: list[int],
-    classes: int,
-    records: int,
-    seed: int,
-    limits: tuple[int | None, int, Impurity],
+    sizes: list[int], classes: int, records: int, seed: int, limits: tuple[int | None, int, Impurity]
 ) -> None:
     codes = correlated([*sizes, classes], records, seed, flips=0.5)
     max_depth, min_leaf, impurity = limits
@@ -56,40 +52,34 @@ def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     assert asked == [sorted(level) for level in reference.asked.values()]
 
 
-@pytest.mark.parametrize(("min_leaf", "parts"), [(5, True), (6, False)])
-def test_two_branches_must_be_large_and_a_small_one_has_its_parents_label(min_leaf: int, parts: bool) -> None:
+def test_branches_below_a_limit_are_leaves() -> None:
     """Values of 5, 15 and 4 records, a fourth one of none; no label of a small branch is that of its own records."""
-    codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15 + [[2, 0]] * 4, dtype=np.uint8)
-    tree = grow(schema_of((4,), 2), codes, Growth(min_leaf=min_leaf))[0].tree
-    if parts:
-        leaves = (Leaf((5, 0), 0), Leaf((0, 15), 1), Leaf((4, 0), 1), Leaf((0, 0), 1))
-        assert tree.root == Split((9, 15), 0, leaves)
-        assert tree.predict(codes[-1:]).tolist() == [1]
-        assert tree.shares(codes[-1:]).tolist() == [[0.0, 1.0]]
-    else:
-        assert tree.root == Leaf((9, 15), 1)
-
-
-def test_a_small_root_is_no_branch_and_has_its_own_label() -> None:
+    for min_leaf, parts in ((5, True), (6, False)):
+        codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15 + [[2, 0]] * 4, dtype=np.uint8)
+        tree = grow(schema_of((4,), 2), codes, Growth(min_leaf=min_leaf))[0].tree
+        if parts:
+            leaves = (Leaf((5, 0), 0), Leaf((0, 15), 1), Leaf((4, 0), 1), Leaf((0, 0), 1))
+            assert tree.root == Split((9, 15), 0, leaves)
+            assert tree.predict(codes[-1:]).tolist() == [1]
+            assert tree.shares(codes[-1:]).tolist() == [[0.0, 1.0]]
+        else:
+            assert tree.root == Leaf((9, 15), 1)
     codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
     assert grow(schema_of((2,), 2), codes, Growth(min_leaf=20))[0].tree.root == Leaf((1, 2), 1)
 
 
-@pytest.mark.parametrize(("records", "asks"), [(9, False), (10, True)])
-def test_nothing_is_asked_for_a_node_of_fewer_than_two_leaves(records: int, asks: bool) -> None:
-    codes = correlated((2, 2), records, seed=3, flips=0.9)
-    result, engine = grow(schema_of((2,), 2), codes, Growth(min_leaf=5))
-    assert bool(engine.levels) == asks
-    assert asks or isinstance(result.tree.root, Leaf)
-
-
-def test_below_the_depth_nothing_is_asked() -> None:
+def test_nothing_is_asked_where_no_split_can_follow() -> None:
+    for records, asks in ((9, False), (10, True)):
+        codes = correlated((2, 2), records, seed=3, flips=0.9)
+        result, engine = grow(schema_of((2,), 2), codes, Growth(min_leaf=5))
+        assert bool(engine.levels) == asks
+        assert asks or isinstance(result.tree.root, Leaf)
     codes = correlated((2, 2, 2, 2), 60, seed=1, flips=0.7)
     result, engine = grow(schema_of((2, 2, 2), 2), codes, Growth(max_depth=2))
     assert result.tree.depth == len(engine.levels) == 2
 
 
-def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None:
+def test_estimates_reach_a_limit_but_for_what_was_rounded_away() -> None:
     """A branch and a node of half a record; the papers' tree goes on."""
     assert may_split([0.5, 4.0], Growth())
     assert not is_small(0.5, Growth())
@@ -97,9 +87,6 @@ def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None
     assert may_be_split(0.5, 3, Growth())
     ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
     assert merit_of_it > 0
-
-
-def test_estimates_that_lack_what_was_rounded_away_reach_a_limit() -> None:
     assert may_split([4.9999999999, 10.0], Growth(min_leaf=5))
     assert not may_split([4.99999, 10.0], Growth(min_leaf=5))
     assert not is_small(4.9999999999, Growth(min_leaf=5))

@@ -70,20 +70,14 @@ def test_no_other_cut_does_better_and_none_as_good_is_smaller(seed: int) -> None
         assert score < best or (score == best and Tree(SCHEMA, other).size >= pruned.size)
 
 
-def test_a_leaf_stays_a_leaf() -> None:
+def test_branches_without_merit_become_leaves() -> None:
     tree = Tree(SCHEMA, Leaf((3.0, 1.0), 0))
     assert prune(tree, Counted(np.zeros((2, 4), dtype=np.uint8)), exactly).root == tree.root
-
-
-def test_an_empty_branch_keeps_its_class() -> None:
-    """An empty branch's counts are all zero; its class came from its parent and is not made again."""
+    # An empty branch's counts are all zero; its class came from its parent and is not made again.
     root = Split((1.0, 3.0), 0, (Leaf((0.0, 0.0), 1), Leaf((1.0, 0.0), 0)))
     held_out = np.array([[0, 0, 0, 1], [1, 0, 0, 0]], dtype=np.uint8)
     assert prune(Tree(SCHEMA, root), Counted(held_out), exactly).root == root
-
-
-def test_branches_that_all_say_one_class_become_a_leaf_of_it() -> None:
-    """Estimated counts of branches need not add up: both say 1 where the node's own counts say 0."""
+    # Estimated counts of branches need not add up: both say 1 where the node's own counts say 0.
     root = Split((3.0, 2.0), 0, (Leaf((0.9, 1.0), 1), Leaf((0.9, 1.0), 1)))
     held_out = np.array([[0, 0, 0, 1], [1, 0, 0, 1]], dtype=np.uint8)
     assert prune(Tree(SCHEMA, root), Counted(held_out), exactly).root == Leaf((3.0, 2.0), 1)

@@ -32,13 +32,10 @@ def test_bits_and_weights_add_up_to_what_the_whole_tree_says_whoever_asks(tree: 
     np.testing.assert_allclose([[float(s) for s in outcome.shares or ()] for outcome in told], tree.shares(codes))
 
 
-def test_an_edge_is_asked_once_however_many_of_the_answerers_branches_it_stands_under() -> None:
+def test_an_edge_is_asked_once_and_only_where_branches_differ() -> None:
     routes = Routes(small_model(), "alice", probabilities=True)
     assert routes.edges == 6  # three of her age, three of her city below the first
     assert Routes(small_model(), "bob", probabilities=True).edges == 2
-
-
-def test_what_all_branches_agree_on_is_not_asked() -> None:
     schema = Schema((Attribute("alice", "a", ("0", "1")),), Attribute("", "class", ("no", "yes")), ())
     agreed = Tree(schema, Split((3, 5), 0, (Leaf((1, 2), 1), Leaf((2, 3), 1))))
     routes = Routes(agreed, "alice", probabilities=False)

@@ -16,30 +16,15 @@ ROOT_NODE = Split((4, 5), 1, (Leaf((3, 0), 0), INNER, Leaf((0, 0), 1)))
 TREE = Tree(schema_of((2, 3), 2, alice=1), ROOT_NODE)
 
 
-def test_nodes_are_walked_parents_first_and_branches_in_order() -> None:
-    one = ROOT & Term(1, 1)
-    assert list(TREE.walk()) == [
-        (ROOT, ROOT_NODE),
-        (ROOT & Term(1, 0), Leaf((3, 0), 0)),
-        (one, INNER),
-        (one & Term(0, 0), Leaf((1, 0), 0)),
-        (one & Term(0, 1), Leaf((0, 3), 1)),
-        (ROOT & Term(1, 2), Leaf((0, 0), 1)),
-    ]
+def test_a_prediction_is_that_of_the_leaf() -> None:
+    records = every_record((2, 3, 2))
+    predicted = TREE.predict(records)
+    for expression, label in TREE.leaves():
+        assert set(predicted[expression.satisfied_by(records)].tolist()) <= {label}
+    assert (TREE.predict(records[:, [0, 1]]) == predicted).all()
+    assert predicted.tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1]
+    assert TREE.predict(np.zeros((0, 3), dtype=np.uint8)).tolist() == []
 
-
-def test_leaves_size_and_depth() -> None:
-    one = ROOT & Term(1, 1)
-    assert TREE.leaves() == [
-        (ROOT & Term(1, 0), 0),
-        (one & Term(0, 0), 0),
-        (one & Term(0, 1), 1),
-        (ROOT & Term(1, 2), 1),
-    ]
-    assert (TREE.size, TREE.depth) == (6, 2)
-
-
-def test_an_attribute_that_alone_tells_the_class_is_named() -> None:
     def telling(*leaves: tuple[int, int]) -> int | None:
         counts = (sum(leaf[0] for leaf in leaves), sum(leaf[1] for leaf in leaves))
         return replace(TREE, root=Split(counts, 1, tuple(Leaf(leaf, majority(leaf)) for leaf in leaves))).telling
@@ -49,25 +34,6 @@ def test_an_attribute_that_alone_tells_the_class_is_named() -> None:
     assert telling((3, 0), (2, 0), (0, 0)) is None  # one class: there is nothing to tell
     assert TREE.telling is None
     assert replace(TREE, root=Leaf((4, 0), 0)).telling is None
-
-
-def test_a_single_leaf_is_a_tree() -> None:
-    tree = Tree(TREE.schema, Leaf((4, 5), 1))
-    assert (tree.size, tree.depth, tree.leaves()) == (1, 0, [(ROOT, 1)])
-    assert tree.predict(every_record((2, 3, 2))).tolist() == [1] * 12
-
-
-def test_a_prediction_is_the_class_of_the_leaf_whose_expression_holds_and_does_not_read_the_class() -> None:
-    records = every_record((2, 3, 2))
-    predicted = TREE.predict(records)
-    for expression, label in TREE.leaves():
-        assert set(predicted[expression.satisfied_by(records)].tolist()) <= {label}
-    assert (TREE.predict(records[:, [0, 1]]) == predicted).all()
-    assert predicted.tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1]
-
-
-def test_no_rows_get_no_predictions() -> None:
-    assert TREE.predict(np.zeros((0, 3), dtype=np.uint8)).tolist() == []
 
 
 def with_root(change: Callable[[Split], Split]) -> Callable[[Tree], Tree]:
@@ -133,13 +99,28 @@ def test_a_leaf_is_not_a_split_of_the_same_number() -> None:
     assert leaf.digest() != split.digest()
 
 
-@pytest.mark.parametrize(
-    ("counts", "label"), [((1, 2), 1), ((2, 2), 0), ((0, 3, 3), 1), ((0, 0, 0), 0), ((0.5, 0.25), 0)]
-)
-def test_the_majority_is_the_first_of_equals(counts: tuple[float, ...], label: int) -> None:
-    assert majority(counts) == label
-
-
-def test_an_expression_is_hashable_and_ordered_by_path() -> None:
+def test_nodes_are_walked_parents_first() -> None:
+    one = ROOT & Term(1, 1)
+    assert list(TREE.walk()) == [
+        (ROOT, ROOT_NODE),
+        (ROOT & Term(1, 0), Leaf((3, 0), 0)),
+        (one, INNER),
+        (one & Term(0, 0), Leaf((1, 0), 0)),
+        (one & Term(0, 1), Leaf((0, 3), 1)),
+        (ROOT & Term(1, 2), Leaf((0, 0), 1)),
+    ]
+    one = ROOT & Term(1, 1)
+    assert TREE.leaves() == [
+        (ROOT & Term(1, 0), 0),
+        (one & Term(0, 0), 0),
+        (one & Term(0, 1), 1),
+        (ROOT & Term(1, 2), 1),
+    ]
+    assert (TREE.size, TREE.depth) == (6, 2)
+    tree = Tree(TREE.schema, Leaf((4, 5), 1))
+    assert (tree.size, tree.depth, tree.leaves()) == (1, 0, [(ROOT, 1)])
+    assert tree.predict(every_record((2, 3, 2))).tolist() == [1] * 12
+    for counts, label in (((1, 2), 1), ((2, 2), 0), ((0, 3, 3), 1), ((0, 0, 0), 0), ((0.5, 0.25), 0)):
+        assert majority(counts) == label
     assert len({expression for expression, _ in TREE.walk()}) == TREE.size
     assert Expression((Term(1, 1), Term(0, 0))) != Expression((Term(0, 0), Term(1, 1)))

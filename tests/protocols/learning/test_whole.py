@@ -24,14 +24,6 @@ from protocols.learning.whole import (
 LEAST_SLOPE = 1480 / 1024  # which all slopes are less
 
 
-def test_small_numbers_by_hand() -> None:
-    values = entropy_part([0, 1, 2, 4]) / 2**SCALE_BITS
-    for value, wanted in zip(values, (0, 0 - LEAST_SLOPE, 2 - 2 * LEAST_SLOPE, 8 - 4 * LEAST_SLOPE), strict=True):
-        assert value == pytest.approx(wanted, abs=4 * ERROR)
-    assert entropy_part(0) == 0
-    assert (int(SLOPES.min()), int(SLOPES.max())) == (0, 1020)
-
-
 @pytest.mark.parametrize("most", [2**10, 2**16, 2**20, 2**30])
 def test_no_number_departs_more_than_its_share(most: int) -> None:
     numbers = np.arange(1, most + 1) if most <= 2**20 else np.random.default_rng(1).integers(1, most, 10**6)
@@ -49,14 +41,6 @@ def test_the_least_mixture_has_the_highest_gain_but_for_near_ties(classes: int) 
     for table, total, value in zip(columns, label_sums, mixtures, strict=True):
         whole = records * log2(records) - sum(n * log2(n) for n in total.tolist() if n)
         assert value == pytest.approx(whole - records * float(gain(table)), abs=(classes + 1) * ERROR * records)
-
-
-def test_differences_fit_their_bits_at_the_extremes() -> None:
-    for classes in (1, 2, 5):
-        even = np.full((1, classes), 7)
-        pure = np.diag(np.full(classes, 7))
-        most = int(mixture(even) - mixture(pure))
-        assert abs(most) < 2 ** (mixture_bits(7 * classes, classes) - 1)
 
 
 @pytest.mark.parametrize(("records", "off"), [(300, 2e-5), (2**18, 2e-5), (2**20, 5e-4), (MOST_GINI_RECORDS, 4e-3)])
@@ -86,21 +70,6 @@ def _gini_of(row: list[int]) -> Fraction:
     """Half of what Gini's index is worth: pairs of records of two classes, over how many records there are."""
     pairs = sum(a * b for at, a in enumerate(row) for b in row[:at])
     return Fraction(pairs, max(1, sum(row)))
-
-
-@pytest.mark.parametrize("records", [2**18, 2**19 - 1, 2**20 + 1, 2**21 - 1, MOST_GINI_RECORDS])
-@pytest.mark.parametrize("classes", [2, 20])
-def test_the_greatest_sums_fit(records: int, classes: int) -> None:
-    """Of equal classes in one branch, and in several that halve it again and again."""
-    law = Gini(records, classes)
-    even = np.full((20, classes), 0)
-    left = records
-    for row in even:
-        row[:] = (left + 1) // 2 // classes
-        left -= int(row.sum())
-    for table in (even, even.sum(0, keepdims=True)):
-        exact = sum(_gini_of(row) for row in table.tolist())
-        assert float(exact) * 0.99 < float(law.mixture(table)) / 2**GINI_BITS <= float(exact)
 
 
 @pytest.mark.parametrize("records", [1, 2, 7, 40, 300])
@@ -140,6 +109,28 @@ def test_the_range_of_change_is_at_most_nine_eighths(records: int) -> None:
         assert law.change <= 1 + Fraction(1, 2**GINI_BITS)
 
 
-def test_more_records_than_fit_are_refused() -> None:
+def test_numbers_fit_at_the_extremes() -> None:
+    values = entropy_part([0, 1, 2, 4]) / 2**SCALE_BITS
+    for value, wanted in zip(values, (0, 0 - LEAST_SLOPE, 2 - 2 * LEAST_SLOPE, 8 - 4 * LEAST_SLOPE), strict=True):
+        assert value == pytest.approx(wanted, abs=4 * ERROR)
+    assert entropy_part(0) == 0
+    assert (int(SLOPES.min()), int(SLOPES.max())) == (0, 1020)
+    for classes in (1, 2, 5):
+        even = np.full((1, classes), 7)
+        pure = np.diag(np.full(classes, 7))
+        most = int(mixture(even) - mixture(pure))
+        assert abs(most) < 2 ** (mixture_bits(7 * classes, classes) - 1)
+    # Of equal classes in one branch, and in several that halve it again and again.
+    for records in (2**18, 2**19 - 1, 2**20 + 1, 2**21 - 1, MOST_GINI_RECORDS):
+        for classes in (2, 20):
+            law = Gini(records, classes)
+            even = np.full((20, classes), 0)
+            left = records
+            for row in even:
+                row[:] = (left + 1) // 2 // classes
+                left -= int(row.sum())
+            for table in (even, even.sum(0, keepdims=True)):
+                exact = sum(_gini_of(row) for row in table.tolist())
+                assert float(exact) * 0.99 < float(law.mixture(table)) / 2**GINI_BITS <= float(exact)
     with pytest.raises(InputError, match="4,194,303 records at most"):
         Gini(MOST_GINI_RECORDS + 1)

@@ -78,19 +78,6 @@ def test_no_neighbour_changes_more_than_the_accounting_says_and_some_as_much(
     assert max(seen) == most_changes(schema, side, window, depth)
 
 
-def test_the_levels_of_a_tree_end_with_its_attributes() -> None:
-    schema = _schema(("bob",))
-    assert most_changes(schema, "bob", ALL, 5) == most_changes(schema, "bob", ALL, 99) == 2 * (5 + 4 + 3 + 2 + 1) + 2
-    assert most_changes(schema, "alice", ALL, 5) == 2 * (3 + 4 + 3 + 2 + 1)
-
-
-def test_the_scale_is_all_changes_over_epsilon_and_the_accuracy_spends_nothing_of_it() -> None:
-    spending = Spending(Fraction("0.5"), 26)
-    assert spending.cells.scale == 52
-    assert spending.accuracy.scale == 2
-    assert spending.delta == Fraction(1, 2**41)
-
-
 def test_delta_bounds_what_each_change_adds_at_the_ends_of_its_range() -> None:
     """`changes` times the chance of the noise at one end of its range, computed here with floats, is below delta."""
     for epsilon, changes in [("0.1", 4), ("1", 26), ("1", 140), ("10", 26), ("20", 2)]:
@@ -100,6 +87,13 @@ def test_delta_bounds_what_each_change_adds_at_the_ends_of_its_range() -> None:
             assert times * weights[0] / weights.sum() <= spending.delta
 
 
-def test_more_epsilon_is_less_noise() -> None:
+def test_the_scale_is_all_changes_over_epsilon() -> None:
+    schema = _schema(("bob",))
+    assert most_changes(schema, "bob", ALL, 5) == most_changes(schema, "bob", ALL, 99) == 2 * (5 + 4 + 3 + 2 + 1) + 2
+    assert most_changes(schema, "alice", ALL, 5) == 2 * (3 + 4 + 3 + 2 + 1)
+    spending = Spending(Fraction("0.5"), 26)
+    assert spending.cells.scale == 52
+    assert spending.accuracy.scale == 2
+    assert spending.delta == Fraction(1, 2**41)
     spreads = [Spending(Fraction(epsilon), 26).cells.variance for epsilon in ("0.1", "0.5", "1", "2", "10")]
     assert all(less > more for less, more in pairwise(spreads))

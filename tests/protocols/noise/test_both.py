@@ -38,13 +38,10 @@ def test_a_sum_of_noise_passes_its_bound_no_more_often_than_told(terms: list[tup
     assert _tail(terms, bound / 2) > 100 * exp(-ALARM)
 
 
-def test_no_bound_passes_the_largest_noise_that_there_is() -> None:
+def test_bounds_stay_within_the_largest_noise() -> None:
     law = Geometric(Fraction(3))
     assert sum_bound([(law, 1)], 1000.0) == law.cut
     assert sum_bound([(law, 0)], ALARM) == sum_bound([], ALARM) == 0
-
-
-def test_a_number_that_both_have_changed_is_lifted_by_the_largest_noise_of_both() -> None:
     ours, theirs = Spending(Fraction(1), 6), Spending(Fraction(1), 8)
     noises = BothNoises(OwnNoise(b"s" * 32, b"run", ours), theirs)
     assert (noises.cells.own, noises.cells.theirs) == (ours.cells.cut, theirs.cells.cut)
@@ -53,8 +50,5 @@ def test_a_number_that_both_have_changed_is_lifted_by_the_largest_noise_of_both(
     assert noises.correct(-3, 50).count == 0
     assert noises.correct(61, 50).count == 50
     assert noises.correct(40, 50).error == 2
-
-
-def test_without_noise_nothing_is_added() -> None:
     assert EXACT.of_accuracy([]) == EXACT.cells.both == EXACT.accuracy.both == 0
     assert EXACT.correct(7, 50).error == 0

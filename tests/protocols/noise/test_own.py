@@ -14,12 +14,6 @@ def _noise(secret: bytes = SECRET, tables: bytes = b"tables", spending: Spending
     return OwnNoise(secret, tables, spending)
 
 
-def test_asking_again_gives_the_same_noise() -> None:
-    assert _noise().cells(ROOT, 1, 6) == _noise().cells(ROOT, 1, 6)
-    assert _noise().class_counts(3) == _noise().class_counts(3)
-    assert _noise().accuracy([(ROOT, b"1")]) == _noise().accuracy([(ROOT, b"1")])
-
-
 def test_anything_else_that_is_asked_has_other_noise() -> None:
     asked = [
         _noise().class_counts(12),
@@ -36,25 +30,19 @@ def test_anything_else_that_is_asked_has_other_noise() -> None:
     assert len({tuple(each) for each in asked}) == len(asked)
 
 
-def test_the_order_in_which_a_path_fixes_columns_or_a_tree_lists_its_leaves_is_no_other_question() -> None:
+def test_the_same_question_has_the_same_noise() -> None:
+    assert _noise().cells(ROOT, 1, 6) == _noise().cells(ROOT, 1, 6)
+    assert _noise().class_counts(3) == _noise().class_counts(3)
+    assert _noise().accuracy([(ROOT, b"1")]) == _noise().accuracy([(ROOT, b"1")])
     one, other = (ROOT.child(0, 1).child(1, 0), ROOT.child(1, 0).child(0, 1))
     assert _noise().cells(one, 2, 12) == _noise().cells(other, 2, 12)
     wide = Spending(Fraction(1, 10**6), 26)  # two draws are alike with a chance below 1e-6
     leaves = [(one, b"1"), (ROOT.child(0, 0), b"0")]
     turned = [(ROOT.child(0, 0), b"0"), (other, b"1")]
     assert _noise(spending=wide).accuracy(leaves) == _noise(spending=wide).accuracy(turned)
-
-
-def test_a_run_of_the_same_scale_by_another_way_has_the_same_noise() -> None:
-    """Two levels at epsilon 1 and four at epsilon 2 have one scale; what both ask is told once."""
+    # Two levels at epsilon 1 and four at epsilon 2 have one scale; what both ask is told once.
     assert _noise(spending=Spending(Fraction(2), 52)).cells(ROOT, 0, 12) == _noise().cells(ROOT, 0, 12)
-
-
-def test_the_accuracy_of_another_tree_has_other_noise() -> None:
-    """At scale 100 two of 40 trees share their noise with a chance of 0.98: all of them only if it is one number."""
+    # At scale 100 two of 40 trees share their noise with a chance of 0.98: all of them only if it is one number.
     wide = Spending(Fraction(1, 100), 26)
     assert len({_noise(spending=wide).accuracy([(ROOT.child(0, k), b"1")]) for k in range(40)}) > 20
-
-
-def test_its_repr_shows_what_is_spent_and_no_key() -> None:
     assert repr(_noise()) == "OwnNoise(Spending(epsilon=Fraction(1, 1), changes=26))"

@@ -10,13 +10,6 @@ from protocols.noise.both import KnownSums, branch_variance, refined
 told_numbers = st.lists(st.lists(st.integers(-50, 400), min_size=2, max_size=2), min_size=2, max_size=4)
 
 
-def test_numbers_without_noise_stay_as_they_are() -> None:
-    tables = [np.array([[5, 0], [7, 9]]), np.array([[1, 2], [3, 4], [8, 3]])]
-    sums, made = refined(KnownSums((12.0, 9.0), 0.0), tables, 1e-9)
-    assert sums.counts == (12.0, 9.0)
-    assert all((a == b).all() for a, b in zip(made, tables, strict=True))
-
-
 def test_class_counts_are_the_mean_of_all_that_was_told_weighted_by_what_it_is_worth() -> None:
     """Told above with variance 4, and by two candidates of two values, each sum with variance 2 times 2."""
     sums, _ = refined(KnownSums((10.0, 0.0), 4.0), [[[6, 0], [7, 0]], [[8, 3], [8, 3]]], 2.0)
@@ -24,24 +17,22 @@ def test_class_counts_are_the_mean_of_all_that_was_told_weighted_by_what_it_is_w
     assert sums.variance == pytest.approx(4 / 3)
 
 
-def test_a_difference_that_noise_explains_is_no_difference() -> None:
+def test_numbers_without_noise_stay_as_they_are() -> None:
+    tables = [np.array([[5, 0], [7, 9]]), np.array([[1, 2], [3, 4], [8, 3]])]
+    sums, made = refined(KnownSums((12.0, 9.0), 0.0), tables, 1e-9)
+    assert sums.counts == (12.0, 9.0)
+    assert all((a == b).all() for a, b in zip(made, tables, strict=True))
     _, (table,) = refined(KnownSums((100.0, 100.0), 0.0), [[[55, 45], [45, 55]]], 100.0)
     assert table.tolist() == [[50, 50], [50, 50]]
-
-
-def test_a_difference_that_stands_out_is_kept_but_for_the_part_that_noise_explains() -> None:
-    """Differences of 40, squares of 3,200, of which noise explains nine times a cell's variance, 50."""
+    # Differences of 40, squares of 3,200, of which noise explains nine times a cell's variance, 50.
     _, (table,) = refined(KnownSums((100.0, 100.0), 0.0), [[[90, 10], [10, 90]]], 100.0)
     kept = 40 * (1 - 9 * branch_variance(2, KnownSums((100.0, 100.0), 0.0), 100.0) / 3200)
     assert table.tolist() == [[round(50 + kept), round(50 - kept)], [round(50 - kept), round(50 + kept)]]
 
 
-def test_a_branch_that_is_told_with_fewer_than_no_records_is_empty() -> None:
+def test_what_is_told_below_nothing_counts_as_nobody() -> None:
     _, (table,) = refined(KnownSums((100.0, 50.0), 0.0), [[[-30, 5], [130, 45]]], 1.0)
     assert table[0].tolist() == [0, 0]
-
-
-def test_a_node_that_is_told_without_a_record_has_none() -> None:
     sums, (table,) = refined(KnownSums((-4.0, -1.0), 0.0), [[[3, 2], [-7, -3]]], 25.0)
     assert sums.counts == (-4.0, -1.0)
     assert not table.any()

@@ -71,16 +71,13 @@ def test_the_asker_has_the_key_holders_value_of_whom_it_asked_for_and_no_other(p
     assert found == {40 + number: number for number in range(20)}
 
 
-def test_a_value_by_hand(played: Played) -> None:
+def test_a_value_by_hand_and_code_words_far_apart(played: Played) -> None:
     """H of the key's row plus what of the code word the choices take, bit by bit."""
     where, word = int(played.places[3, 1]), code_words(played.key.session, played.held[3:4])[0]
     row = played.key.rows[where] ^ (word & played.key.choices)
     by_hand = prf._hashed(played.key.session, row[None], np.array([where]), 1)
     assert by_hand.tobytes() == played.all[3, 1].tobytes()
-
-
-def test_code_words_are_far_apart() -> None:
-    """Two differ in 224 of 448 bits, deviation 10.6; 128 would be nine of these off."""
+    # Two differ in 224 of 448 bits, deviation 10.6; 128 would be nine of these off.
     words = code_words(b"s", digests_of(b"s", ids(0, 400)))
     bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1)
     apart = (bits[:, None, :] ^ bits[None, :, :]).sum(axis=2)[~np.eye(400, dtype=bool)]

@@ -107,16 +107,13 @@ def test_a_hint_that_is_changed_fails_the_check_where_it_is_used(depth: int) -> 
     assert seen == 1
 
 
-def test_our_own_nonce_is_not_taken_for_the_peers() -> None:
+def test_no_nonce_or_points_of_the_peer_are_taken_for_ours() -> None:
     role = set_up(4, Chance(1))
     offer = next(role)
     assert isinstance(offer, Send)
     next(role)
     with pytest.raises(PeerError, match="no fresh bytes"):
         role.send(offer.message)
-
-
-def test_points_that_add_up_to_infinity_lead_to_no_key() -> None:
     secret, point = make_offer(Chance(3))
     points, _ = choose(b"s", read_offer(point), [0] * TRANSFERS, Chance(4))
     shift = plain.oracle(b"s", 0, 0, points[33:66])

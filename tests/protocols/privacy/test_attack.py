@@ -205,13 +205,6 @@ def test_a_table_that_responses_make_likely_is_read_about_as_often_as_the_true_o
     assert likely.copy.whole > likely.apart.whole + 400
 
 
-def test_of_no_answers_nothing_is_likely() -> None:
-    design = related([2, 2], [[0, 1]], "2/3")
-    sent = np.full((3, 2), NO_ANSWER, dtype=np.uint8)
-    assert likely_disclosure(sent, design, lambda _: lambda _, bound: np.zeros(3, dtype=np.int64)) is None
-    assert disclosure(sent, sent, design, lambda _, bound: np.zeros(3, dtype=np.int64)) is None
-
-
 def test_records_that_nobody_shares_are_read_by_how_common_each_value_is() -> None:
     """Twenty rare values on one coin, 200 people: nearly every class has one record; a flat beginning reads theta."""
     chance = np.random.default_rng(7)
@@ -269,14 +262,15 @@ def test_few_records_with_the_same_answered_columns_do_not_climb_and_are_read_as
     assert few.cells >= every.cells
 
 
-def test_a_copy_with_other_answers_is_refused() -> None:
+def test_nothing_is_likely_of_no_answers_and_what_hides_nothing_has_no_figure() -> None:
+    design = related([2, 2], [[0, 1]], "2/3")
+    sent = np.full((3, 2), NO_ANSWER, dtype=np.uint8)
+    assert likely_disclosure(sent, design, lambda _: lambda _, bound: np.zeros(3, dtype=np.int64)) is None
+    assert disclosure(sent, sent, design, lambda _, bound: np.zeros(3, dtype=np.int64)) is None
     design = related([2, 2], [[0, 1]], "2/3")
     truth = np.zeros((2, 2), dtype=np.uint8)
     with pytest.raises(InputError, match="a copy has the records of its table"):
         read_copy(truth, np.where(truth == 0, NO_ANSWER, truth).astype(np.uint8), design)
-
-
-def test_what_hides_nothing_has_no_figure() -> None:
     truth = np.zeros((2, 2), dtype=np.uint8)
     assert disclosure(truth, truth, related([1, 2], [[0]], "2/3"), lambda _, __: np.zeros(2, dtype=np.int64)) is None
 

@@ -57,21 +57,6 @@ def named(margin: Margin) -> str:
     return f"column{'s' * (len(margin.columns) > 1)} {', '.join(map(str, margin.columns))}"
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_the_shipped_samplers_respond_as_declared(design: Design) -> None:
-    result = run(design)
-    assert result.passed, audit_lines(result)
-    assert not result.failures
-    assert not result.untested
-
-
-def test_keyed_coins_respond_as_declared() -> None:
-    goal = Goal(shift=Fraction(1, 5))
-    draw = lambda records: keyed_draw(bytes(32), "audit", [str(record) for record in range(records)])  # noqa: E731
-    for design in (RELATED, UNRELATED):
-        assert audit(design, draw, goal=goal).passed
-
-
 @pytest.mark.parametrize("shift", [CENT, -CENT])
 @pytest.mark.parametrize(
     "design", [RELATED, UNRELATED, related([5], [[0]], "9/10")], ids=["related", "unrelated", "five"]
@@ -84,8 +69,17 @@ def test_a_theta_that_is_off_by_a_hundredth_is_caught(design: OneKind, shift: Fr
 BY_ODDS = RelatedDesign.of_odds((2, 4, 5), ((0, 1), (2,)), Fraction(2, 3))
 
 
-def test_a_design_by_odds_is_held_against_the_chance_of_each_group() -> None:
-    """The chances of the truth are 2/5 and 1/3, and not theta itself in every group."""
+def test_the_shipped_samplers_and_keyed_coins_respond_as_declared() -> None:
+    for design in DESIGNS.values():
+        result = run(design)
+        assert result.passed, audit_lines(result)
+        assert not result.failures
+        assert not result.untested
+    goal = Goal(shift=Fraction(1, 5))
+    draw = lambda records: keyed_draw(bytes(32), "audit", [str(record) for record in range(records)])  # noqa: E731
+    for design in (RELATED, UNRELATED):
+        assert audit(design, draw, goal=goal).passed
+    # The chances of the truth are 2/5 and 1/3, and not theta itself in every group.
     assert run(BY_ODDS).passed
     for wrong in (replace(BY_ODDS, tossed=None), replace(BY_ODDS, theta=Fraction(2, 3) + CENT)):
         assert not run(BY_ODDS, wrong.randomize).passed
@@ -178,7 +172,7 @@ def test_records_that_share_a_coin_are_caught() -> None:
     assert names(run(design, sampler)) == {"column 0, one record and the next"}
 
 
-def test_a_personal_distribution_that_is_off_is_caught() -> None:
+def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> None:
     assert isinstance(UNRELATED, UnrelatedDesign)
     wrong = replace(UNRELATED, personal=(*UNRELATED.personal[:2], shares("1/4 3/10 9/20")))
     result = run(UNRELATED, wrong.randomize)
@@ -189,9 +183,6 @@ def test_a_personal_distribution_that_is_off_is_caught() -> None:
     )
     told, off = told_chance(UNRELATED, 2, 2), told_chance(wrong, 2, 2)
     assert (trials_needed(told, off, result.limit, 1e-3) or 0) <= min(test.trials for test in result.tests)
-
-
-def test_personal_answers_that_depend_on_each_other_are_caught() -> None:
     assert isinstance(UNRELATED, UnrelatedDesign)
     design = UNRELATED
 
@@ -201,9 +192,6 @@ def test_personal_answers_that_depend_on_each_other_are_caught() -> None:
         return design.answer(codes, personal, design.truths(draw))
 
     assert names(run(design, sampler)) == {"columns 0, 1"}
-
-
-def test_declared_answers_that_depend_on_each_other_pass_and_independent_ones_are_caught() -> None:
     declared = DESIGNS["unrelated, dependent answers"]
     assert isinstance(declared, UnrelatedDesign)
     assert names(run(declared)) == set()
@@ -258,19 +246,13 @@ def test_three_columns_of_a_group_that_only_fail_together_are_caught() -> None:
     assert names(run(design, sampler)) == {"columns 0, 1, 2"}
 
 
-def test_records_show_the_lowest_and_highest_codes_and_both_mixed() -> None:
+def test_records_show_the_lowest_and_highest_codes_and_may_be_chosen() -> None:
     assert default_records(RELATED) == ((0, 0, 0), (1, 1, 2), (0, 1, 0), (1, 0, 2))
     assert default_records(related([1, 1], [[0]], "9/20")) == ((0, 0),)
-
-
-def test_the_records_may_be_chosen() -> None:
     result = audit(RELATED, chance(1), records=[(1, 0, 1), (1, 0, 1)])
     assert result.passed
     assert {test.margin.truth for test in result.tests if test.margin.columns == (2,)} == {(1,)}
     assert result.records == records_needed(RELATED, [(1, 0, 1)], Goal(), result.limit)
-
-
-def test_a_design_with_nothing_to_disguise_is_audited_on_few_records() -> None:
     assert run(related([2], [], "9/20")).records == 2 * FEWEST
     assert run(related([1, 2], [[0]], "9/20")).passed
 
@@ -442,44 +424,26 @@ def test_every_column_pair_small_group_and_pair_of_groups_has_a_margin() -> None
     ]
 
 
-def test_a_truth_that_two_records_share_is_one_margin() -> None:
+def test_cells_are_counted_with_the_last_column_fastest() -> None:
     design = related([2, 2], [[0], [1]], "9/20")
     once, twice = (list(margins(design, records)) for records in ([(0, 0)], [(0, 0), (0, 0)]))
     assert once == twice
     assert [m.truth for m in margins(design, [(0, 0), (0, 1)]) if m.columns == (0,)] == [(0,)]
-
-
-def test_cells_are_counted_with_the_last_column_fastest() -> None:
     margin = Margin((2, 0), (0, 0), (2, 3), (Fraction(1, 6),) * 6)
     responses = np.array([[2, 9, 1], [0, 9, 1], [2, 9, 0], [2, 9, 1]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [0, 0, 1, 1, 0, 2]
-
-
-def test_truths_are_counted_together() -> None:
     margin = Margin((0, 1), (1, 0), (2, 2), (Fraction(1, 4),) * 4, told=True)
     responses = np.array([[1, 0], [1, 2], [0, 0], [2, 1], [1, 0]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [1, 1, 1, 2]
-
-
-def test_two_records_are_one_trial_of_a_serial_margin_and_an_odd_one_is_left_out() -> None:
     margin = Margin((0, 0), (1, 1), (2, 2), (Fraction(1, 4),) * 4, told=True, serial=True)
     responses = np.array([[1], [1], [1], [0], [0], [0], [1], [1], [1]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [1, 0, 1, 2]
-
-
-def test_sets_of_too_many_cells_are_not_counted_but_told() -> None:
     design = related([16, 16, 32, 2], [[0, 1, 2, 3]], "9/20")
     assert MAX_MARGIN_CELLS == 16 * 16
     assert joint_columns(design, design.groups[0]) == [(0, 1), (0, 3), (1, 3), (2, 3)]
     assert untested_pairs(design) == ((0, 2), (1, 2))
-
-
-def test_the_chance_of_a_true_response_is_on_the_diagonal() -> None:
     assert told_chance(DESIGNS["unrelated, mixed"], 1, 2) == Fraction(9, 10) + Fraction(1, 30)
     assert told_chance(DESIGNS["partial disguise"], 1, 2) == 1
-
-
-def test_of_a_wide_group_each_column_is_counted_with_the_first() -> None:
     for columns in (20, 40, 2 * MAX_PAIRS):
         group = tuple(range(columns))
         design = RelatedDesign((2,) * columns, (group,), Fraction(7, 10))
@@ -497,14 +461,8 @@ def test_divergence_has_its_known_values() -> None:
     assert divergence(0.25, Fraction(1, 4)) == 0
     assert divergence(1, Fraction(1, 4)) == pytest.approx(log(4))
     assert divergence(0, Fraction(1, 4)) == pytest.approx(log(4 / 3))
-
-
-def test_divergence_from_certainty_is_infinite_and_of_certainty_none() -> None:
     assert divergence(0.5, Fraction(0)) == divergence(0.5, Fraction(1)) == inf
     assert divergence(0, Fraction(0)) == divergence(1, Fraction(1)) == 0
-
-
-def test_a_chance_that_no_float_tells_from_1_is_no_certainty() -> None:
     near = 1 - Fraction(1, 10**18)
     assert float(near) == 1
     assert divergence(0.5, near) == pytest.approx(0.5 * log(0.5) + 0.5 * log(0.5e18))

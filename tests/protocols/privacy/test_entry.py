@@ -32,27 +32,21 @@ from tests.support.declaration import joint_transition
 HALF = Fraction(1, 2)
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_posteriors_are_those_of_bayes(design: Design) -> None:
-    for column, size in enumerate(design.sizes):
-        matrix = joint_transition(design, (column,))
-        for prior in (skewed(size), certain(size)):
-            entry = entry_of(design, column, prior)
-            assert entry.matrix == matrix
-            for response, posterior in enumerate(entry.posteriors):
-                total = sum(prior[x] * matrix[response][x] for x in range(size))
-                assert entry.responses[response] == total
-                assert posterior == (
-                    tuple(prior[x] * matrix[response][x] / total for x in range(size)) if total else None
-                )
-            assert sum(entry.responses) == 1
-
-
-def test_without_a_prior_all_values_are_equally_likely() -> None:
+def test_posteriors_are_those_of_bayes() -> None:
+    for design in DESIGNS.values():
+        for column, size in enumerate(design.sizes):
+            matrix = joint_transition(design, (column,))
+            for prior in (skewed(size), certain(size)):
+                entry = entry_of(design, column, prior)
+                assert entry.matrix == matrix
+                for response, posterior in enumerate(entry.posteriors):
+                    total = sum(prior[x] * matrix[response][x] for x in range(size))
+                    assert entry.responses[response] == total
+                    assert posterior == (
+                        tuple(prior[x] * matrix[response][x] / total for x in range(size)) if total else None
+                    )
+                assert sum(entry.responses) == 1
     assert entry_of(DESIGNS["two groups"], 1).prior == shares("1/3 1/3 1/3")
-
-
-def test_a_response_that_is_never_given_has_no_posterior() -> None:
     entry = entry_of(DESIGNS["no disguise"], 1, shares("1/4 0 3/4"))
     assert entry.responses == shares("1/4 0 3/4")
     assert entry.posteriors == (shares("1 0 0"), None, shares("0 0 1"))
@@ -111,20 +105,6 @@ def test_an_empty_prior_is_refused() -> None:
 WARNER = related([2], [[0]], "7/10")
 
 
-def test_the_breach_level_of_warner_at_an_even_prior_is_theta() -> None:
-    assert breach(entry_of(WARNER, 0)) == Breach(Fraction(7, 10), ((0, 0), (1, 1)))
-
-
-def test_a_strong_belief_is_a_breach_but_no_rise() -> None:
-    entry = entry_of(WARNER, 0, shares("1/10 9/10"))
-    assert breach(entry) == Breach(Fraction(21, 22), ((1, 1),))
-    assert largest_rise(entry) == Rise(0, 0, Fraction(1, 10), Fraction(7, 34))
-
-
-def test_of_equal_rises_the_first_is_told() -> None:
-    assert largest_rise(entry_of(WARNER, 0)) == Rise(0, 0, Fraction(1, 2), Fraction(7, 10))
-
-
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_breach_and_rise_are_the_largest_over_all_responses_and_values(design: Design) -> None:
     for column, size in enumerate(design.sizes):
@@ -145,13 +125,15 @@ def test_breach_and_rise_are_the_largest_over_all_responses_and_values(design: D
             assert rise.after - rise.before == max(chance - prior[value] for (_, value), chance in after.items())
 
 
-def test_the_same_response_twice_squares_its_odds() -> None:
+def test_breaches_and_rises_by_hand() -> None:
+    assert breach(entry_of(WARNER, 0)) == Breach(Fraction(7, 10), ((0, 0), (1, 1)))
+    entry = entry_of(WARNER, 0, shares("1/10 9/10"))
+    assert breach(entry) == Breach(Fraction(21, 22), ((1, 1),))
+    assert largest_rise(entry) == Rise(0, 0, Fraction(1, 10), Fraction(7, 34))
+    assert largest_rise(entry_of(WARNER, 0)) == Rise(0, 0, Fraction(1, 2), Fraction(7, 10))
     assert repeated_level(entry_of(WARNER, 0), 2) == Fraction(49, 58)
     assert repeated_level(entry_of(WARNER, 0), 1) == Fraction(7, 10)
-
-
-def test_a_majority_over_21_copies_knows_nearly_all() -> None:
-    """DESIGN 4.6: at theta = 0.7 it is wrong in 2.6 % of cases only; where all copies agree, in hardly any."""
+    # DESIGN 4.6: at theta = 0.7 it is wrong in 2.6 % of cases only; where all copies agree, in hardly any.
     assert 1 - repeated_level(entry_of(WARNER, 0), 21) < Fraction(1, 10**7)
 
 
@@ -201,43 +183,10 @@ def test_entropies_of_even_chances_are_their_number_of_bits() -> None:
     assert entropy_bits(shares("1/2 1/2")) == 1
     assert entropy_bits(shares("1/8 " * 8)) == 3
     assert entropy_bits(shares("1/2 1/4 1/4 0")) == 1.5
-
-
-def test_certainty_has_no_bits_and_no_sign() -> None:
     assert entropy_bits(certain(3)) == 0
     assert copysign(1, entropy_bits(certain(3))) == 1
-
-
-def test_a_chance_too_small_for_a_float_has_no_weight() -> None:
     tiny = Fraction(1, 10**400)
     assert entropy_bits([tiny, 1 - tiny]) == 0
-
-
-@pytest.mark.parametrize("design", [d for d in DESIGNS.values() if isinstance(d, RelatedDesign)], ids=repr)
-def test_the_coin_of_a_related_question_is_all_that_hides_a_group(design: RelatedDesign) -> None:
-    """Given the truth, the response has exactly the coin's entropy: response and coin determine each other."""
-    for k, group in enumerate(design.groups):
-        matrix = joint_transition(design, group)
-        assert sum(design.coin_chances(k)) == 1
-        for truth in range(len(cells([design.sizes[column] for column in group]))):
-            assert entropy_bits(row[truth] for row in matrix) == pytest.approx(group_coin_entropy(design, k), abs=1e-12)
-
-
-def test_a_record_holds_the_bits_of_its_groups_however_many_attributes() -> None:
-    assert group_coin_entropy(related([2] * 12, [range(12)], "9/20"), 0) == pytest.approx(BINARY)
-    assert record_coin_entropy(related([2] * 12, [range(6), range(6, 12)], "9/20")) == pytest.approx(2 * BINARY)
-    assert record_coin_entropy(DESIGNS["no disguise"]) == 0
-
-
-def test_a_coin_of_several_lies_has_its_truth_and_each_of_them() -> None:
-    assert related([2, 4], [[0, 1]], "2/5").coin_chances(0) == shares("2/5 1/5 1/5 1/5")
-    assert DESIGNS["one value"].coin_chances(0) == shares("9/20 11/20")
-    assert related([1, 2], [[0], [1]], "9/20").coin_chances(0) == shares("1")
-
-
-def test_the_coin_of_an_unrelated_question_is_truth_or_not() -> None:
-    assert DESIGNS["unrelated, mixed"].coin_chances(1) == shares("9/10 1/10")
-    assert group_coin_entropy(DESIGNS["Greenberg"], 0) == 1
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
@@ -252,7 +201,24 @@ def test_what_a_response_leaves_is_the_joint_entropy_less_its_own(design: Design
         assert 0 <= entropy_left(entry) <= entropy_before(entry) + 1e-12
 
 
-def test_what_is_never_sent_leaves_nothing() -> None:
+def test_the_coin_of_a_group_is_all_that_hides_it() -> None:
+    """Given the truth, the response has exactly the coin's entropy: response and coin determine each other."""
+    for design in [d for d in DESIGNS.values() if isinstance(d, RelatedDesign)]:
+        for k, group in enumerate(design.groups):
+            matrix = joint_transition(design, group)
+            assert sum(design.coin_chances(k)) == 1
+            for truth in range(len(cells([design.sizes[column] for column in group]))):
+                assert entropy_bits(row[truth] for row in matrix) == pytest.approx(
+                    group_coin_entropy(design, k), abs=1e-12
+                )
+    assert group_coin_entropy(related([2] * 12, [range(12)], "9/20"), 0) == pytest.approx(BINARY)
+    assert record_coin_entropy(related([2] * 12, [range(6), range(6, 12)], "9/20")) == pytest.approx(2 * BINARY)
+    assert record_coin_entropy(DESIGNS["no disguise"]) == 0
+    assert related([2, 4], [[0, 1]], "2/5").coin_chances(0) == shares("2/5 1/5 1/5 1/5")
+    assert DESIGNS["one value"].coin_chances(0) == shares("9/20 11/20")
+    assert related([1, 2], [[0], [1]], "9/20").coin_chances(0) == shares("1")
+    assert DESIGNS["unrelated, mixed"].coin_chances(1) == shares("9/10 1/10")
+    assert group_coin_entropy(DESIGNS["Greenberg"], 0) == 1
     assert entropy_left(entry_of(DESIGNS["no disguise"], 1, shares("1/4 0 3/4"))) == 0
 
 

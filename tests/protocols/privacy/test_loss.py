@@ -61,34 +61,19 @@ def test_losses_are_the_worst_ratios_of_the_declared_chances(design: Design) -> 
     assert record_loss(design) == pytest.approx(worst_ratio(design, range(len(design.sizes))), rel=1e-12)
 
 
-def test_one_attribute_alone_loses_the_log_of_theta_over_q() -> None:
+def test_losses_of_groups_by_hand() -> None:
     """DESIGN 10: `ln(theta/q)`, `q` the chance of one lie."""
     design = related([5], [[0]], "3/5")
     assert attribute_loss(design, 0) == group_loss(design, 0) == record_loss(design) == pytest.approx(log(6))
-
-
-def test_a_related_group_of_several_loses_all_although_each_alone_does_not() -> None:
     design = related([2, 2], [[0, 1]], "9/20")
     assert attribute_loss(design, 0) == pytest.approx(log(11 / 9))
     assert group_loss(design, 0) == record_loss(design) == inf
-
-
-def test_groups_of_one_add_up() -> None:
     assert record_loss(related([2, 2, 2], [[0], [1], [2]], "9/20")) == pytest.approx(3 * log(11 / 9))
-
-
-def test_a_plain_column_makes_the_record_infinite_unless_it_has_one_value() -> None:
     assert attribute_loss(related([2, 3], [[0]], "9/20"), 1) == inf
     assert record_loss(related([2, 3], [[0]], "9/20")) == inf
     assert attribute_loss(related([2, 1], [[0]], "9/20"), 1) == 0
     assert record_loss(related([2, 1], [[0]], "9/20")) == pytest.approx(log(11 / 9))
-
-
-def test_a_loss_near_0_keeps_its_digits() -> None:
     assert ratio_loss(1 + Fraction(1, 10**15)) == pytest.approx(1e-15, rel=1e-12)
-
-
-def test_a_ratio_beyond_a_float_has_a_loss() -> None:
     assert ratio_loss(Fraction(10) ** 400) == pytest.approx(400 * log(10), rel=1e-15)
     personal = ["1/1000000000 999999999/1000000000"] * 40
     assert group_loss(unrelated([range(40)], "1/2", personal), 0) == pytest.approx(360 * log(10), rel=1e-12)
@@ -174,36 +159,18 @@ def test_relations_are_all_that_every_response_tells_apart(design: Design) -> No
         assert declared(design, columns) == told_apart(design, columns)
 
 
-def test_of_binary_attributes_the_xor_is_disclosed() -> None:
+def test_relations_of_binary_attributes_and_of_common_factors_are_disclosed() -> None:
     assert relations(related([2, 2], [[0, 1]], "9/20")) == (Relation(0, 1, 2, 1, 1),)
-
-
-def test_of_common_factors_the_difference_modulo_the_greatest_is_disclosed() -> None:
     assert relations(MORE["partly common factors"]) == (Relation(0, 1, 2, 2, 3),)
-
-
-def test_a_relation_can_be_read_from_its_other_side() -> None:
     assert Relation(0, 1, 2, 2, 3).turned() == Relation(1, 0, 2, 3, 2)
-
-
-def test_coprime_sizes_and_other_groups_disclose_nothing() -> None:
     assert relations(related([2, 3], [[0, 1]], "9/20")) == ()
     assert relations(related([2, 2], [[0], [1]], "9/20")) == ()
-
-
-def test_the_unrelated_question_discloses_no_relation() -> None:
     assert relations(DESIGNS["unrelated, one group"]) == ()
     assert disclosed_columns(DESIGNS["unrelated, one group"]) == ()
-
-
-def test_certain_truths_and_certain_lies_are_disclosed_in_full() -> None:
     assert disclosed_columns(DESIGNS["always the truth"]) == (0, 1)
     assert disclosed_columns(DESIGNS["always the lie"]) == (0, 1)
     assert disclosed_columns(DESIGNS["unrelated, always the truth"]) == (0, 1)
     assert relations(DESIGNS["always the truth"]) == relations(DESIGNS["always the lie"]) == ()
-
-
-def test_a_column_of_one_value_hides_and_discloses_nothing() -> None:
     assert disclosed_columns(related([1, 2], [[0, 1]], "1")) == (1,)
 
 
@@ -237,20 +204,14 @@ def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: De
         }
 
 
-def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
+def test_odds_of_a_survey_by_hand() -> None:
     design = RelatedDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
     assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
     assert worded(design, 2) == "1 to 0"
     assert [found for found, _ in disguised_odds(design, "abc")] == ["b"]
-
-
-@pytest.mark.parametrize(("theta", "words"), [("9/20", "9 to 11"), ("2/3", "2 to 1")])
-def test_by_odds_every_column_with_a_coin_of_its_own_has_the_odds_of_theta(theta: str, words: str) -> None:
-    apart = RelatedDesign.of_odds((2, 4, 16), ((0,), (1,), (2,)), Fraction(theta))
-    assert {worded(apart, column) for column in (0, 1, 2)} == {words}
-
-
-def test_by_odds_a_column_of_fewer_values_than_its_groups_offsets_has_weaker_odds() -> None:
+    for theta, words in (("9/20", "9 to 11"), ("2/3", "2 to 1")):
+        apart = RelatedDesign.of_odds((2, 4, 16), ((0,), (1,), (2,)), Fraction(theta))
+        assert {worded(apart, column) for column in (0, 1, 2)} == {words}
     together = RelatedDesign.of_odds((2, 4), ((0, 1),), Fraction(2, 3))
     assert odds_text(disguised_odds(together, ["smoker", "age"])) == "3 to 2 (smoker), 2 to 1 (age)"
 
@@ -308,12 +269,9 @@ def test_the_number_of_runs_catches_what_it_must_and_one_much_smaller_does_not()
     assert not CLAIM.refuted(int(runs / 4 * p), int(runs / 4 * q), runs // 4)
 
 
-def test_what_the_claim_allows_needs_runs_without_end() -> None:
+def test_what_no_number_of_runs_can_show_is_refused() -> None:
     with pytest.raises(InputError, match="no number of runs"):
         CLAIM.runs_needed(Fraction(1, 10), Fraction(1, 20), miss=1e-3)
-
-
-@pytest.mark.parametrize("wrong", [{"epsilon": -1.0}, {"delta": -0.1}, {"alarm": 0.0}, {"alarm": 1.0}])
-def test_a_claim_that_is_none_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="a claim has"):
-        Claim(**{"epsilon": 1.0, "delta": 0.0, "alarm": 1e-6, **wrong})
+    for wrong in ({"epsilon": -1.0}, {"delta": -0.1}, {"alarm": 0.0}, {"alarm": 1.0}):
+        with pytest.raises(InputError, match="a claim has"):
+            Claim(**{"epsilon": 1.0, "delta": 0.0, "alarm": 1e-6, **wrong})

@@ -52,14 +52,11 @@ def test_known_answers_of_design_10(chance: str, yes: str, theta: str, expected:
     assert single_entry(entry) == Fraction(expected)
 
 
-@pytest.mark.parametrize("theta", ["0", "1/7", "1/2", "9/10", "1"])
-def test_the_binary_unrelated_question_has_the_closed_form(theta: str) -> None:
-    for chance, yes in product(shares("1/10 1/2 4/5"), shares("1/7 1/2 99/100")):
-        entry = Entry((1 - chance, chance), binary_unrelated(Fraction(theta), yes))
-        assert single_entry(entry) == closed_form(chance, yes, Fraction(theta))
-
-
-def test_the_shipped_unrelated_question_has_the_closed_form() -> None:
+def test_the_closed_forms_of_the_unrelated_question() -> None:
+    for theta in ("0", "1/7", "1/2", "9/10", "1"):
+        for chance, yes in product(shares("1/10 1/2 4/5"), shares("1/7 1/2 99/100")):
+            entry = Entry((1 - chance, chance), binary_unrelated(Fraction(theta), yes))
+            assert single_entry(entry) == closed_form(chance, yes, Fraction(theta))
     entry = entry_of(unrelated([[0]], "2/5", ["7/10 3/10"]), 0, shares("4/5 1/5"))
     assert single_entry(entry) == Fraction(3336, 12025)
 
@@ -79,24 +76,15 @@ def test_it_is_the_expected_chance_on_a_wrong_value(design: Design) -> None:
         assert 0 <= wrong <= 1 - sum(share**2 for share in prior)
 
 
-def test_it_is_0_of_what_is_known_or_sent_as_it_is() -> None:
+def test_recoverability_by_hand() -> None:
     assert single_entry(entry_of(DESIGNS["Warner"], 0, certain(2))) == 0
     assert single_entry(entry_of(DESIGNS["partial disguise"], 1)) == 0
-
-
-def test_the_rules_of_the_paper_give_its_recoverability_of_more_than_1() -> None:
-    """Surveys 4.2, scenario I: confidences 80, 60, 40 and 30 %, here with even preconditions."""
+    # Surveys 4.2, scenario I: confidences 80, 60, 40 and 30 %, here with even preconditions.
     confidences = shares("4/5 3/5 2/5 3/10")
     assert recoverability_known([HALF] * 4, confidences) == Fraction(21, 20)
-
-
-def test_all_rules_of_real_confidences_recover_1_whatever_was_mined() -> None:
     preconditions, confidences = shares("1/5 1/5 4/5 4/5"), shares("9/10 1/10 1/3 2/3")
     assert recoverability_known(preconditions, confidences) == 1
-
-
-def test_unknown_preconditions_weigh_confidences_by_correct_guesses() -> None:
-    """Surveys 4.2, scenario II, with the guesses of Warner's design at an even prior: theta."""
+    # Surveys 4.2, scenario II, with the guesses of Warner's design at an even prior: theta.
     entry = entry_of(DESIGNS["Warner"], 0)
     guesses = [posterior[value] for value, posterior in enumerate(entry.posteriors) if posterior is not None]
     assert guesses == [Fraction(9, 20)] * 2
@@ -106,14 +94,8 @@ def test_unknown_preconditions_weigh_confidences_by_correct_guesses() -> None:
 def test_after_mining_is_the_difference_to_the_largest_recoverability() -> None:
     assert after_mining(Fraction(3, 8), shares("1/8 1/4 1/5")) == Fraction(1, 8)
     assert after_mining(Fraction(3, 8), [Fraction(0)]) == Fraction(3, 8)
-
-
-def test_after_mining_may_be_negative_and_is_not_clipped() -> None:
-    """The paper's own rules recover 21/20."""
+    # The paper's own rules recover 21/20.
     assert after_mining(Fraction(3, 8), [Fraction(21, 20)]) == Fraction(-27, 40)
-
-
-def test_a_group_is_worth_its_smallest_entry() -> None:
     assert group_value(shares("3/8 9/50 91/200")) == Fraction(9, 50)
 
 

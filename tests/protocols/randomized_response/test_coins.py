@@ -53,30 +53,12 @@ def test_by_odds_every_lie_has_exactly_its_share_and_the_truth_thetas_odds_again
     assert Fraction(offsets[0], bound) / lies.pop() == design.theta / (1 - design.theta)
 
 
-def test_a_group_of_one_offset_always_tells_the_truth() -> None:
-    design = RelatedDesign((1,), ((0,),), Fraction(9, 20))
-    assert design.coin_bound(0) == 20
-    assert not offsets_from_uniform(np.arange(20), design.theta, 1).any()
-
-
 def coins(theta: str = "9/20", secret: bytes = SECRET, dataset: str = "d", records: int = 4000) -> list[list[int]]:
     """Return the coins of two binary groups and one of five values, by group."""
     design = RelatedDesign((2, 2, 5), ((0,), (1,), (2,)), Fraction(theta))
     drawn = design.coins(keyed_draw(secret, dataset, [f"r{i}" for i in range(records)]))
     assert drawn.shape == (records, 3)
     return [list(map(int, column)) for column in drawn.T]
-
-
-def test_the_same_data_set_has_the_same_coins() -> None:
-    assert coins() == coins()
-
-
-def test_a_coin_depends_on_its_own_record_alone() -> None:
-    design = RelatedDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
-    ids = ["", "x", "xx", "\u00e9", "r 7"]
-    together = design.coins(keyed_draw(SECRET, "d", ids))
-    for row, record in zip(together, ids, strict=True):
-        assert (design.coins(keyed_draw(SECRET, "d", [record]))[0] == row).all()
 
 
 def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() -> None:
@@ -90,9 +72,18 @@ def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() 
         assert drawn[0, group] == (0 if uniform < truth else 1 + (uniform - truth) // 11)
 
 
-def test_a_fraction_in_decimals_is_the_same_fraction() -> None:
+def test_the_same_data_set_has_the_same_coins_record_by_record() -> None:
+    assert coins() == coins()
+    design = RelatedDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
+    ids = ["", "x", "xx", "\u00e9", "r 7"]
+    together = design.coins(keyed_draw(SECRET, "d", ids))
+    for row, record in zip(together, ids, strict=True):
+        assert (design.coins(keyed_draw(SECRET, "d", [record]))[0] == row).all()
     assert coins("0.7") == coins("7/10")
     assert coins("0.45") == coins("9/20")
+    design = RelatedDesign((1,), ((0,),), Fraction(9, 20))
+    assert design.coin_bound(0) == 20
+    assert not offsets_from_uniform(np.arange(20), design.theta, 1).any()
 
 
 @pytest.mark.parametrize("changed", ["another secret", "another data set", "other records", "another group"])
@@ -124,24 +115,15 @@ def truths(theta: Fraction) -> int:
     return TRIALS - int(design.coins(keyed_draw(SECRET, "theta", [str(i) for i in range(TRIALS)])).sum())
 
 
-def test_theta_is_nine_twentieths(theta_test: ShareTest) -> None:
+def test_theta_is_nine_twentieths_and_each_lie_has_its_share(theta_test: ShareTest) -> None:
     assert min(theta_test.power(Fraction(46, 100)), theta_test.power(Fraction(44, 100))) > 0.999
     assert theta_test.accepts(truths(Fraction(9, 20)))
-
-
-@pytest.mark.parametrize("theta", [Fraction(46, 100)])
-def test_the_test_of_theta_sees_a_hundredth(theta_test: ShareTest, theta: Fraction) -> None:
-    assert not theta_test.accepts(truths(theta))
-
-
-def test_each_lie_has_its_share() -> None:
+    for theta in (Fraction(46, 100),):
+        assert not theta_test.accepts(truths(theta))
     lies = Counter(coins(records=30_000)[2])
     check = ShareTest(30_000, Fraction(11, 80), ALARM)
     assert check.power(Fraction(11, 80) * Fraction(9, 8)) > 0.99
     assert all(check.accepts(lies[offset]) for offset in range(1, 5))
-
-
-def test_neighbouring_records_have_unrelated_coins() -> None:
     column = coins(records=8001)[0]
     check = ShareTest(4000, Fraction(11, 20) ** 2, ALARM)
     pairs = list(zip(column[::2], column[1::2], strict=False))[:4000]
@@ -154,10 +136,7 @@ def sampling_path() -> list[tuple[str, ast.AST]]:
     names = ("coins", "design", "related_question", "unrelated_question")
     trees = {
         path: ast.parse((root / path).read_text("utf-8"))
-        for path in (
-            "randomness.py",
-            *(f"randomized_response/{name}.py" for name in names),
-        )
+        for path in ("randomness.py", *(f"randomized_response/{name}.py" for name in names))
     }
     return list(trees.items())
 
@@ -228,16 +207,7 @@ def test_default_groups_put_equal_then_dividing_domains_together(
     assert default_groups(sizes, groups) == expected
 
 
-def test_a_plain_column_is_in_no_group() -> None:
-    assert default_groups([2, 3, 2], 2, plain=[0]) == ((1,), (2,))
-    assert default_groups([2, 3], 2, plain=[0, 1]) == ()
-
-
-@given(
-    st.lists(st.integers(1, 9), max_size=12),
-    st.integers(1, 6),
-    st.sets(st.integers(0, 11)),
-)
+@given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 6), st.sets(st.integers(0, 11)))
 def test_default_groups_spread_every_column_once(sizes: list[int], groups: int, plain: set[int]) -> None:
     parts = default_groups(sizes, groups, sorted(plain))
     columns = set(range(len(sizes))) - plain
@@ -248,7 +218,9 @@ def test_default_groups_spread_every_column_once(sizes: list[int], groups: int, 
         assert all(len({sizes[c] for c in part}) == 1 for part in parts)
 
 
-@pytest.mark.parametrize("groups", [0, -1])
-def test_fewer_than_one_group_is_refused(groups: int) -> None:
-    with pytest.raises(InputError, match="must be 1 or more"):
-        default_groups([2, 2], groups)
+def test_a_plain_column_is_in_no_group() -> None:
+    assert default_groups([2, 3, 2], 2, plain=[0]) == ((1,), (2,))
+    assert default_groups([2, 3], 2, plain=[0, 1]) == ()
+    for groups in (0, -1):
+        with pytest.raises(InputError, match="must be 1 or more"):
+            default_groups([2, 2], groups)

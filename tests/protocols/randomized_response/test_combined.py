@@ -110,23 +110,6 @@ def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_be
     assert square * Fraction(17, 20) < told <= square
 
 
-def test_a_sample_that_tells_little_counts_for_little_and_both_together_tell_more_than_either() -> None:
-    """60 of 200 say yes: squares about the mean are `200 * 0.3 * 0.7` over the contrast squared, and one is added."""
-    table = np.array([[1]] * 60 + [[0]] * 140, dtype=np.uint8)
-    samples = [estimate_count(table, YES, design) for design in (WEAK, STRONG)]
-    found = combined(samples, [WEAK, STRONG], [YES, YES])
-    weak, strong = (1 + 42 / contrast**2 for contrast in (Fraction(1, 10), Fraction(4, 5)))
-    assert found.weights == (strong / (weak + strong), weak / (weak + strong))
-    assert found.proportion_error < min(sample.proportion_error for sample in samples)
-    assert found.count == 400 * found.proportion
-
-
-def test_no_answer_that_differs_is_not_taken_for_certainty() -> None:
-    nobody, some = (np.array([[1]] * yes + [[0]] * (30 - yes), dtype=np.uint8) for yes in (0, 12))
-    samples = [estimate_count(nobody, YES, DIRECT), estimate_count(some, YES, STRONG)]
-    assert combined(samples, [DIRECT, STRONG], [YES, YES]).proportion > 0
-
-
 def test_intervals_of_simulated_surveys_hold_the_share_as_often_as_they_say() -> None:
     """2,000 surveys of two files: the intervals of 9/10 miss in 200 +- 6 standard deviations of 13.4."""
     missed, chances = 0, np.random.default_rng(3)
@@ -140,14 +123,22 @@ def test_intervals_of_simulated_surveys_hold_the_share_as_often_as_they_say() ->
     assert abs(missed - 200) < 6 * sqrt(2000 * 0.9 * 0.1)
 
 
-def test_samples_that_lie_apart_are_seen_to() -> None:
+def test_a_sample_that_tells_little_counts_for_little() -> None:
+    """60 of 200 say yes: squares about the mean are `200 * 0.3 * 0.7` over the contrast squared, and one is added."""
+    table = np.array([[1]] * 60 + [[0]] * 140, dtype=np.uint8)
+    samples = [estimate_count(table, YES, design) for design in (WEAK, STRONG)]
+    found = combined(samples, [WEAK, STRONG], [YES, YES])
+    weak, strong = (1 + 42 / contrast**2 for contrast in (Fraction(1, 10), Fraction(4, 5)))
+    assert found.weights == (strong / (weak + strong), weak / (weak + strong))
+    assert found.proportion_error < min(sample.proportion_error for sample in samples)
+    assert found.count == 400 * found.proportion
+    nobody, some = (np.array([[1]] * yes + [[0]] * (30 - yes), dtype=np.uint8) for yes in (0, 12))
+    samples = [estimate_count(nobody, YES, DIRECT), estimate_count(some, YES, STRONG)]
+    assert combined(samples, [DIRECT, STRONG], [YES, YES]).proportion > 0
     tables = [np.array([[1]] * yes + [[0]] * (100 - yes), dtype=np.uint8) for yes in (20, 80)]
     samples = [estimate_count(table, YES, DIRECT) for table in tables]
     assert combined(samples, [DIRECT, DIRECT], [YES, YES]).deviation > 50
     assert combined(samples[:1] * 2, [DIRECT, DIRECT], [YES, YES]).deviation == 0
-
-
-def test_a_sample_of_one_or_none_is_refused() -> None:
     one = estimate_count(np.zeros((1, 1), dtype=np.uint8), YES, DIRECT)
     with pytest.raises(InputError, match="fewer than 2"):
         combined([one], [DIRECT], [YES])
@@ -170,25 +161,19 @@ def test_over_all_coins_the_expected_share_is_the_weighted_truth(design: Related
     assert sum(share * chance for share, chance in shares) == Fraction(5) / Fraction(11, 2)
 
 
-@pytest.mark.parametrize("name", ["related, two groups", "unrelated, three groups"])
-def test_equal_weights_give_the_usual_estimate(name: str) -> None:
-    design = designs()[name]
-    codes = np.random.default_rng(1).integers(0, SIZES, (50, 4)).astype(np.uint8)
-    found, usual = (
-        weighted_share(codes, EXPRESSION, design, [Fraction(3)] * 50),
-        estimate_count(codes, EXPRESSION, design),
-    )
-    assert found.share == usual.proportion
-    assert found.standard_error == pytest.approx(usual.proportion_error * sqrt(49 / 50))
-
-
-def test_poststratified_records_have_the_shares_of_the_population() -> None:
+def test_equal_weights_and_strata_have_the_shares_of_the_population() -> None:
+    for name in ("related, two groups", "unrelated, three groups"):
+        design = designs()[name]
+        codes = np.random.default_rng(1).integers(0, SIZES, (50, 4)).astype(np.uint8)
+        found, usual = (
+            weighted_share(codes, EXPRESSION, design, [Fraction(3)] * 50),
+            estimate_count(codes, EXPRESSION, design),
+        )
+        assert found.share == usual.proportion
+        assert found.standard_error == pytest.approx(usual.proportion_error * sqrt(49 / 50))
     codes = np.array([[0], [0], [0], [1]], dtype=np.uint8)
     weights = poststratified(codes, 0, [Fraction(1, 2), Fraction(1, 2), Fraction(0)])
     assert weights == [Fraction(1, 6)] * 3 + [Fraction(1, 2)]
-
-
-def test_what_cannot_be_weighted_is_refused() -> None:
     codes = np.array([[0], [0]], dtype=np.uint8)
     with pytest.raises(InputError, match="nobody stands for"):
         poststratified(codes, 0, [Fraction(1, 2), Fraction(1, 2)])

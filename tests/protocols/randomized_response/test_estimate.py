@@ -10,10 +10,10 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, estimate_count, quantile
-from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
-from protocols.tables import ROOT, Codes, Expression, Term
+from protocols.tables import Codes, Expression, Term
 from tests.support.binomial import ShareTest, log_mass
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (
@@ -57,17 +57,6 @@ def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: RelatedDe
             assert weighed == estimate_count(record[None], expression, design).count
 
 
-@pytest.mark.parametrize("design", [d for d in designs() if d.theta == 1], ids=name)
-def test_with_theta_one_the_estimates_are_the_counts_without_error(design: RelatedDesign) -> None:
-    codes = np.concatenate([every_record(design.sizes)] * 2)
-    sent = disguise(codes, np.zeros((len(codes), len(design.groups)), dtype=np.uint8), design)
-    for expression in expressions(design.sizes):
-        estimate = estimate_count(sent, expression, design)
-        count = Fraction(true_count(codes, expression))
-        assert estimate == Estimate(len(codes), count, count)
-        assert estimate.standard_error == 0
-
-
 @pytest.mark.parametrize("groups", [((0, 1),), ((0, 1), (2,)), ((0, 1), (2,), (3, 4))])
 @pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(7, 10), Fraction(1)])
 def test_it_solves_the_papers_linear_system(groups: tuple[tuple[int, ...], ...], theta: Fraction) -> None:
@@ -91,15 +80,12 @@ def test_it_solves_the_papers_linear_system(groups: tuple[tuple[int, ...], ...],
         assert estimate_count(sent, varied(flips), design).count == len(sent) * share
 
 
-def test_many_groups_stay_exact() -> None:
+def test_many_groups_and_digits_stay_exact() -> None:
     design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(9, 20))
     sent = np.zeros((3, 12), dtype=np.uint8)
     expression = Expression(tuple(Term(c, 0) for c in range(12)))
     factor = (Fraction(9, 20) / Fraction(-1, 10)) ** 12
     assert estimate_count(sent, expression, design) == Estimate(3, 3 * factor, 3 * factor**2)
-
-
-def test_a_theta_of_many_digits_stays_exact() -> None:
     theta = Fraction(987654321, 10**9)
     design = RelatedDesign((2, 3), ((0,), (1,)), theta)
     expression = Expression((Term(0, 0), Term(1, 0)))
@@ -107,19 +93,6 @@ def test_a_theta_of_many_digits_stays_exact() -> None:
     binary = theta / (2 * theta - 1)
     ternary = (1 - (1 - theta) / 2) / (theta - (1 - theta) / 2)
     assert estimate_count(sent, expression, design).count == binary * ternary
-
-
-def test_the_empty_expression_counts_every_record() -> None:
-    design = RelatedDesign((2,), ((0,),), Fraction(9, 20))
-    assert estimate_count(np.zeros((7, 1), dtype=np.uint8), ROOT, design) == Estimate(7, Fraction(7), Fraction(7))
-
-
-@pytest.mark.parametrize(("variance", "error"), [(Fraction(9, 4), 1.5), (Fraction(0), 0.0), (Fraction(-3), 0.0)])
-def test_the_standard_error_is_the_root_of_the_variance_or_zero(variance: Fraction, error: float) -> None:
-    assert Estimate(1, Fraction(1), variance + 1).standard_error == error
-
-
-def test_what_theta_hides_altogether_is_refused() -> None:
     design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
     sent = np.zeros((3, 12), dtype=np.uint8)
     expression = Expression(tuple(Term(c, 0) for c in range(12)))
@@ -208,6 +181,28 @@ def test_over_all_samples_of_a_population_share_and_variance_are_unbiased(design
         assert sum(chance * e.population_variance for chance, e in outcomes) == variance
 
 
+def test_the_standard_error_is_the_root_of_the_variance_or_zero() -> None:
+    for variance, error in ((Fraction(9, 4), 1.5), (Fraction(0), 0.0), (Fraction(-3), 0.0)):
+        assert Estimate(1, Fraction(1), variance + 1).standard_error == error
+    estimate = Estimate(2, Fraction(2), Fraction(1))
+    assert estimate.population_variance == -2
+    assert estimate.proportion_error == 0
+    assert estimate.interval(0.9) == (1, 1)
+
+
+def test_where_there_is_no_share_or_confidence_there_is_no_interval() -> None:
+    for confidence in (0.0, 1.0, -0.1, 1.1, float("nan")):
+        with pytest.raises(InputError, match="a confidence must lie between 0 and 1, both excluded"):
+            Estimate(2, Fraction(1), Fraction(1)).interval(confidence)
+    with pytest.raises(InputError, match="there are no records to estimate from"):
+        _ = Estimate(0, Fraction(0), Fraction(0)).proportion
+    for records in (0, 1):
+        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
+            _ = Estimate(records, Fraction(0), Fraction(0)).population_variance
+        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
+            Estimate(records, Fraction(0), Fraction(0)).interval(0.95)
+
+
 def test_an_interval_worked_by_hand() -> None:
     """Warner at 3/4: 6 of 10 say yes, `f` is 3/2 or -1/2, `P = 7/10`, `s^2 = 4 * 10/9 * 6/10 * 4/10`."""
     design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
@@ -219,42 +214,10 @@ def test_an_interval_worked_by_hand() -> None:
     low, high = estimate.interval(0.95)
     assert (low + high) / 2 == pytest.approx(0.7)
     assert (high - low) / 2 == pytest.approx(1.959963985 * sqrt(32 / 3) / 10)
-
-
-def test_an_interval_is_not_cut_to_the_shares_that_exist() -> None:
     design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
     low, high = estimate_count(np.zeros((10, 1), dtype=np.uint8), Expression((Term(0, 0),)), design).interval(0.5)
     assert low == high == 1.5
-
-
-def test_a_variance_below_zero_has_the_error_zero() -> None:
-    estimate = Estimate(2, Fraction(2), Fraction(1))
-    assert estimate.population_variance == -2
-    assert estimate.proportion_error == 0
-    assert estimate.interval(0.9) == (1, 1)
-
-
-@pytest.mark.parametrize(("confidence", "deviations"), [(0.5, 0.67449), (0.95, 1.95996), (0.99, 2.57583)])
-def test_a_standard_normal_lies_within_the_quantile_with_the_confidence(confidence: float, deviations: float) -> None:
-    assert quantile(confidence) == pytest.approx(deviations, abs=1e-5)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 1.1, float("nan")])
-def test_a_confidence_that_is_none_is_refused(confidence: float) -> None:
-    with pytest.raises(InputError, match="a confidence must lie between 0 and 1, both excluded"):
-        Estimate(2, Fraction(1), Fraction(1)).interval(confidence)
-
-
-def test_of_no_record_there_is_no_share_and_of_one_no_variance() -> None:
-    with pytest.raises(InputError, match="there are no records to estimate from"):
-        _ = Estimate(0, Fraction(0), Fraction(0)).proportion
-    for records in (0, 1):
-        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
-            _ = Estimate(records, Fraction(0), Fraction(0)).population_variance
-        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
-            Estimate(records, Fraction(0), Fraction(0)).interval(0.95)
-
-
-def test_a_confidence_next_to_1_has_a_quantile() -> None:
-    """By the exact tail, P(|z| > 8.2) = 2.4e-16."""
+    for confidence, deviations in ((0.5, 0.67449), (0.95, 1.95996), (0.99, 2.57583)):
+        assert quantile(confidence) == pytest.approx(deviations, abs=1e-5)
+    # By the exact tail, P(|z| > 8.2) = 2.4e-16.
     assert 8.1 < quantile(1 - 2**-52) < 8.3

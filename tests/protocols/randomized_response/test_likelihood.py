@@ -155,22 +155,16 @@ def test_with_theta_one_it_is_the_observed_shares(kind: str) -> None:
     assert found.rounds == 1
 
 
-def test_plain_columns_alone_have_their_observed_shares() -> None:
+def test_columns_of_one_value_or_sent_as_they_are_have_their_observed_shares() -> None:
     design = RelatedDesign((2, 2, 2), ((2,),), Fraction(3, 5))
     sent = np.array([[0, 0, 0], [1, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     assert most_likely(sent, [1, 0], design).shares == pytest.approx(np.array([[0.25, 0.5], [0, 0.25]]))
-
-
-def test_given_a_plain_class_each_class_has_its_own_most_likely_shares() -> None:
     design = RelatedDesign((2, 2), ((0,),), Fraction(7, 10))
     sent = np.array([[1, 0]] * 9 + [[0, 0]] * 11 + [[1, 1]] * 10, dtype=np.uint8)
     found = most_likely(sent, [0, 1], design, tolerance=1e-12).shares
     for label, codes in ((0, sent[:20, :1]), (1, sent[20:, :1])):
         alone = most_likely(codes, [0], WARNER, tolerance=1e-12).shares
         assert found[:, label] * len(sent) / len(codes) == pytest.approx(alone, abs=1e-6)
-
-
-def test_a_column_of_one_value_changes_nothing() -> None:
     design = RelatedDesign((1, 2), ((0, 1),), Fraction(7, 10))
     sent = np.hstack([np.zeros((40, 1), dtype=np.uint8), answers(18, 22)])
     alone = most_likely(answers(18, 22), [0], WARNER).shares
@@ -196,9 +190,8 @@ MANY = RelatedDesign((2,) * 18, (tuple(range(11)), (11,)), Fraction(7, 10))
 ZEROS = np.zeros((3, 18), dtype=np.uint8)
 
 
-@pytest.mark.parametrize(
-    ("codes", "columns", "text"),
-    [
+def test_what_cannot_be_estimated_is_refused_and_the_most_that_can_is_not() -> None:
+    for codes, columns, text in (
         (ZEROS[:0], [0], "there are no records to estimate from"),
         (ZEROS, [], "name one column or more, each once: columns are 0 to 17"),
         (ZEROS, [1, 1], "name one column or more, each once: columns are 0 to 17"),
@@ -212,21 +205,13 @@ ZEROS = np.zeros((3, 18), dtype=np.uint8)
         (ZEROS, list(range(11)), f"columns of one group have more than {MAX_GROUP_CELLS} joint cells: name fewer"),
         (ZEROS[:, 1:], [0], "the design has 18 columns, the table 17"),
         (ZEROS + 2, [0], "the table holds a code outside the design's domains"),
-    ],
-)
-def test_what_cannot_be_estimated_is_refused(codes: Codes, columns: list[int], text: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        most_likely(codes, columns, MANY)
-    assert text in str(refusal.value)
-
-
-def test_as_many_cells_as_allowed_are_estimated() -> None:
+    ):
+        with pytest.raises(InputError) as refusal:
+            most_likely(codes, columns, MANY)
+        assert text in str(refusal.value)
     found = most_likely(ZEROS, [*range(11, 18), *range(9)], MANY, limit=1)
     assert found.shares.size == MAX_LIKELIHOOD_CELLS
     assert most_likely(ZEROS, range(1, 6), MANY).shares.size == 32
-
-
-@pytest.mark.parametrize(("tolerance", "limit"), [(0.0, 1), (-1.0, 1), (1e-9, 0), (1e-9, -1), (float("nan"), 1)])
-def test_a_tolerance_or_limit_that_is_none_is_refused(tolerance: float, limit: int) -> None:
-    with pytest.raises(InputError, match="the tolerance and the limit of rounds must be above 0"):
-        most_likely(answers(1, 1), [0], WARNER, tolerance, limit)
+    for tolerance, limit in ((0.0, 1), (-1.0, 1), (1e-9, 0), (1e-9, -1), (float("nan"), 1)):
+        with pytest.raises(InputError, match="the tolerance and the limit of rounds must be above 0"):
+            most_likely(answers(1, 1), [0], WARNER, tolerance, limit)

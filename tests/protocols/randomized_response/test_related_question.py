@@ -11,16 +11,7 @@ from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.tables import Expression, Term
 from tests.support.declaration import pattern_weights, undo
-from tests.support.enumeration import (
-    BY_ODDS,
-    DESIGNS,
-    coin_outcomes,
-    designs,
-    every_record,
-    name,
-    own_truth,
-    responses,
-)
+from tests.support.enumeration import BY_ODDS, DESIGNS, coin_outcomes, designs, every_record, name, own_truth, responses
 
 THETA = Fraction(9, 20)
 Groups = tuple[tuple[int, ...], ...]
@@ -104,16 +95,13 @@ def test_by_odds_the_truth_has_thetas_odds_against_any_one_lie_of_a_groups_coin(
             assert len(set(shares[1:])) == 1
 
 
-def test_by_odds_two_offsets_have_theta_itself_and_any_theta_leaves_the_truth_a_chance() -> None:
+def test_by_odds_the_truth_keeps_a_chance_but_at_a_half() -> None:
     by_odds, own = (make((2, 2), ((0, 1),), THETA) for make in (RelatedDesign.of_odds, RelatedDesign))
     assert by_odds.truth(0) == own.truth(0) == THETA
     part = Expression((Term(0, 1),))
     assert by_odds.moments(0, part) == own.moments(0, part)
     assert RelatedDesign.of_odds((64,), ((0,),), Fraction(1, 100)).truth(0) == Fraction(1, 1 + 63 * 99)
     assert RelatedDesign.of_odds((1, 2), ((0,), (1,)), Fraction(0)).orders == (1, 2)
-
-
-def test_a_half_leaves_the_truth_no_more_than_any_lie_and_is_refused() -> None:
     with pytest.raises(InputError, match="theta = 1/2 makes a group of 4 offsets carry nothing: choose another"):
         RelatedDesign.of_odds((4,), ((0,),), Fraction(1, 2))
 
@@ -129,31 +117,25 @@ def test_the_first_columns_are_disguised_as_in_the_whole() -> None:
     assert RelatedDesign((2, 3), ((0, 1),), THETA).of_first(1) == RelatedDesign((2,), ((0,),), THETA)
 
 
-@pytest.mark.parametrize("design", designs(), ids=name)
-def test_patterns_are_all_coins_once_the_truth_first(design: RelatedDesign) -> None:
-    coins = design.pattern_coins()
-    assert not coins[0].any()
-    assert len({tuple(row) for row in coins.tolist()}) == len(coins) == design.patterns == prod(design.orders)
-    assert (coins < np.array(design.orders, dtype=int)).all()
-
-
-@pytest.mark.parametrize("design", designs(), ids=name)
-def test_disguising_shifts_a_groups_columns_alike_and_undoing_takes_it_back(design: RelatedDesign) -> None:
-    records = every_record(design.sizes)
-    before = records.copy()
-    for coins in design.pattern_coins():
-        each = np.broadcast_to(coins, (len(records), len(coins)))
-        sent = disguise(records, each, design)
-        expected = records.astype(int)
-        for coin, group in zip(coins.tolist(), design.groups, strict=True):
-            for column in group:
-                expected[:, column] = (expected[:, column] + coin) % design.sizes[column]
-        assert (sent == expected).all()
-        assert (undo(sent, each, design) == records).all()
-        assert (records == before).all()
-
-
-def test_each_record_is_shifted_by_its_own_coins() -> None:
+def test_patterns_are_all_coins_and_disguising_can_be_undone() -> None:
+    for design in designs():
+        coins = design.pattern_coins()
+        assert not coins[0].any()
+        assert len({tuple(row) for row in coins.tolist()}) == len(coins) == design.patterns == prod(design.orders)
+        assert (coins < np.array(design.orders, dtype=int)).all()
+    for design in designs():
+        records = every_record(design.sizes)
+        before = records.copy()
+        for coins in design.pattern_coins():
+            each = np.broadcast_to(coins, (len(records), len(coins)))
+            sent = disguise(records, each, design)
+            expected = records.astype(int)
+            for coin, group in zip(coins.tolist(), design.groups, strict=True):
+                for column in group:
+                    expected[:, column] = (expected[:, column] + coin) % design.sizes[column]
+            assert (sent == expected).all()
+            assert (undo(sent, each, design) == records).all()
+            assert (records == before).all()
     design = RelatedDesign((2, 60), ((0,), (1,)), THETA)
     records = np.array([[0, 59], [1, 30], [1, 0]], dtype=np.uint8)
     coins = np.array([[1, 59], [0, 59], [1, 1]], dtype=np.uint8)

@@ -60,31 +60,8 @@ def test_without_a_share_the_variance_is_the_largest_over_all_shares(design: Des
         assert max(grid) <= worst <= max(grid) + Fraction(1, 32**2)
 
 
-def test_a_worst_share_beyond_the_shares_is_cut() -> None:
-    """Two groups at 3/4: `a = (7/4)^2`, `b = 7/4 * 3/4`, the top lies at 7/8; at 3/5 `a = 49`, `b = 42`: at 7/2."""
-    pair = Expression((Term(0, 0), Term(1, 0)))
-    near = RelatedDesign((2, 2), ((0,), (1,)), Fraction(3, 4))
-    assert record_variance(near, pair) == Fraction(21, 16) + Fraction(7, 8) ** 2
-    far = RelatedDesign((2, 2), ((0,), (1,)), Fraction(3, 5))
-    assert record_variance(far, pair) == record_variance(far, pair, Fraction(1)) == 48
-
-
 WARNER = RelatedDesign((2,), ((0,),), Fraction(7, 10))
 YES = Expression((Term(0, 1),))
-
-
-def test_warners_variance_is_the_textbooks() -> None:
-    """Warner 1965: `P(1 - P) + theta(1 - theta)/(2 theta - 1)^2`; Greenberg 1969 for the unrelated question."""
-    for share in (Fraction(1, 10), Fraction(1, 2)):
-        assert record_variance(WARNER, YES, share) == share * (1 - share) + Fraction(21, 16)
-        unrelated = UnrelatedDesign((2,), ((0,),), Fraction(2, 5), (shares("2/3 1/3"),))
-        yes = Fraction(2, 5) * share + Fraction(1, 5)
-        assert record_variance(unrelated, YES, share) == yes * (1 - yes) / Fraction(2, 5) ** 2
-
-
-def test_a_size_worked_by_hand() -> None:
-    """`V = 1/4 + 21/16 = 25/16`, `z = 1.959964`, `w = 1/50`: `(1.959964 * 5/4 * 50)^2 = 15005.71`."""
-    assert sample_size(WARNER, YES, WIDTH, 0.95) == SampleSize(15006, Fraction(25, 16), YES, (0,), 1, 0.95, WIDTH)
 
 
 @pytest.mark.parametrize("design", SMALL[::3], ids=name)
@@ -104,13 +81,6 @@ def planned(needed: SampleSize, records: int) -> float:
     alarm = (1 - needed.confidence) / needed.cells
     z = -NormalDist().inv_cdf(alarm / 2)
     return z * sqrt(needed.variance / records) * (1 - 1e-12)
-
-
-def test_where_nothing_varies_two_records_are_needed() -> None:
-    truthful = RelatedDesign((2,), ((0,),), Fraction(1))
-    assert sample_size(truthful, YES, WIDTH, 0.95, Fraction(0)).records == 2
-    assert sample_size(truthful, ROOT, WIDTH, 0.95, Fraction(1)).records == 2
-    assert sample_size(truthful, YES, WIDTH, 0.95, Fraction(1, 10**6)).records == 2
 
 
 def naive_bayes_cells(design: Design, class_column: int) -> list[Expression]:
@@ -180,16 +150,13 @@ def test_where_the_parts_of_a_group_are_alike_a_tree_needs_what_its_worst_cell_n
         assert own is None or own in needed.groups
 
 
-def test_a_tree_takes_its_classes_group_and_the_groups_that_cost_most() -> None:
+def test_a_tree_takes_its_classes_group_and_the_dearest_others() -> None:
     """At 7/10 a group of 2 offsets costs most; those of 3 and 5 hide less from the sum."""
     design = RelatedDesign((3, 2, 5, 2, 5), ((0,), (1,), (2,), (3,)), Fraction(7, 10))
     assert tree_sample_size(design, 4, 2, WIDTH, 0.95).groups == (1, 3)
     assert tree_sample_size(design, 4, 1, WIDTH, 0.95).groups == (1,)
     assert tree_sample_size(design, 2, 1, WIDTH, 0.95).groups == (1, 2)
     assert tree_sample_size(design, 2, 0, WIDTH, 0.95).groups == (2,)
-
-
-def test_many_columns_of_few_kinds_are_counted_fast_and_exactly() -> None:
     design = RelatedDesign((2,) * 60, (tuple(range(30)), tuple(range(30, 60))), Fraction(7, 10))
     needed = tree_sample_size(design, 59, 2, WIDTH, 0.95)
     assert needed.cells == 2 * (1 + 59 * 2 + 59 * 58 // 2 * 4)
@@ -232,32 +199,46 @@ def test_surveys_of_the_size_found_have_the_half_width_and_cover() -> None:
     assert hits >= check.low
 
 
-@pytest.mark.parametrize("width", [Fraction(0), Fraction(1), Fraction(-1, 5), Fraction(6, 5)])
-def test_a_half_width_that_is_none_is_refused(width: Fraction) -> None:
-    text = f"a half-width must lie between 0 and 1, both excluded, not {width}"
-    with pytest.raises(InputError, match=text):
-        sample_size(WARNER, YES, width, 0.95)
-    with pytest.raises(InputError, match=text):
-        naive_bayes_sample_size(WARNER, 0, width, 0.95)
-    with pytest.raises(InputError, match=text):
-        tree_sample_size(WARNER, 0, 1, width, 0.95)
+def test_sizes_worked_by_hand() -> None:
+    """Warner 1965: `P(1 - P) + theta(1 - theta)/(2 theta - 1)^2`; Greenberg 1969 for the unrelated question."""
+    for share in (Fraction(1, 10), Fraction(1, 2)):
+        assert record_variance(WARNER, YES, share) == share * (1 - share) + Fraction(21, 16)
+        unrelated = UnrelatedDesign((2,), ((0,),), Fraction(2, 5), (shares("2/3 1/3"),))
+        yes = Fraction(2, 5) * share + Fraction(1, 5)
+        assert record_variance(unrelated, YES, share) == yes * (1 - yes) / Fraction(2, 5) ** 2
+    # `V = 1/4 + 21/16 = 25/16`, `z = 1.959964`, `w = 1/50`: `(1.959964 * 5/4 * 50)^2 = 15005.71`.
+    assert sample_size(WARNER, YES, WIDTH, 0.95) == SampleSize(15006, Fraction(25, 16), YES, (0,), 1, 0.95, WIDTH)
+    truthful = RelatedDesign((2,), ((0,),), Fraction(1))
+    assert sample_size(truthful, YES, WIDTH, 0.95, Fraction(0)).records == 2
+    assert sample_size(truthful, ROOT, WIDTH, 0.95, Fraction(1)).records == 2
+    assert sample_size(truthful, YES, WIDTH, 0.95, Fraction(1, 10**6)).records == 2
+    # Two groups at 3/4: `a = (7/4)^2`, `b = 7/4 * 3/4`, the top lies at 7/8; at 3/5 `a = 49`, `b = 42`: at 7/2.
+    pair = Expression((Term(0, 0), Term(1, 0)))
+    near = RelatedDesign((2, 2), ((0,), (1,)), Fraction(3, 4))
+    assert record_variance(near, pair) == Fraction(21, 16) + Fraction(7, 8) ** 2
+    far = RelatedDesign((2, 2), ((0,), (1,)), Fraction(3, 5))
+    assert record_variance(far, pair) == record_variance(far, pair, Fraction(1)) == 48
+    needed = sample_size(WARNER, YES, Fraction(1, 7), 0.9)
+    assert needed.records == -(-(Fraction(quantile(0.9)) ** 2 * Fraction(25, 16) * 49) // 1)
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, 2.0])
-def test_a_confidence_that_is_none_is_refused(confidence: float) -> None:
-    with pytest.raises(InputError, match="a confidence must lie between 0 and 1"):
-        sample_size(WARNER, YES, WIDTH, confidence)
-    with pytest.raises(InputError, match="a confidence must lie between 0 and 1"):
-        naive_bayes_sample_size(WARNER, 0, WIDTH, confidence)
-
-
-@pytest.mark.parametrize("share", [Fraction(-1, 100), Fraction(101, 100)])
-def test_a_share_that_is_none_is_refused(share: Fraction) -> None:
-    with pytest.raises(InputError, match=f"a share must be between 0 and 1, not {share}"):
-        sample_size(WARNER, YES, WIDTH, 0.95, share)
-
-
-def test_an_unknown_column_or_value_is_refused() -> None:
+def test_sizes_of_what_is_none_are_refused() -> None:
+    for width in (Fraction(0), Fraction(1), Fraction(-1, 5), Fraction(6, 5)):
+        text = f"a half-width must lie between 0 and 1, both excluded, not {width}"
+        with pytest.raises(InputError, match=text):
+            sample_size(WARNER, YES, width, 0.95)
+        with pytest.raises(InputError, match=text):
+            naive_bayes_sample_size(WARNER, 0, width, 0.95)
+        with pytest.raises(InputError, match=text):
+            tree_sample_size(WARNER, 0, 1, width, 0.95)
+    for confidence in (0.0, 1.0, -1.0, 2.0):
+        with pytest.raises(InputError, match="a confidence must lie between 0 and 1"):
+            sample_size(WARNER, YES, WIDTH, confidence)
+        with pytest.raises(InputError, match="a confidence must lie between 0 and 1"):
+            naive_bayes_sample_size(WARNER, 0, WIDTH, confidence)
+    for share in (Fraction(-1, 100), Fraction(101, 100)):
+        with pytest.raises(InputError, match=f"a share must be between 0 and 1, not {share}"):
+            sample_size(WARNER, YES, WIDTH, 0.95, share)
     for column in (-1, 1):
         text = f"column {column} is unknown: columns are 0 to 0"
         with pytest.raises(InputError, match=text):
@@ -269,19 +250,8 @@ def test_an_unknown_column_or_value_is_refused() -> None:
     for value in (-1, 2):
         with pytest.raises(InputError, match="column 0 has the values 0 to 1"):
             record_variance(WARNER, Expression((Term(0, value),)))
-
-
-def test_a_negative_depth_is_refused() -> None:
     with pytest.raises(InputError, match="the depth of a tree must be 0 or more, not -1"):
         tree_sample_size(WARNER, 0, -1, WIDTH, 0.95)
-
-
-def test_one_cell_has_the_quantile_of_the_interval() -> None:
-    needed = sample_size(WARNER, YES, Fraction(1, 7), 0.9)
-    assert needed.records == -(-(Fraction(quantile(0.9)) ** 2 * Fraction(25, 16) * 49) // 1)
-
-
-def test_cells_beyond_all_counting_are_refused() -> None:
     design = RelatedDesign((*[256] * 200, 2), ((200,),), Fraction(4, 5))
     with pytest.raises(InputError, match="too many cells to plan for at once"):
         tree_sample_size(design, 200, 150, Fraction(1, 10), 0.95)

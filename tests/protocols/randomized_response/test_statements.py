@@ -97,19 +97,12 @@ def test_what_is_no_question_of_its_kind_is_refused() -> None:
         )
 
 
-def test_parts_of_a_mixed_design_are_of_its_columns_and_groups() -> None:
+def test_groups_of_a_mixed_design_are_apart() -> None:
     design = mixed()
     with pytest.raises(InputError, match="one part per group, in their order"):
         MixedDesign(design.sizes, design.groups, design.parts[::-1])
     with pytest.raises(InputError, match="all parts of a mixed design are for the same columns"):
-        MixedDesign(
-            design.sizes,
-            design.groups,
-            (*design.parts[:3], triangular((*design.sizes, 2), [5], "1/4")),
-        )
-
-
-def test_the_groups_of_a_mixed_design_toss_different_coins() -> None:
+        MixedDesign(design.sizes, design.groups, (*design.parts[:3], triangular((*design.sizes, 2), [5], "1/4")))
     sizes = (2, 2)
     design = MixedDesign.of(sizes, [crosswise(sizes, [0], "1/4"), crosswise(sizes, [1], "1/4")])
     sent = design.randomize(np.zeros((400, 2), dtype=np.uint8), bulk_draw(np.random.default_rng(1), 400))

@@ -38,19 +38,16 @@ def printed(groups: int, theta: Fraction) -> Matrix:
     return tuple(tuple(theta ** int(entry[0]) * (1 - theta) ** int(entry[1]) for entry in row) for row in rows)
 
 
-@pytest.mark.parametrize("groups", [1, 2, 3])
-@pytest.mark.parametrize("theta", THETAS)
-def test_the_joint_transition_of_binary_groups_is_the_papers_matrix(groups: int, theta: Fraction) -> None:
-    design = RelatedDesign((2,) * groups, tuple((column,) for column in range(groups)), theta)
-    assert joint_transition(design, range(groups)) == printed(groups, theta)
-
-
-@pytest.mark.parametrize("groups", [1, 2, 3])
-def test_the_papers_matrix_has_pure_powers_on_its_diagonals_and_one_factor_a_group(groups: int) -> None:
-    rows = [row.split() for row in SCHEMES[groups]["matrix"]]
-    assert [row[i] for i, row in enumerate(rows)] == [f"{groups}0"] * 2**groups
-    assert [row[-1 - i] for i, row in enumerate(rows)] == [f"0{groups}"] * 2**groups
-    assert {int(entry[0]) + int(entry[1]) for row in rows for entry in row} == {groups}
+def test_the_transition_of_binary_groups_is_the_papers_matrix() -> None:
+    for groups in (1, 2, 3):
+        for theta in THETAS:
+            design = RelatedDesign((2,) * groups, tuple((column,) for column in range(groups)), theta)
+            assert joint_transition(design, range(groups)) == printed(groups, theta)
+    for groups in (1, 2, 3):
+        rows = [row.split() for row in SCHEMES[groups]["matrix"]]
+        assert [row[i] for i, row in enumerate(rows)] == [f"{groups}0"] * 2**groups
+        assert [row[-1 - i] for i, row in enumerate(rows)] == [f"0{groups}"] * 2**groups
+        assert {int(entry[0]) + int(entry[1]) for row in rows for entry in row} == {groups}
 
 
 @pytest.mark.parametrize("groups", [((0, 1),), ((0, 1), (2,)), ((0, 1), (2,), (3, 4))])
@@ -89,16 +86,6 @@ def test_solving_the_joint_system_gives_every_estimate(design: Design) -> None:
 
 
 @pytest.mark.parametrize("design", EVERY, ids=name)
-def test_a_column_of_the_joint_transition_holds_the_chances_of_all_responses(design: Design) -> None:
-    matrix = joint_transition(design, range(len(design.sizes)))
-    every = cells(design.sizes)
-    for column, truth in enumerate(every):
-        chances = responses(truth, design)
-        assert [row[column] for row in matrix] == [chances.get(response, Fraction(0)) for response in every]
-        assert sum(row[column] for row in matrix) == 1
-
-
-@pytest.mark.parametrize("design", EVERY, ids=name)
 def test_on_some_columns_in_any_order_it_is_the_margin_of_the_definition(design: Design) -> None:
     columns = tuple(reversed(range(len(design.sizes))))[:2]
     matrix = joint_transition(design, columns)
@@ -111,12 +98,16 @@ def test_on_some_columns_in_any_order_it_is_the_margin_of_the_definition(design:
         assert [row[position] for row in matrix] == list(found.values())
 
 
-def test_cells_are_counted_with_the_last_column_fastest() -> None:
+def test_columns_of_the_joint_transition_hold_the_chances_of_responses() -> None:
+    for design in EVERY:
+        matrix = joint_transition(design, range(len(design.sizes)))
+        every = cells(design.sizes)
+        for column, truth in enumerate(every):
+            chances = responses(truth, design)
+            assert [row[column] for row in matrix] == [chances.get(response, Fraction(0)) for response in every]
+            assert sum(row[column] for row in matrix) == 1
     assert cells((2, 1, 3)) == [(0, 0, 0), (0, 0, 1), (0, 0, 2), (1, 0, 0), (1, 0, 1), (1, 0, 2)]
     assert cells(()) == [()]
-
-
-def test_columns_that_no_coin_covers_are_told_truly() -> None:
     design = RelatedDesign((2, 3), ((0,),), Fraction(3, 5))
     assert joint_transition(design, (1,)) == tuple(tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3))
     assert joint_transition(design, ()) == ((Fraction(1),),)

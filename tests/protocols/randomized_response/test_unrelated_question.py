@@ -109,23 +109,20 @@ def bounds_asked(design: Design) -> dict[bytes, int]:
 SMALL_DRAWS = [design for design in EVERY if prod(bounds_asked(design).values()) <= 20_000]
 
 
-def test_sampling_is_tried_for_many_designs_of_both_kinds() -> None:
+def test_sampling_is_tried_for_many_designs_and_every_response_has_its_share() -> None:
     assert len([design for design in SMALL_DRAWS if isinstance(design, UnrelatedDesign)]) >= 20
     assert len(SMALL_DRAWS) >= 60
-
-
-@pytest.mark.parametrize("design", SMALL_DRAWS, ids=name)
-def test_over_all_draws_every_response_has_exactly_its_share(design: Design) -> None:
-    bounds = bounds_asked(design)
-    outcomes = prod(bounds.values())
-    assert len(bounds) == design.draws
-    for truth in every_record(design.sizes)[[0, -1]]:
-        sent = design.randomize(np.repeat(truth[None], outcomes, axis=0), EveryDraw(bounds))
-        assert sent.dtype == np.uint8
-        found = Counter(map(tuple, sent.tolist()))
-        assert {response: Fraction(hits, outcomes) for response, hits in found.items()} == responses(
-            truth.tolist(), design
-        )
+    for design in SMALL_DRAWS:
+        bounds = bounds_asked(design)
+        outcomes = prod(bounds.values())
+        assert len(bounds) == design.draws
+        for truth in every_record(design.sizes)[[0, -1]]:
+            sent = design.randomize(np.repeat(truth[None], outcomes, axis=0), EveryDraw(bounds))
+            assert sent.dtype == np.uint8
+            found = Counter(map(tuple, sent.tolist()))
+            assert {response: Fraction(hits, outcomes) for response, hits in found.items()} == responses(
+                truth.tolist(), design
+            )
 
 
 def test_a_group_answers_with_its_true_or_its_personal_values() -> None:
@@ -135,12 +132,7 @@ def test_a_group_answers_with_its_true_or_its_personal_values() -> None:
     personal = np.array([[1, 1, 1, 0]] * 4, dtype=np.uint8)
     truths = np.array([[True, True], [True, False], [False, True], [False, False]])
     before = codes.copy(), personal.copy()
-    assert design.answer(codes, personal, truths).tolist() == [
-        [0, 0, 0, 1],
-        [0, 1, 0, 1],
-        [1, 0, 0, 0],
-        [1, 1, 0, 0],
-    ]
+    assert design.answer(codes, personal, truths).tolist() == [[0, 0, 0, 1], [0, 1, 0, 1], [1, 0, 0, 0], [1, 1, 0, 0]]
     assert (codes == before[0]).all()
     assert (personal == before[1]).all()
 
@@ -152,9 +144,7 @@ def assert_estimates_are_unbiased(design: Design) -> None:
 
 
 @pytest.mark.parametrize("design", UNRELATED, ids=name)
-def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance(
-    design: UnrelatedDesign,
-) -> None:
+def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance(design: UnrelatedDesign) -> None:
     assert_estimates_are_unbiased(design)
 
 

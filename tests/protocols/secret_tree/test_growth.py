@@ -207,8 +207,7 @@ def test_progress_says_how_far_a_tree_is_level_by_level_and_within(depth: int) -
         return progress
 
     run_pair(
-        with_progress(game.side(one, sides.chooser, first=True), listen),
-        game.side(other, sides.corrector, first=False),
+        with_progress(game.side(one, sides.chooser, first=True), listen), game.side(other, sides.corrector, first=False)
     )
     grown = [each for each in said if each.phase is Phase.TREE]
     shares = [each.done / each.total for each in grown]

@@ -29,18 +29,6 @@ def split(request: pytest.FixtureRequest) -> HoldOut:
     return random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)
 
 
-def test_exact_labels_leave_a_tree_of_exact_counts_as_it_is(split: HoldOut) -> None:
-    views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(2)), np.random.default_rng(2))
-    for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
-        assert label_exactly(grown.tree, split) == grown.tree
-
-
-def test_without_lies_estimated_labels_are_exact(split: HoldOut) -> None:
-    views = disguised_views(split, at_random(Fraction(1), 2, np.random.default_rng(3)), np.random.default_rng(3))
-    tree = grow_plain(split).tree
-    assert label_by_estimates(tree, split, views).leaves() == tree.leaves()
-
-
 def test_estimated_labels_leave_a_tree_of_estimates_as_it_predicts(split: HoldOut) -> None:
     views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(4)), np.random.default_rng(4))
     tree = grow_randomized(split, views)
@@ -58,18 +46,21 @@ def test_exact_labels_are_the_majority_of_the_training_records(split: HoldOut) -
         assert counts.sum() == 0 or label == majority(counts.tolist())
 
 
-def test_a_single_leaf_keeps_its_label(split: HoldOut) -> None:
+def test_exact_labels_leave_exact_trees_as_they_are(split: HoldOut) -> None:
+    views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(2)), np.random.default_rng(2))
+    for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
+        assert label_exactly(grown.tree, split) == grown.tree
+    views = disguised_views(split, at_random(Fraction(1), 2, np.random.default_rng(3)), np.random.default_rng(3))
+    tree = grow_plain(split).tree
+    assert label_by_estimates(tree, split, views).leaves() == tree.leaves()
     stump = end_early(grow_plain(split).tree, lambda *_: False)
     assert isinstance(stump.root, Leaf)
     assert label_exactly(stump, split) == stump
-
-
-def test_a_tree_that_never_ends_early_is_itself(split: HoldOut) -> None:
     tree = grow_plain(split).tree
     assert end_early(tree, lambda *_: True) == tree
 
 
-def test_an_early_end_cuts_what_fails_the_test_and_no_more(split: HoldOut) -> None:
+def test_an_early_end_cuts_what_fails(split: HoldOut) -> None:
     tree = grow_plain(split).tree
     cut = end_early(tree, lambda _, node: sum(node.counts) >= 50)
     kept = {expression: node for expression, node in tree.walk() if isinstance(node, Split) and sum(node.counts) >= 50}
@@ -79,9 +70,6 @@ def test_an_early_end_cuts_what_fails_the_test_and_no_more(split: HoldOut) -> No
     for _, node in cut.walk():
         if isinstance(node, Leaf) and sum(node.counts) > 0:
             assert node.label == majority(node.counts)
-
-
-def test_depth_can_end_a_tree(split: HoldOut) -> None:
     assert end_early(grow_plain(split).tree, lambda expression, _: len(expression.terms) < 3).depth == 3
 
 

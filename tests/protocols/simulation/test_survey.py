@@ -35,29 +35,20 @@ def data() -> HoldOut:
     return random_hold_out(table, Fraction(1, 5), np.random.default_rng(1))
 
 
-def test_a_fifth_is_held_out_and_no_record_is_lost(data: HoldOut) -> None:
+def test_a_fifth_is_held_out_and_the_benchmark_is_plain_id3(data: HoldOut) -> None:
     assert (len(data.train), len(data.test)) == (480, 120)
     together = np.sort(np.concatenate([data.train, data.test]), axis=0)
     assert (together == np.sort(load_table("adult", 600).codes, axis=0)).all()
     assert repr(data) == "<HoldOut 480 + 120 x 15>"
-
-
-def test_the_benchmark_is_plain_id3(data: HoldOut) -> None:
     engine = PlaintextEngine(data.schema, data.train, data.test)
     plain = run_alone(HybridId3(data.schema, engine.class_counts, ALL, engine).build()).tree
     assert tree_accuracy(data, no_disguise(data), np.random.default_rng(2)) == accuracy(plain, data)
-
-
-@pytest.mark.parametrize("learn", [tree_accuracy, naive_bayes_accuracy])
-@pytest.mark.parametrize("groups", [1, 3])
-def test_the_whole_truth_is_as_good_as_no_disguise(learn: Learn, groups: int, data: HoldOut) -> None:
-    generator = np.random.default_rng(3)
-    original = learn(data, no_disguise(data), generator)
-    assert learn(data, related_question(data, Fraction(1), groups, generator), generator) == original
-    assert learn(data, unrelated_question(data, Fraction(1)), generator) == original
-
-
-def test_nothing_but_lies_on_two_values_grow_the_tree_of_the_truth(data: HoldOut) -> None:
+    for learn in (tree_accuracy, naive_bayes_accuracy):
+        for groups in (1, 3):
+            generator = np.random.default_rng(3)
+            original = learn(data, no_disguise(data), generator)
+            assert learn(data, related_question(data, Fraction(1), groups, generator), generator) == original
+            assert learn(data, unrelated_question(data, Fraction(1)), generator) == original
     generator = np.random.default_rng(4)
     lies = disguised(data, related_question(data, Fraction(0), 2, generator), generator)
     assert (lies.codes == 1 - data.train).all()

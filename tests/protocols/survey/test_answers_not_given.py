@@ -35,14 +35,6 @@ def given(codes: Codes, expression: Expression) -> Codes:
     return answered
 
 
-@pytest.mark.parametrize("design", designs().values(), ids=designs())
-def test_no_answer_stays_none_in_the_copy(design: Design) -> None:
-    codes = with_gaps(50)
-    sent = design.randomize(codes, bulk_draw(np.random.default_rng(0), len(codes)))
-    assert ((sent == NO_ANSWER) == (codes == NO_ANSWER)).all()
-    assert (sent[:, list(design.plain)] == codes[:, list(design.plain)]).all()
-
-
 def test_over_all_coins_an_estimate_of_those_who_answered_is_their_count() -> None:
     design = RelatedDesign((2, 3, 2), ((0, 2), (1,)), Fraction(9, 20))
     codes = np.array([[1, 2, NO_ANSWER], [NO_ANSWER, 0, 1]], dtype=np.uint8)
@@ -98,17 +90,19 @@ def test_a_node_keeps_its_total_however_many_answered_what_it_splits_on(design: 
     assert prune_tree(tree, Responses(schema_for(SIZES), with_gaps(200, seed=5), design)).size <= tree.size
 
 
-@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
-def test_an_accuracy_is_of_those_who_answered_what_the_model_reads(design: Design) -> None:
-    stump = Tree(schema_for(SIZES), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
-    codes = with_gaps(100)
-    whole = given(codes, ROOT & Term(0, 0) & Term(3, 0))
-    found = estimate_accuracy(stump, Responses(schema_for(SIZES), codes, design))
-    assert found.records == len(whole) < 100
-    assert found.share == pytest.approx((whole[:, 0] == whole[:, 3]).mean())
-
-
-def test_where_nobody_answered_nothing_is_told() -> None:
+def test_no_answer_stays_none_and_an_accuracy_is_of_those_who_answered() -> None:
+    for design in designs().values():
+        codes = with_gaps(50)
+        sent = design.randomize(codes, bulk_draw(np.random.default_rng(0), len(codes)))
+        assert ((sent == NO_ANSWER) == (codes == NO_ANSWER)).all()
+        assert (sent[:, list(design.plain)] == codes[:, list(design.plain)]).all()
+    for design in CERTAIN:
+        stump = Tree(schema_for(SIZES), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
+        codes = with_gaps(100)
+        whole = given(codes, ROOT & Term(0, 0) & Term(3, 0))
+        found = estimate_accuracy(stump, Responses(schema_for(SIZES), codes, design))
+        assert found.records == len(whole) < 100
+        assert found.share == pytest.approx((whole[:, 0] == whole[:, 3]).mean())
     codes = with_gaps(20)
     codes[:, 3] = NO_ANSWER
     with pytest.raises(InputError, match="no record has an answer in all columns that are needed together"):

@@ -85,7 +85,10 @@ def test_errors_are_those_of_repeated_surveys(design: Design) -> None:
     assert np.mean([d.lead_error**2 for d in found]) == pytest.approx(leads.var(ddof=1), rel=0.25)
 
 
-def test_of_twins_neither_leads_clearly() -> None:
+STUMP_BELOW = Split((1, 1), 1, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
+
+
+def test_a_lead_is_clear_beyond_its_error() -> None:
     generator = np.random.default_rng(1)
     label = generator.integers(2, size=3_000)
     twin = np.where(generator.random(3_000) < 0.2, 1 - label, label)
@@ -93,15 +96,17 @@ def test_of_twins_neither_leads_clearly() -> None:
     doubt = split_doubts(STUMP, sampled(DESIGNS[0], codes))[ROOT]
     assert doubt.runner_up == 1
     assert not doubt.is_clear(0.999)
-
-
-def test_a_strong_attribute_leads_clearly() -> None:
     doubt = split_doubts(STUMP, sampled(DESIGNS[0], population(20_000, np.random.default_rng(2))))[ROOT]
     assert doubt.runner_up == 1
     assert doubt.is_clear(0.999)
-
-
-def test_where_nothing_competes_a_split_is_clear_if_noise_alone_does_not_bring_it() -> None:
+    for lead, clear in ((1.97, True), (1.95, False), (-3.0, False)):
+        assert Doubt(0, 1.0, 0.001, 1, lead, 1.0).is_clear(0.95) is clear
+    for chance, clear in ((0.0499, True), (0.0501, False)):
+        assert Doubt(0, 1.0, chance, 1, 2.0, 1.0).is_clear(0.95) is clear
+        assert Doubt(0, 1.0, chance, None, 1.0, 1.0).is_clear(0.95) is clear
+    doubt = split_doubts(STUMP, sampled(DESIGNS[0], np.zeros((1, 3), dtype=np.uint8)))[ROOT]
+    assert doubt.lead_error == float("inf")
+    assert not doubt.is_clear(0.5)
     deep = Tree(SCHEMA, Split((1, 1), 0, (STUMP_BELOW, Leaf((0, 1), 1))))
     doubts = split_doubts(deep, sampled(DESIGNS[1], population(20_000, np.random.default_rng(3))))
     below = doubts[ROOT & Term(0, 0)]
@@ -110,26 +115,6 @@ def test_where_nothing_competes_a_split_is_clear_if_noise_alone_does_not_bring_i
     few = split_doubts(deep, sampled(DESIGNS[1], population(100, np.random.default_rng(3))))[ROOT & Term(0, 0)]
     assert few.chance > 0.05
     assert not few.is_clear(0.95)
-
-
-STUMP_BELOW = Split((1, 1), 1, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
-
-
-@pytest.mark.parametrize(("lead", "clear"), [(1.97, True), (1.95, False), (-3.0, False)])
-def test_a_lead_is_clear_beyond_its_error_times_z(lead: float, clear: bool) -> None:
-    assert Doubt(0, 1.0, 0.001, 1, lead, 1.0).is_clear(0.95) is clear
-
-
-@pytest.mark.parametrize(("chance", "clear"), [(0.0499, True), (0.0501, False)])
-def test_a_split_is_clear_beyond_what_noise_alone_brings(chance: float, clear: bool) -> None:
-    assert Doubt(0, 1.0, chance, 1, 2.0, 1.0).is_clear(0.95) is clear
-    assert Doubt(0, 1.0, chance, None, 1.0, 1.0).is_clear(0.95) is clear
-
-
-def test_one_record_knows_no_error() -> None:
-    doubt = split_doubts(STUMP, sampled(DESIGNS[0], np.zeros((1, 3), dtype=np.uint8)))[ROOT]
-    assert doubt.lead_error == float("inf")
-    assert not doubt.is_clear(0.5)
 
 
 LAST = 3
@@ -169,12 +154,6 @@ def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says
     assert test.power(Fraction(13, 100)) > 0.99
 
 
-def test_an_attribute_that_tells_much_is_seen_to() -> None:
-    """Where four in five have their class from it, nine of ten surveys say so at a level of 5 %."""
-    hits = sum(chance <= 0.05 for chance in chances_of(*NOTHING["two values"], 200, 0.8, seed=5))
-    assert hits >= ShareTest(200, Fraction(9, 10), 1e-6).low
-
-
 def test_of_many_attributes_that_tell_nothing_the_best_is_marked_as_often_as_the_level_says() -> None:
     """400 surveys of ten attributes: the split by the best of them is called clear in 5 % of them at most."""
     sizes, chance, clear = (2,) * 11, np.random.default_rng(9), 0
@@ -187,6 +166,9 @@ def test_of_many_attributes_that_tell_nothing_the_best_is_marked_as_often_as_the
     assert clear <= ShareTest(400, Fraction(5, 100), 1e-6).high
 
 
-@pytest.mark.parametrize(("statistic", "freedom", "chance"), CHI_SQUARE)
-def test_tails_of_chi_squares_are_those_of_tables(statistic: float, freedom: int, chance: float) -> None:
-    assert chi_square_tail(statistic, freedom) == pytest.approx(chance, rel=1e-4)
+def test_noise_alone_is_seldom_called_more_and_much_is_seen() -> None:
+    """Where four in five have their class from it, nine of ten surveys say so at a level of 5 %."""
+    hits = sum(chance <= 0.05 for chance in chances_of(*NOTHING["two values"], 200, 0.8, seed=5))
+    assert hits >= ShareTest(200, Fraction(9, 10), 1e-6).low
+    for statistic, freedom, chance in CHI_SQUARE:
+        assert chi_square_tail(statistic, freedom) == pytest.approx(chance, rel=1e-4)

@@ -21,10 +21,7 @@ CODES = correlated(SIZES, 40, seed=3, flips=0.5)
 SCHEMA = schema_for(SIZES)
 CASES = [pytest.param(design, id=name) for name, design in designs().items()]
 PATHS = [ROOT, ROOT & Term(0, 1), ROOT & Term(1, 2), ROOT & Term(2, 0) & Term(1, 3), ROOT & Term(1, 0) & Term(0, 0)]
-TREE = Tree(
-    SCHEMA,
-    Split((2, 2), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((0, 1), 1), Leaf((0, 0), 0))))),
-)
+TREE = Tree(SCHEMA, Split((2, 2), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((0, 1), 1), Leaf((0, 0), 0))))))
 BAYES = NaiveBayes(
     SCHEMA,
     np.log([0.5, 0.5]),
@@ -218,8 +215,7 @@ def test_only_what_must_go_through_all_patterns_is_limited_and_says_so(kind: str
     survey = sampled(design, np.zeros((2, 28), dtype=np.uint8))
     model = NaiveBayes(survey.schema, np.log([0.5, 0.5]), (np.log(np.full((2, 2), 0.5)),) * 27)
     with pytest.raises(
-        InputError,
-        match=r"a model that reads 28 groups at once cannot be tested .* or test it on answers in the clear",
+        InputError, match=r"a model that reads 28 groups at once cannot be tested .* or test it on answers in the clear"
     ):
         survey.estimator().correct_factors(model)
 

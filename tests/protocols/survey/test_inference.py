@@ -28,22 +28,6 @@ def test_a_leaf_is_a_rule_with_the_chance_of_its_path_and_the_share_of_its_class
     assert (second.label, second.precondition, second.confidence) == (1, Fraction(1, 2), Fraction(3, 5))
 
 
-def test_known_preconditions_take_the_share_that_the_rules_get_right() -> None:
-    """`PSE(PRE) = 2 * 1/2 * 8/25` of a coin of 4/5 and equal classes; `REC = 1/2 * 4/5 + 1/2 * 3/5`."""
-    found = privacy_after_mining(inference_rules(TREE), class_entry())
-    assert (found.before, found.right, found.rules) == (Fraction(8, 25), Fraction(7, 10), 2)
-    assert found.known == Fraction(8, 25) - Fraction(7, 10)
-    assert (found.commonest, found.unknown) == (Fraction(1, 2), None)
-
-
-def test_unknown_preconditions_take_confidences_between_responses_by_the_chance_that_these_are_true() -> None:
-    """3 of 4 and 1 of 2 responses fit the rules, and a response is true with the chance 4/5."""
-    codes = np.array([[0, 0], [0, 0], [0, 0], [0, 1], [1, 1], [1, 0]], dtype=np.uint8)
-    found = privacy_after_mining(inference_rules(TREE), class_entry(), codes)
-    assert found.unknown == Fraction(8, 25) - Fraction(4, 5) * (Fraction(3, 4) + Fraction(1, 2))
-    assert privacy_after_mining(inference_rules(TREE), class_entry(), codes[:0]).unknown is None
-
-
 def test_naive_bayes_has_a_set_of_rules_per_attribute_and_the_worst_counts() -> None:
     schema = survey_schema(("a", "b", "c"), (("0", "1"),) * 3)
     useless, telling = np.full((2, 2), 0.5), np.array([[0.75, 0.25], [0.25, 0.75]])
@@ -56,7 +40,17 @@ def test_naive_bayes_has_a_set_of_rules_per_attribute_and_the_worst_counts() -> 
     assert found.rules == 4
 
 
-def test_empty_leaves_are_no_rules_and_a_model_without_any_is_refused() -> None:
+def test_preconditions_take_the_share_that_rules_get_right() -> None:
+    """`PSE(PRE) = 2 * 1/2 * 8/25` of a coin of 4/5 and equal classes; `REC = 1/2 * 4/5 + 1/2 * 3/5`."""
+    found = privacy_after_mining(inference_rules(TREE), class_entry())
+    assert (found.before, found.right, found.rules) == (Fraction(8, 25), Fraction(7, 10), 2)
+    assert found.known == Fraction(8, 25) - Fraction(7, 10)
+    assert (found.commonest, found.unknown) == (Fraction(1, 2), None)
+    # 3 of 4 and 1 of 2 responses fit the rules, and a response is true with the chance 4/5.
+    codes = np.array([[0, 0], [0, 0], [0, 0], [0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    found = privacy_after_mining(inference_rules(TREE), class_entry(), codes)
+    assert found.unknown == Fraction(8, 25) - Fraction(4, 5) * (Fraction(3, 4) + Fraction(1, 2))
+    assert privacy_after_mining(inference_rules(TREE), class_entry(), codes[:0]).unknown is None
     empty = Tree(SCHEMA, Split((5.0, 5.0), 0, (Leaf((5.0, 5.0), 0), Leaf((0.0, 0.0), 0))))
     assert [len(rules) for rules in inference_rules(empty)] == [1]
     with pytest.raises(InputError, match="at least one recoverability"):

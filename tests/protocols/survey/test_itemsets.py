@@ -103,25 +103,19 @@ def test_what_is_exactly_at_a_threshold_reaches_it_and_what_is_below_it_by_howev
         assert not rules.reached("confidence", both / first + least)[place]
 
 
-def test_sets_that_cannot_be_estimated_well_are_counted_and_nothing_is_built_on_them() -> None:
+def test_arguments_out_of_range_are_refused() -> None:
+    for support, longest, problem in (
+        (Fraction(0), None, "min_support must be above 0"),
+        (Fraction(2), None, "min_support must be above 0"),
+        (Fraction(1, 2), 0, "max_len must be 1 or more"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            mine_columns(TABLE, DESIGNS[0], support, longest)
     design = RelatedDesign((2, 2), ((0,), (1,)), Fraction(11, 20))
     codes = np.zeros((50, 2), dtype=np.uint8)
     mined = mine_columns(codes, design, Fraction(1, 10))
     assert (mined.sets, mined.noisy) == ((), 4)
     assert column_rules(mined).rules == ()
-
-
-@pytest.mark.parametrize(
-    ("support", "longest", "problem"),
-    [
-        (Fraction(0), None, "min_support must be above 0"),
-        (Fraction(2), None, "min_support must be above 0"),
-        (Fraction(1, 2), 0, "max_len must be 1 or more"),
-    ],
-)
-def test_arguments_out_of_range_are_refused(support: Fraction, longest: int | None, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        mine_columns(TABLE, DESIGNS[0], support, longest)
 
 
 def test_no_records_and_too_many_candidates_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,36 +26,20 @@ GROUPS = ((0, 3), (1, 2))
 CERTAIN: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
 
 
-@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
-def test_with_theta_one_the_tree_is_plain_id3(design: Design) -> None:
-    survey = sampled(design, CODES)
-    assert grow_tree(survey).root == reference_id3(CODES.tolist(), SIZES[:-1], 2)
-
-
-def test_with_theta_zero_the_related_question_loses_nothing_either() -> None:
+def test_with_theta_one_or_zero_nothing_is_lost() -> None:
+    for design in CERTAIN:
+        survey = sampled(design, CODES)
+        assert grow_tree(survey).root == reference_id3(CODES.tolist(), SIZES[:-1], 2)
     survey = sampled(RelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), CODES[:, [0, 2, 3]])
     assert grow_tree(survey).root == reference_id3(CODES[:, [0, 2, 3]].tolist(), (2, 2), 2)
-
-
-@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
-@pytest.mark.parametrize("smoothing", [0.0, 1.0])
-def test_with_theta_one_naive_bayes_is_the_plain_one(design: Design, smoothing: float) -> None:
-    model = learn_naive_bayes(sampled(design, CODES), smoothing)
-    engine = PlaintextEngine(schema_for(SIZES), CODES, CODES[:0])
-    plain = run_alone(fit_naive_bayes(schema_for(SIZES), engine, smoothing))
-    assert np.allclose(model.prior, plain.prior)
-    for ours, theirs in zip(model.conditional, plain.conditional, strict=True):
-        assert np.allclose(np.exp(ours), np.exp(theirs))
-
-
-@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
-def test_with_theta_one_an_accuracy_is_counted_with_the_error_of_a_sample(design: Design) -> None:
-    survey = sampled(design, CODES)
-    tree = grow_tree(sampled(design, CODES[:50]))
-    share = float((tree.predict(CODES) == CODES[:, -1]).mean())
-    measured = estimate_accuracy(tree, survey)
-    assert measured.share == pytest.approx(share)
-    assert measured.standard_error == pytest.approx((share * (1 - share) / 199) ** 0.5)
+    for design in CERTAIN:
+        for smoothing in (0.0, 1.0):
+            model = learn_naive_bayes(sampled(design, CODES), smoothing)
+            engine = PlaintextEngine(schema_for(SIZES), CODES, CODES[:0])
+            plain = run_alone(fit_naive_bayes(schema_for(SIZES), engine, smoothing))
+            assert np.allclose(model.prior, plain.prior)
+            for ours, theirs in zip(model.conditional, plain.conditional, strict=True):
+                assert np.allclose(np.exp(ours), np.exp(theirs))
 
 
 STUMP = Tree(schema_for((2, 2)), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
@@ -87,15 +71,6 @@ PLAIN_CLASS: list[Design] = [
 ]
 
 
-@pytest.mark.parametrize("design", PLAIN_CLASS, ids=["related", "unrelated"])
-def test_a_plain_class_is_counted_whatever_the_coins_were(design: Design) -> None:
-    codes = np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]], dtype=np.uint8)
-    for survey, _ in every_survey(design, codes):
-        assert survey.class_counts() == (1.0, 2.0)
-        assert np.exp(learn_naive_bayes(survey).prior) == pytest.approx([1 / 3, 2 / 3], rel=1e-15)
-        assert grow_tree(survey).root.counts == (1.0, 2.0)
-
-
 DISGUISED_CLASS: list[Design] = [
     RelatedDesign((2, 2), ((0, 1),), Fraction(4, 5)),
     RelatedDesign((2, 3), ((0,), (1,)), Fraction(3, 5)),
@@ -124,10 +99,23 @@ def test_the_prior_is_the_unbiased_estimate_and_projected_only_where_that_has_le
     assert projected
 
 
-def test_one_test_record_has_no_known_error() -> None:
+def test_an_accuracy_is_counted_with_the_error_of_a_sample() -> None:
+    for design in CERTAIN:
+        survey = sampled(design, CODES)
+        tree = grow_tree(sampled(design, CODES[:50]))
+        share = float((tree.predict(CODES) == CODES[:, -1]).mean())
+        measured = estimate_accuracy(tree, survey)
+        assert measured.share == pytest.approx(share)
+        assert measured.standard_error == pytest.approx((share * (1 - share) / 199) ** 0.5)
     assert estimate_accuracy(STUMP, sampled(unrelated((2, 2), ((0, 1),)), CODES[:1, [0, 3]])).standard_error == float(
         "inf"
     )
+    for design in PLAIN_CLASS:
+        codes = np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]], dtype=np.uint8)
+        for survey, _ in every_survey(design, codes):
+            assert survey.class_counts() == (1.0, 2.0)
+            assert np.exp(learn_naive_bayes(survey).prior) == pytest.approx([1 / 3, 2 / 3], rel=1e-15)
+            assert grow_tree(survey).root.counts == (1.0, 2.0)
 
 
 @pytest.mark.parametrize("name", ["one group", "two groups", "a plain class"])

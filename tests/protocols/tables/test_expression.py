@@ -8,20 +8,14 @@ from tests.support.enumeration import every_record, expressions
 PATH = Expression((Term(2, 1), Term(0, 0), Term(1, 2)))
 
 
-def test_and_appends_and_parent_takes_away() -> None:
+def test_an_expression_is_its_terms_in_canonical_order() -> None:
     assert ROOT & Term(2, 1) & Term(0, 0) & Term(1, 2) == PATH
     assert PATH.parent == ROOT & Term(2, 1) & Term(0, 0)
     assert ROOT.parent == ROOT
     assert PATH.columns == {0, 1, 2}
-
-
-def test_a_part_is_in_canonical_order_whatever_the_path() -> None:
     for order in permutations(PATH.terms):
         assert Expression(order).restricted(frozenset({0, 2})) == Expression((Term(0, 0), Term(2, 1)))
     assert PATH.restricted(frozenset()) == ROOT
-
-
-def test_satisfied_means_every_term() -> None:
     records = every_record((2, 3, 2))
     for expression in expressions((2, 3, 2)):
         expected = [all(row[t.column] == t.value for t in expression.terms) for row in records.tolist()]

@@ -13,22 +13,6 @@ def attribute(party: str, name: str, size: int = 2) -> Attribute:
     return Attribute(party, name, tuple(map(str, range(size))))
 
 
-@pytest.mark.parametrize("size", [0, MAX_DOMAIN + 1])
-def test_a_domain_out_of_range_is_refused_with_range_and_cure(size: int) -> None:
-    with pytest.raises(InputError, match=rf"'x': bin it or set max_values: it has {size} values"):
-        attribute("alice", "x", size)
-
-
-@pytest.mark.parametrize("size", [1, MAX_DOMAIN])
-def test_a_domain_at_the_limits_is_accepted(size: int) -> None:
-    assert attribute("alice", "x", size).size == size
-
-
-def test_a_value_listed_twice_is_refused_without_naming_it() -> None:
-    with pytest.raises(InputError, match=r"^column 'x' lists a value twice$"):
-        Attribute("alice", "x", ("canary", "b", "canary"))
-
-
 def test_the_agreed_order_is_parties_by_name_then_file_order() -> None:
     mixed = [attribute("bob", "z"), attribute("alice", "y"), attribute("bob", "a"), attribute("alice", "x")]
     schema = joint_schema(mixed, CLASS, ("bob", "alice"))
@@ -55,13 +39,17 @@ def test_a_party_holds_its_columns_and_the_class_where_it_owns_it(
     assert schema.held_by("bob") == bob
 
 
-def test_one_name_may_stand_at_both_parties_but_not_twice_at_one() -> None:
+def test_domains_and_names_at_their_limits() -> None:
+    for size in (0, MAX_DOMAIN + 1):
+        with pytest.raises(InputError, match=rf"'x': bin it or set max_values: it has {size} values"):
+            attribute("alice", "x", size)
+    for size in (1, MAX_DOMAIN):
+        assert attribute("alice", "x", size).size == size
+    with pytest.raises(InputError, match=r"^column 'x' lists a value twice$"):
+        Attribute("alice", "x", ("canary", "b", "canary"))
     joint_schema([attribute("alice", "x"), attribute("bob", "x")], CLASS, ("bob",))
     with pytest.raises(InputError, match="occurs twice at one party"):
         joint_schema([attribute("alice", "x"), attribute("alice", "x", 3)], CLASS, ("bob",))
-
-
-def test_a_schema_without_attributes_is_refused() -> None:
     with pytest.raises(InputError, match="neither party brings an attribute"):
         Schema((), CLASS, ("bob",))
 
@@ -70,24 +58,15 @@ def codes(*rows: list[int]) -> Codes:
     return np.array(rows, dtype=np.uint8)
 
 
-@pytest.mark.parametrize("bad", [codes([0, 0], [2, 0]), codes([0, 3])])
-def test_a_table_with_a_code_outside_its_domain_is_refused(bad: Codes) -> None:
-    with pytest.raises(InputError, match="outside its attribute's domain"):
-        Table((attribute("alice", "x", 2), attribute("alice", "y", 3)), bad)
-
-
-@pytest.mark.parametrize("bad", [codes([0]), codes([0, 0, 0]), np.zeros(2, dtype=np.uint8)])
-def test_a_table_of_another_shape_is_refused(bad: Codes) -> None:
-    with pytest.raises(InputError, match="records by attributes"):
-        Table((attribute("alice", "x", 2), attribute("alice", "y", 3)), bad)
-
-
-def test_a_table_gives_rows_in_the_order_asked_for() -> None:
+def test_a_table_fits_its_schema() -> None:
+    for bad in (codes([0, 0], [2, 0]), codes([0, 3])):
+        with pytest.raises(InputError, match="outside its attribute's domain"):
+            Table((attribute("alice", "x", 2), attribute("alice", "y", 3)), bad)
+    for bad in (codes([0]), codes([0, 0, 0]), np.zeros(2, dtype=np.uint8)):
+        with pytest.raises(InputError, match="records by attributes"):
+            Table((attribute("alice", "x", 2), attribute("alice", "y", 3)), bad)
     table = Table((attribute("alice", "x", 9),), codes([0], [4], [8]))
     assert table.rows([2, 0]).codes.tolist() == [[8], [0]]
     assert len(table.rows([])) == 0
-
-
-def test_a_tables_repr_shows_its_size_only() -> None:
     table = Table((Attribute("alice", "canary", ("canary1", "canary2")),), codes([1], [0], [1]))
     assert repr(table) == "<Table 3 x 1>"

@@ -29,13 +29,7 @@ from tests.support.meeting import (
     with_codes,
     with_terms,
 )
-from tests.support.parties import (
-    TEST_BITS,
-    Case,
-    labels,
-    make_local,
-    make_terms,
-)
+from tests.support.parties import TEST_BITS, labels, make_local, make_terms
 
 
 def without_attributes(party: str) -> PartyInputs:
@@ -209,33 +203,22 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str,
 def test_every_field_has_a_case() -> None:
     told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
     others = {"class counts", "memory", "run", "released", "budget", "ids", "id list", "overlap", "comparisons"}
-    others |= {
-        "model",
-        "receiver",
-        "probabilities",
-        "rows",
-        "people",
-        "predictions",
-        "trained on",
-    }  # of predictions
+    others |= {"model", "receiver", "probabilities", "rows", "people", "predictions", "trained on"}  # of predictions
     others |= {"most_bits", "most_columns", "most_values"}  # of a tree alone
     assert told | {*BROUGHT, COPY} == set(FIELDS) - others
 
 
-@pytest.mark.parametrize("case", [BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))])
-def test_those_who_agree_know_the_same(case: Case) -> None:
-    alice, bob = meet(case).play()
-    assert alice.result
-    assert bob.result
-    (a, _), (b, _) = alice.result, bob.result
-    assert (a.terms, a.schema) == (b.terms, b.schema)
-    assert (a.own_design, a.peer_design) == (b.peer_design, b.own_design)
-    assert (a.peer, b.peer) == ("bob", "alice")
-    shared = len(case.class_owners) > 1
-    assert len(a.own_design.sizes) == 2 + ("alice" in case.class_owners and not shared)
-    assert len(b.own_design.sizes) == 1 + ("bob" in case.class_owners and not shared)
-
-
-def test_a_peer_that_speaks_out_of_turn_is_refused() -> None:
+def test_those_who_agree_know_the_same() -> None:
+    for case in (BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))):
+        alice, bob = meet(case).play()
+        assert alice.result
+        assert bob.result
+        (a, _), (b, _) = alice.result, bob.result
+        assert (a.terms, a.schema) == (b.terms, b.schema)
+        assert (a.own_design, a.peer_design) == (b.peer_design, b.own_design)
+        assert (a.peer, b.peer) == ("bob", "alice")
+        shared = len(case.class_owners) > 1
+        assert len(a.own_design.sizes) == 2 + ("alice" in case.class_owners and not shared)
+        assert len(b.own_design.sizes) == 1 + ("bob" in case.class_owners and not shared)
     alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, ()))).play()
     assert type(alice.error) is PeerError

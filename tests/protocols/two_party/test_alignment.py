@@ -107,7 +107,7 @@ def test_the_gate_lets_through_as_many_as_both_ask_for_and_no_fewer(shares: tupl
     assert [[(fact.both, fact.named, fact.least) for fact in each] for each in facts] == [[(None, False, 6)]] * 2
 
 
-def test_a_share_that_cannot_be_reached_is_refused_before_anything_is_compared() -> None:
+def test_a_share_that_is_asked_for_is_judged_first() -> None:
     transcript = Transcript()
     alice, bob = listing("alice", numbered(range(4))), listing("bob", numbered(range(9)))
     judge = Judge(Fraction(1, 2))
@@ -116,9 +116,6 @@ def test_a_share_that_cannot_be_reached_is_refused_before_anything_is_compared()
     assert crossed(transcript) == {IdList, Verdict}
     assert judge.few == [(9, 5, ())]
     assert [end.overlap.both for end in Match(alice, bob, count_only=True, judges=(judge, Judge())).ends] == [4, 4]
-
-
-def test_without_a_share_that_is_asked_for_nothing_is_counted_first() -> None:
     match = Match(listing("alice", numbered(range(7))), listing("bob", numbered(range(2, 10))))
     assert crossed(match.transcript) == FUNCTION | NAMES
 
@@ -145,14 +142,11 @@ def test_the_bit_of_the_gate_and_the_number_have_one_length_whatever_they_are() 
     assert lengths[0] == lengths[1]
 
 
-def test_the_common_people_are_in_one_order_in_each_session_whatever_order_the_lists_have() -> None:
+def test_the_common_people_are_in_one_order_and_their_digest_in_none() -> None:
     ids = sorted(numbered(range(40)))
     for ours, theirs in ((ids, ids[::-1]), (ids[::-1], [*ids, "other"])):
         assert Match(listing("alice", ours), listing("bob", theirs)).people == (ids, ids)
-
-
-def test_a_digest_of_the_common_people_is_that_of_no_order() -> None:
-    """So a party that brings other people in the name of the same lists is found out."""
+    # So a party that brings other people in the name of the same lists is found out.
     ids = numbered(range(6))
     first, second, other = (
         Match(listing("alice", order), listing("bob", theirs)).judges[0].people
@@ -196,10 +190,7 @@ def test_what_is_noted_precedes_what_tells_it() -> None:
     assert {fact.least for facts in gated.facts for fact in facts} == {1}
 
 
-ALIKE = {
-    "case": (["ANN", "Bo"], ["ann", "bo"]),
-    "zeros": (["007", "042"], ["7", "42"]),
-}
+ALIKE = {"case": (["ANN", "Bo"], ["ann", "bo"]), "zeros": (["007", "042"], ["7", "42"])}
 
 
 @pytest.mark.parametrize("kind", ALIKE)
@@ -263,10 +254,7 @@ def test_an_objection_ends_it_before_what_it_is_about_is_answered(judge: Judge, 
 @pytest.mark.parametrize(
     ("judge", "next_step"),
     [
-        (
-            Judge(to_list=Objection("id list", "too many")),
-            "bring the lists of that run again, or ask it to allow more",
-        ),
+        (Judge(to_list=Objection("id list", "too many")), "bring the lists of that run again, or ask it to allow more"),
         (Judge(Fraction(1)), "compare how the ids are written on both sides"),
     ],
 )

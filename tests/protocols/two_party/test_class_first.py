@@ -107,11 +107,6 @@ def test_a_class_of_few_training_records_is_refused_before_anything_leaves(metho
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_class_of_just_enough_records_is_accepted(method: str) -> None:
-    assert [end.error for end in attack(rare(10, method))] == [None, None]
-
-
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("test", "seed", "held_out"), [(Fraction(1, RECORDS), 5, 1), (Fraction(29, RECORDS), 0, 29)])
 def test_a_share_that_holds_out_few_people_is_refused_before_a_name_leaves(
     method: str, test: Fraction, seed: int, held_out: int
@@ -123,12 +118,6 @@ def test_a_share_that_holds_out_few_people_is_refused_before_a_name_leaves(
         assert {type(message) for message in end.sent} == {Greeting, Verdict}
     assert f"{held_out} records would be held out, our [agree] smallest_test asks for 30" in str(alice.error)
     assert "hold out more records, or none (test = 0)" in str(bob.error)
-
-
-@pytest.mark.parametrize("test", [Fraction(0), Fraction(1, 2 * RECORDS), Fraction(30, RECORDS)])
-def test_none_or_enough_held_out_records_are_accepted(test: Fraction) -> None:
-    """A share below one record holds out none."""
-    assert [end.error for end in attack(with_class(2, halves(), test=test))] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -170,12 +159,14 @@ def test_what_a_side_agrees_to_tells_of_no_split_whether_a_class_is_rare_in_it(o
             assert [end.error for end in ends] == [None, None]
 
 
-def test_a_leaf_of_half_of_the_training_records_is_accepted() -> None:
-    """One more is refused above."""
+def test_enough_held_out_records_or_none_are_accepted() -> None:
+    for method in METHODS:
+        assert [end.error for end in attack(rare(10, method))] == [None, None]
+    # A share below one record holds out none.
+    for test in (Fraction(0), Fraction(1, 2 * RECORDS), Fraction(30, RECORDS)):
+        assert [end.error for end in attack(with_class(2, halves(), test=test))] == [None, None]
+    # One more is refused above.
     assert [end.error for end in attack(with_class(2, halves(), min_leaf=(RECORDS - HELD_OUT) // 2))] == [None, None]
-
-
-def test_limits_can_be_set() -> None:
     case = with_class(21, np.arange(RECORDS) % 21, method="randomized")
     assert all(end.error is not None for end in attack(case, limits=Limits(smallest_class=5)))
     assert [end.error for end in attack(case, limits=Limits(smallest_class=5, max_classes=21))] == [None, None]
@@ -192,10 +183,7 @@ def told(sender: str, change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> T
     return tamper
 
 
-@pytest.mark.parametrize(
-    "values",
-    [(), (160,), (80, 80, 0), (80, 81), (161, -1), (0, 0)],
-)
+@pytest.mark.parametrize("values", [(), (160,), (80, 80, 0), (80, 81), (161, -1), (0, 0)])
 def test_counts_that_are_not_those_of_the_training_records_are_refused(values: tuple[int, ...]) -> None:
     alice, _ = attack(with_class(2, halves()), told("b", lambda _: values))
     assert type(alice.error) is PeerError

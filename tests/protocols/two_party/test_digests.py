@@ -9,19 +9,8 @@ from protocols.messages import HiddenContents
 from protocols.role import Role
 from protocols.tables import Table
 from tests.support.duel import duel
-from tests.support.meeting import (
-    BOTH_HOLD,
-    ONE_HOLDS,
-    flip_first_class,
-    rename,
-    with_attributes,
-    with_codes,
-)
-from tests.support.parties import (
-    make_local,
-    make_terms,
-    whole,
-)
+from tests.support.meeting import BOTH_HOLD, ONE_HOLDS, flip_first_class, rename, with_attributes, with_codes
+from tests.support.parties import make_local, make_terms, whole
 
 
 def test_a_commitment_is_the_same_for_the_same_table_and_tells_nothing_without_the_secret() -> None:
@@ -47,16 +36,10 @@ def compared(roles: tuple[Role[Any], Role[Any]]) -> list[list[bytes]]:
     return [[m.points for m in end.sent if isinstance(m, HiddenContents)] for end in duel(*roles)]
 
 
-def test_the_class_is_compared_only_where_both_hold_it_and_after_the_ids() -> None:
+def test_the_class_is_compared_where_both_hold_it_and_looks_otherwise_in_another_session() -> None:
     for case, times in ((BOTH_HOLD, 2), (ONE_HOLDS, 1)):
-        roles = (
-            whole(make_local(case, "alice"), make_terms(), "bob"),
-            whole(make_local(case, "bob"), None, "alice"),
-        )
+        roles = (whole(make_local(case, "alice"), make_terms(), "bob"), whole(make_local(case, "bob"), None, "alice"))
         assert [[len(points) for points in end] for end in compared(roles)] == 2 * [[66, 33][:times]]
-
-
-def test_what_is_compared_looks_otherwise_whenever_either_nonce_is_another() -> None:
     shown: set[bytes] = set()
     for alice_nonce, bob_nonce in ((b"a" * 32, b"b" * 32), (b"a" * 32, b"c" * 32), (b"d" * 32, b"b" * 32)):
         roles = (

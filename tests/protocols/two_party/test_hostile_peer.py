@@ -75,10 +75,7 @@ def peer_messages(way: str, initiator: str, side: int) -> tuple[Message, ...]:
     return tuple(transcript.sent_by_b if side == 0 else transcript.sent_by_a)
 
 
-NUMBERS = st.one_of(
-    st.sampled_from([0, 1, -1, 14, 2**32 - 1, 2**63, 2**64 - 1, 10**18]),
-    st.integers(-(2**64), 2**64),
-)
+NUMBERS = st.one_of(st.sampled_from([0, 1, -1, 14, 2**32 - 1, 2**63, 2**64 - 1, 10**18]), st.integers(-(2**64), 2**64))
 REALS = st.one_of(st.sampled_from([0.0, -1.0, 1e308, -1e308, inf, -inf, nan, 5e-324]), st.floats())
 FRACTIONS = st.one_of(
     st.sampled_from([Fraction(1, 2), Fraction(0), Fraction(1), Fraction(-1), Fraction(10**17, 10**18 - 1)]),

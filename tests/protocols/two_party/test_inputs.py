@@ -31,52 +31,22 @@ ALICE, BOB = make_local(CASE, "alice"), make_local(CASE, "bob")
 THETA = Fraction(9, 20)
 
 
-@pytest.mark.parametrize("records", [(), ("r0",), tuple(f"r{i}" for i in range(7))])
-def test_every_record_needs_an_id(records: tuple[str, ...]) -> None:
-    with pytest.raises(InputError, match="needs records, and one id for each"):
-        replace(ALICE, records=records)
-
-
-def test_a_table_without_records_is_refused() -> None:
+def test_inputs_that_do_not_fit_are_refused() -> None:
+    for records in ((), ("r0",), tuple(f"r{i}" for i in range(7))):
+        with pytest.raises(InputError, match="needs records, and one id for each"):
+            replace(ALICE, records=records)
     with pytest.raises(InputError, match="needs records"):
         replace(ALICE, table=ALICE.table.rows([]), records=())
+    for groups in (((3,),), ((0,), (-1,))):
+        with pytest.raises(InputError, match="unknown column: columns are 0 to 2"):
+            replace(ALICE, groups=groups)
 
 
-@pytest.mark.parametrize("groups", [((3,),), ((0,), (-1,))])
-def test_a_group_of_an_unknown_column_is_refused(groups: tuple[tuple[int, ...], ...]) -> None:
-    with pytest.raises(InputError, match="unknown column: columns are 0 to 2"):
-        replace(ALICE, groups=groups)
-
-
-def test_attributes_are_without_the_class() -> None:
-    assert [a.name for a in ALICE.attributes] == ["a0", "a1"]
-    assert [a.name for a in BOB.attributes] == ["b0"]
-    assert BOB.class_attribute is None
-    assert ALICE.class_attribute is not None
-    assert ALICE.class_attribute.name == "class"
-
-
-def test_a_class_that_both_hold_is_not_sent() -> None:
-    assert ALICE.sent_columns(class_is_shared=False) == (0, 1, 2)
-    assert ALICE.sent_columns(class_is_shared=True) == (0, 1)
-    assert BOB.sent_columns(class_is_shared=False) == BOB.sent_columns(class_is_shared=True) == (0,)
-
-
-def test_groups_lose_what_is_not_sent() -> None:
-    local = replace(ALICE, groups=((0, 2), (1,)))
-    assert local.design(THETA, class_is_shared=True).groups == ((0,), (1,))
-    assert local.design(THETA, class_is_shared=False).groups == ((0, 2), (1,))
-    assert local.design(THETA, class_is_shared=False).sizes == (2, 3, 2)
-
-
-def test_coins_are_the_same_whenever_asked() -> None:
+def test_coins_go_with_the_record() -> None:
     design = ALICE.design(THETA, class_is_shared=False)
     assert (ALICE.coins(design) == ALICE.coins(design)).all()
     other = replace(ALICE, dataset="another")
     assert other.coins(design).shape == (6, 2)
-
-
-def test_a_record_keeps_its_coins_wherever_it_stands_in_the_table() -> None:
     order = [3, 0, 5, 1, 4, 2]
     moved = replace(ALICE, table=ALICE.table.rows(order), records=tuple(ALICE.records[row] for row in order))
     design = ALICE.design(THETA, class_is_shared=False)
@@ -85,10 +55,7 @@ def test_a_record_keeps_its_coins_wherever_it_stands_in_the_table() -> None:
 
 
 FOUR = replace(
-    CASE,
-    sizes={"alice": (2, 4), "bob": (2,)},
-    codes=correlated((2, 4, 2, 2), 40_000),
-    groups={"alice": 1, "bob": 1},
+    CASE, sizes={"alice": (2, 4), "bob": (2,)}, codes=correlated((2, 4, 2, 2), 40_000), groups={"alice": 1, "bob": 1}
 )
 
 
@@ -114,12 +81,7 @@ def sent_by(local: PartyInputs, class_is_shared: bool = False) -> dict[str, byte
     return {name: copy[:, column].tobytes() for column, name in enumerate(names[: len(design.sizes)])}
 
 
-MIXED = replace(
-    CASE,
-    sizes={"alice": (2, 3, 2, 4), "bob": (2,)},
-    codes=correlated((2, 3, 2, 4, 2, 3), 300),
-    classes=3,
-)
+MIXED = replace(CASE, sizes={"alice": (2, 3, 2, 4), "bob": (2,)}, codes=correlated((2, 3, 2, 4, 2, 3), 300), classes=3)
 GROUPED = replace(make_local(MIXED, "alice"), groups=((0, 4), (1, 3), (2,)))
 """The class of three values makes a group of six offsets of a column of two."""
 
@@ -152,20 +114,25 @@ def test_another_set_of_columns_in_a_group_has_other_coins() -> None:
     assert sent_by(replace(GROUPED, dataset="next year"))["a0"] != sent_by(GROUPED)["a0"]
 
 
-def test_a_share_is_names_sizes_and_groups() -> None:
+def test_what_is_sent_is_without_a_class_that_both_hold() -> None:
+    assert [a.name for a in ALICE.attributes] == ["a0", "a1"]
+    assert [a.name for a in BOB.attributes] == ["b0"]
+    assert BOB.class_attribute is None
+    assert ALICE.class_attribute is not None
+    assert ALICE.class_attribute.name == "class"
+    assert ALICE.sent_columns(class_is_shared=False) == (0, 1, 2)
+    assert ALICE.sent_columns(class_is_shared=True) == (0, 1)
+    assert BOB.sent_columns(class_is_shared=False) == BOB.sent_columns(class_is_shared=True) == (0,)
+    local = replace(ALICE, groups=((0, 2), (1,)))
+    assert local.design(THETA, class_is_shared=True).groups == ((0,), (1,))
+    assert local.design(THETA, class_is_shared=False).groups == ((0, 2), (1,))
+    assert local.design(THETA, class_is_shared=False).sizes == (2, 3, 2)
     share = ALICE.share()
     assert share.records == 6
     assert share.attributes == (SharedColumn("a0", ("v0", "v1")), SharedColumn("a1", ("v0", "v1", "v2")))
     assert share.class_values == ("v0", "v1")
     assert share.groups == ALICE.groups
     assert BOB.share().class_values is None
-
-
-def test_no_repr_shows_content() -> None:
-    for text in (repr(ALICE), repr(ALICE.secrets), repr(ALICE.table), str(ALICE)):
-        assert "r0" not in text
-        assert "v0" not in text
-        assert len(text) < 200
 
 
 def test_the_coins_of_a_run_are_tossed_once_however_often_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +153,11 @@ def test_the_coins_of_a_run_are_tossed_once_however_often_they_are_asked_for(mon
     assert other.shape == local.coins(whole).shape
 
 
-def test_a_digest_that_is_asked_for_again_is_that_of_its_purpose() -> None:
+def test_no_repr_shows_content_and_a_digest_is_of_its_purpose() -> None:
+    for text in (repr(ALICE), repr(ALICE.secrets), repr(ALICE.table), str(ALICE)):
+        assert "r0" not in text
+        assert "v0" not in text
+        assert len(text) < 200
     local = make_local(CASE, "alice")
     first = {purpose: local.digest(purpose) for purpose in (b"one", b"other")}
     assert len(set(first.values())) == 2

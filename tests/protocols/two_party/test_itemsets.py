@@ -70,7 +70,7 @@ def test_whatever_is_settled_has_the_count_of_the_joined_table(counting: Countin
     assert (alice.key is not None) == (counting is Counting.PAILLIER)
 
 
-def test_copies_leave_out_of_the_counts_what_they_tell_clearly() -> None:
+def test_copies_settle_what_they_tell_clearly_and_budgets_the_rest() -> None:
     case = table(4000).with_terms(theta=Fraction(19, 20), rules=replace(RULES, min_support=Fraction(2, 5)))
     found, _ = case.play()
     plain = plain_apriori(case)
@@ -81,9 +81,6 @@ def test_copies_leave_out_of_the_counts_what_they_tell_clearly() -> None:
     assert left
     for each in left:
         assert abs(float(each.count) - plain[each.terms]) < 6 * each.error
-
-
-def test_copies_alone_tell_no_exact_count() -> None:
     case = table(4000).with_terms(method=Method.RANDOMIZED, theta=Fraction(19, 20))
     crossed = Transcript()
     alice, bob = case.play(crossed)
@@ -92,20 +89,14 @@ def test_copies_alone_tell_no_exact_count() -> None:
     kinds = {type(message) for message in crossed.sent_by_a + crossed.sent_by_b}
     assert DisguisedPage in kinds
     assert not kinds & {SetCounts, PackedCounts}
-
-
-@pytest.mark.parametrize("method", [Method.HYBRID, Method.SMC])
-@pytest.mark.parametrize("most", [18, 20])
-def test_no_more_sets_of_both_are_counted_than_agreed(method: Method, most: int) -> None:
-    case = table().with_terms(method=method, rules=replace(RULES, most_sets=most, max_len=2))
-    without, _ = case.with_terms(rules=replace(RULES, most_sets=10_000, max_len=2)).play()
-    found, _ = case.play()
-    assert without.counted > most
-    assert found.counted == most
-    assert (found.itemsets.undecided > 0) == (method == Method.SMC)
-
-
-def test_estimates_decide_what_the_budget_leaves_in_doubt() -> None:
+    for method in (Method.HYBRID, Method.SMC):
+        for most in (18, 20):
+            case = table().with_terms(method=method, rules=replace(RULES, most_sets=most, max_len=2))
+            without, _ = case.with_terms(rules=replace(RULES, most_sets=10_000, max_len=2)).play()
+            found, _ = case.play()
+            assert without.counted > most
+            assert found.counted == most
+            assert (found.itemsets.undecided > 0) == (method == Method.SMC)
     found, _ = table(4000).with_terms(rules=replace(RULES, most_sets=18, max_len=2)).play()
     left = [each for each in found.itemsets.kept if not each.settled]
     assert left

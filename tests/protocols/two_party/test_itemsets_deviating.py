@@ -48,9 +48,6 @@ def test_another_end_than_ours_is_a_deviation() -> None:
     alice, bob = play(COPIES, on("b", ModelDigest, lambda told: ModelDigest(bytes(len(told.digest)))))
     assert type(alice.error) is DeviationError
     assert bob.result is not None
-
-
-def test_terms_of_no_rules_find_no_itemsets() -> None:
     local, schema = COPIES.local("alice"), joint_schema(COPIES.attributes, CLASS, ("bob",))
     design = local.bringing(COPIES.terms).design(COPIES.terms.theta, class_is_shared=True)
     with pytest.raises(InputError, match="not of rules"):

@@ -57,7 +57,7 @@ def play(
     return ended, crossed
 
 
-def test_a_search_that_was_cut_off_tells_only_what_is_missing_and_ends_alike() -> None:
+def test_a_search_that_was_cut_off_goes_on_unless_its_answers_are_none() -> None:
     whole, everything = play({"alice": Store(), "bob": Store()}, 99, goes_on=False)
     stores = {"alice": Store(), "bob": Store()}
     cut, _ = play(stores, 3, goes_on=False)  # records, own sets, the first sets of both
@@ -66,10 +66,7 @@ def test_a_search_that_was_cut_off_tells_only_what_is_missing_and_ends_alike() -
     assert {each.itemsets.digest() for each in ended.values()} == {whole["bob"].itemsets.digest()}
     assert (crossed[SetCounts], crossed[DisguisedPage], crossed[CiphertextPage]) == (0, 0, 0)
     assert 0 < crossed[ExactCounts] < everything[ExactCounts]
-
-
-def test_kept_answers_that_are_none_to_what_is_asked_end_the_run() -> None:
-    """Both have the same ones, or they would ask again."""
+    # Both have the same ones, or they would ask again.
     case = CASE.with_terms(method=Method.SMC, rules=replace(RULES, max_len=2))
     stores = {"alice": Store(), "bob": Store()}
     assert play(stores, 99, goes_on=False, case=case)[0]

@@ -11,34 +11,19 @@ from protocols.errors import DisagreementError, InputError
 from protocols.messages import Verdict
 from protocols.terms import Method, Terms
 from protocols.two_party.agreement import FIELDS, Objection
-from tests.support.meeting import (
-    Meeting,
-    meet,
-    object_to,
-    on,
-    outcome_of,
-    wide,
-)
-from tests.support.parties import (
-    make_terms,
-)
+from tests.support.meeting import Meeting, meet, object_to, on, outcome_of, wide
+from tests.support.parties import make_terms
 
 
 def test_only_the_side_that_objects_knows_why() -> None:
     alice, bob, _ = outcome_of(meet(bob_agrees=object_to("seed")))
     assert "canary" in str(bob)
     assert str(alice).startswith("the parties differ on 'seed': the peer has used its data set with another seed")
-
-
-def test_of_every_field_the_other_screen_says_the_cause_and_the_next_step() -> None:
     for field in FIELDS:
         alice, *_ = outcome_of(meet(bob_agrees=object_to(field)))
         reason = str(alice).removeprefix(f"the parties differ on {field!r}: ")
         assert len(reason.split()) > 5, field
         assert "canary" not in reason
-
-
-def test_of_two_differences_both_name_the_first() -> None:
     alice, bob, _ = outcome_of(meet(alice_agrees=object_to("seed"), bob_agrees=object_to("omega")))
     assert alice.field == bob.field == "omega"
     assert "canary" not in str(alice)
@@ -47,15 +32,12 @@ def test_of_two_differences_both_name_the_first() -> None:
     assert str(alice) == str(bob)
 
 
-def test_a_field_that_nobody_compares_counts_as_another_version() -> None:
+def test_a_field_that_nobody_compares_is_another_version() -> None:
     alice, bob = meet(tamper=on("b", Verdict, lambda m: Verdict("colour"))).play()
     assert isinstance(alice.error, DisagreementError)
     assert alice.error.field == "version"
     assert "colour" not in str(alice.error)
     assert bob.error is None
-
-
-def test_an_objection_to_an_unknown_field_is_refused_at_once() -> None:
     with pytest.raises(InputError, match=r"the parties compare version, party, .*, and not 'colour'"):
         Objection("colour", "we like blue")
 

@@ -85,11 +85,6 @@ def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
     assert labels(alice) == [0] * len(CODES)
 
 
-def test_shares_of_the_classes_are_refused_since_they_would_tell_the_other_sides_columns() -> None:
-    with pytest.raises(InputError, match="would tell the other side's columns"):
-        run_pair(*Together(MODEL, CODES, probabilities=True).roles())
-
-
 def flipped(page: ChoicePage) -> ChoicePage:
     return ChoicePage(bytes([page.matrix[0] ^ 1]) + page.matrix[1:], page.check)
 
@@ -116,16 +111,15 @@ def test_what_a_hostile_peer_sends_ends_in_an_error_about_the_peer(name: str) ->
     assert isinstance(ends[sender == "a"].error, error)
 
 
-def test_an_answer_that_is_no_class_is_a_deviation() -> None:
-    """Of three classes two bits are shared: a side that turns over both makes 3 of 0."""
+def test_shares_of_classes_are_refused_and_one_class_needs_no_comparison() -> None:
+    with pytest.raises(InputError, match="would tell the other side's columns"):
+        run_pair(*Together(MODEL, CODES, probabilities=True).roles())
+    only = replace(MODEL, prior=np.array([0.0, -np.inf, -np.inf]))
+    alice, _ = run_pair(*Together(only, CODES).roles())
+    assert labels(alice) == [0] * len(CODES)
+    # Of three classes two bits are shared: a side that turns over both makes 3 of 0.
     turned = lambda who, _, message: (  # noqa: E731
         RowShares(bytes(byte ^ 255 for byte in message.shares)) if isinstance(message, RowShares) else message
     )
     end, _ = Together(MODEL, CODES, tamper=turned).play()
     assert isinstance(end.error, DeviationError)
-
-
-def test_a_model_of_one_class_needs_no_comparison() -> None:
-    only = replace(MODEL, prior=np.array([0.0, -np.inf, -np.inf]))
-    alice, _ = run_pair(*Together(only, CODES).roles())
-    assert labels(alice) == [0] * len(CODES)

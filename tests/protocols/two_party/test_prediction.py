@@ -101,7 +101,7 @@ def test_of_equal_rows_no_commitment_is_equal() -> None:
     assert len({asked[start : start + 32] for start in range(0, len(asked), 32)}) == 30
 
 
-def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
+def test_where_all_is_known_nothing_is_asked() -> None:
     transcript, codes = Transcript(), np.tile(ROWS, (40, 1))
     known = {f"p{row:03}": int(row % 2) for row in range(140)}
     meeting = Together(small_model(), codes, recalls={"alice": Recall(known)})
@@ -111,9 +111,6 @@ def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
     assert (alice.remembered, list(alice.positions[:140])) == (140, list(known.values()))
     (page,) = (m.matrix for m in transcript.sent_by_a if isinstance(m, ChoicePage))
     assert len(page) == 32 * (7 * 128 + 128) // 8  # 6 edges of 140 rows fill seven times 128 transfers
-
-
-def test_where_all_is_known_nothing_is_asked() -> None:
     transcript, known = Transcript(), {f"p{row:03}": 0 for row in range(len(ROWS))}
     alice, _ = run_pair(*Together(small_model(), ROWS, recalls={"alice": Recall(known)}).roles(), transcript)
     assert alice is not None

@@ -46,14 +46,11 @@ def test_the_split_parts_all_records_in_file_order(seed: int, records: int, test
     assert len(held_out) == int(records * test)
 
 
-def test_the_split_depends_on_the_seed() -> None:
+def test_the_split_depends_on_the_seed_alone() -> None:
     splits = {tuple(split_records(seed, 40, Fraction(1, 2))[1].tolist()) for seed in range(8)}
     assert len(splits) == 8
     assert tuple(split_records(7, 40, Fraction(1, 2))[1].tolist()) in splits
-
-
-def test_another_name_of_the_data_set_makes_other_coins_and_holds_out_the_same_records() -> None:
-    """So what a copy ranks may lead to another tree; where none is sent, tree and accuracy are the same."""
+    # So what a copy ranks may lead to another tree; where none is sent, tree and accuracy are the same.
     case = replace(CASE, terms=make_terms(method="smc", max_depth=3))
     named = {party: replace(make_local(case, party), dataset="another") for party in ("alice", "bob")}
     for party, other in named.items():
@@ -152,36 +149,18 @@ def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors
             assert encrypted(case, owner) > 1.05 * fewer
 
 
-def test_randomized_needs_no_key_and_discloses_no_exact_count() -> None:
+def test_an_accuracy_is_exact_or_none() -> None:
+    for method in ("hybrid", "smc"):
+        a, b = play(replace(CASE, terms=make_terms(method=method)))
+        assert a.correct is not None
+        assert a.standard_error == b.standard_error == 0
+    for method in ("hybrid", "smc", "randomized"):
+        a, b = play(replace(CASE, terms=make_terms(method=method, test=Fraction(0))))
+        assert a == b
+        assert (a.records_train, a.records_test, a.correct) == (40, 0, None)
+        assert a.exact_counts_disclosed == a.smc_computations + 2 * (method != "randomized")
     for end in play(replace(CASE, terms=make_terms(method="randomized"))):
         assert (end.key, end.smc_computations, end.exact_counts_disclosed) == (None, 0, 0)
-
-
-@pytest.mark.parametrize("method", ["hybrid", "smc"])
-def test_an_exact_accuracy_has_no_error(method: str) -> None:
-    a, b = play(replace(CASE, terms=make_terms(method=method)))
-    assert a.correct is not None
-    assert a.standard_error == b.standard_error == 0
-
-
-@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
-def test_without_test_records_there_is_no_accuracy(method: str) -> None:
-    a, b = play(replace(CASE, terms=make_terms(method=method, test=Fraction(0))))
-    assert a == b
-    assert (a.records_train, a.records_test, a.correct) == (40, 0, None)
-    assert a.exact_counts_disclosed == a.smc_computations + 2 * (method != "randomized")
-
-
-def test_the_same_run_again_ends_with_the_same_model() -> None:
-    first, second = play(CASE), play(CASE)
-    assert first == second
-
-
-def test_a_run_that_has_built_no_tree_says_so() -> None:
-    outcome = Outcome(bayes_of((2,), 2, seed=1), 40, 0, None, 0.0, 0, 0)
-    with pytest.raises(InputError, match="has built no tree"):
-        _ = outcome.tree
-    assert replace(outcome, model=small_model()).tree == small_model()
 
 
 def against(
@@ -228,9 +207,15 @@ def test_a_modulus_too_short_ours_or_not_proved_is_refused(data: Callable[[], by
     assert text in str(alice.error)
 
 
-@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
-def test_another_model_at_the_end_is_a_deviation_at_the_side_that_sees_it(method: str) -> None:
-    case = replace(CASE, terms=make_terms(method=method))
-    alice, bob = against("b", ModelDigest, lambda m: ModelDigest(bytes(32)), case)
-    assert type(alice.error) is DeviationError
-    assert isinstance(bob.result[1] if bob.result else None, Outcome)
+def test_a_run_ends_with_the_same_model_or_says_so() -> None:
+    first, second = play(CASE), play(CASE)
+    assert first == second
+    outcome = Outcome(bayes_of((2,), 2, seed=1), 40, 0, None, 0.0, 0, 0)
+    with pytest.raises(InputError, match="has built no tree"):
+        _ = outcome.tree
+    assert replace(outcome, model=small_model()).tree == small_model()
+    for method in ("hybrid", "smc", "randomized"):
+        case = replace(CASE, terms=make_terms(method=method))
+        alice, bob = against("b", ModelDigest, lambda m: ModelDigest(bytes(32)), case)
+        assert type(alice.error) is DeviationError
+        assert isinstance(bob.result[1] if bob.result else None, Outcome)

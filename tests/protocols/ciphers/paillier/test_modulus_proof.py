@@ -1,6 +1,5 @@
 """The proof of a modulus: honest ones pass, those that do not hide fail, and no proof serves twice (FAULTS A3, A4)."""
 
-from collections.abc import Callable
 from functools import cache
 from math import lcm
 
@@ -33,25 +32,19 @@ def test_an_honest_modulus_is_proved_for_its_run_and_no_other() -> None:
         verify(private_key(1).public_key, roots, RUN)
 
 
-def test_the_chance_of_luck_is_below_two_to_the_minus_128() -> None:
+def test_each_root_is_looked_at() -> None:
     assert (2**20) ** ROUNDS >= 2**SECURITY_BITS == 2**128
     assert ROUNDS == 7
-
-
-@pytest.mark.parametrize("place", range(ROUNDS))
-def test_each_root_is_looked_at(place: int) -> None:
-    key = private_key(0)
-    n, roots = key.public_key.n, prove(key, RUN)
-    for wrong in (Integer(0), Integer(1), roots[place] + n, roots[place] - n, n - roots[place]):
+    for place in range(ROUNDS):
+        key = private_key(0)
+        n, roots = key.public_key.n, prove(key, RUN)
+        for wrong in (Integer(0), Integer(1), roots[place] + n, roots[place] - n, n - roots[place]):
+            with pytest.raises(PeerError, match="not proved"):
+                verify(key.public_key, [*roots[:place], wrong, *roots[place + 1 :]], RUN)
+    for change in (lambda r: r[:-1], lambda r: [*r, r[-1]], lambda r: r[::-1], lambda r: []):
+        key = private_key(0)
         with pytest.raises(PeerError, match="not proved"):
-            verify(key.public_key, [*roots[:place], wrong, *roots[place + 1 :]], RUN)
-
-
-@pytest.mark.parametrize("change", [lambda r: r[:-1], lambda r: [*r, r[-1]], lambda r: r[::-1], lambda r: []])
-def test_missing_swapped_or_surplus_roots_prove_nothing(change: Callable[[list[Integer]], list[Integer]]) -> None:
-    key = private_key(0)
-    with pytest.raises(PeerError, match="not proved"):
-        verify(key.public_key, change(prove(key, RUN)), RUN)
+            verify(key.public_key, change(prove(key, RUN)), RUN)
 
 
 @cache

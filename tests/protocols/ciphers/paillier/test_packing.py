@@ -43,22 +43,6 @@ def values_of(replies: list[FreshCiphertext]) -> list[Integer]:
     return [reply.value for reply in replies]
 
 
-@pytest.mark.parametrize(("n_records", "width"), [(1, 1), (2, 2), (255, 8), (256, 9), (5000, 13)])
-def test_a_slot_holds_every_count_of_the_records(n_records: int, width: int) -> None:
-    assert slot_width(n_records) == width
-
-
-@pytest.mark.parametrize(("bits", "width", "slots"), [(3072, 13, 233), (2048, 13, 154), (128, 87, 1), (128, 43, 2)])
-def test_slots_leave_forty_bits_for_the_mask(bits: int, width: int, slots: int) -> None:
-    assert slots_per_reply(PublicKey(Integer(2**bits - 1)), width) == slots
-
-
-@pytest.mark.parametrize("width", [-1, 0, 88])
-def test_a_width_that_does_not_fit_is_refused(width: int) -> None:
-    with pytest.raises(InputError, match="1 to 87 bits"):
-        slots_per_reply(PUBLIC, width)
-
-
 @given(
     st.integers(1, 87).flatmap(
         lambda width: st.tuples(
@@ -74,10 +58,7 @@ def test_what_is_packed_is_unpacked(case: tuple[int, list[int | None], int]) -> 
     assert unpacked == [count or 0 for count in counts]
 
 
-@given(
-    arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=9)),
-    st.integers(4, 9),
-)
+@given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=9)), st.integers(4, 9))
 def test_sums_of_packed_columns_are_the_counts_of_the_columns(columns: NDArray[np.bool_], width: int) -> None:
     records, slots = columns.shape
     plaintexts = pack_bits(columns, width)
@@ -89,7 +70,14 @@ def test_sums_of_packed_columns_are_the_counts_of_the_columns(columns: NDArray[n
     assert counts == [*columns.sum(axis=0), *[0] * slots, *columns[1:].sum(axis=0)]
 
 
-def test_no_columns_make_plaintexts_of_zero() -> None:
+def test_slots_hold_every_count_and_leave_room_for_the_mask() -> None:
+    for n_records, width in ((1, 1), (2, 2), (255, 8), (256, 9), (5000, 13)):
+        assert slot_width(n_records) == width
+    for bits, width, slots in ((3072, 13, 233), (2048, 13, 154), (128, 87, 1), (128, 43, 2)):
+        assert slots_per_reply(PublicKey(Integer(2**bits - 1)), width) == slots
+    for width in (-1, 0, 88):
+        with pytest.raises(InputError, match="1 to 87 bits"):
+            slots_per_reply(PUBLIC, width)
     assert pack_bits(np.zeros((3, 0), dtype=np.bool_), 5) == [0, 0, 0]
 
 
@@ -117,24 +105,18 @@ def test_two_replies_of_one_message_have_factors_of_their_own(key: PrivateKey) -
     assert len({reply.value % key.public_key.n for reply in replies}) == 3
 
 
-@pytest.mark.parametrize("n", [35, 37 * 41, 2**12 - 1, 2**12 + 1])
-def test_masks_use_all_the_room_and_never_wrap(n: int) -> None:
-    for used in range(1, n.bit_length()):
-        bound = packing.mask_bound(Integer(n), used)
-        assert all((mask << used) + 2**used - 1 < n for mask in range(bound))
-        assert (bound << used) + 2**used - 1 >= n
-
-
-def test_the_highest_mask_above_the_highest_counts_does_not_wrap() -> None:
+def test_masks_use_all_the_room() -> None:
+    for n in (35, 37 * 41, 2**12 - 1, 2**12 + 1):
+        for used in range(1, n.bit_length()):
+            bound = packing.mask_bound(Integer(n), used)
+            assert all((mask << used) + 2**used - 1 < n for mask in range(bound))
+            assert (bound << used) + 2**used - 1 >= n
     replies = pack_counts(PUBLIC, encrypt([2**29 - 1] * 3), 29, Highest())
     plaintext = SMALL.decrypt(replies[0].value)
     assert plaintext == (((PUBLIC.n >> 87) - 1) << 87) + 2**87 - 1 < PUBLIC.n
-
-
-@pytest.mark.parametrize("used", [-1, 0, 88])
-def test_a_reply_without_room_for_slots_or_mask_is_refused(used: int) -> None:
-    with pytest.raises(InputError, match="1 to 87 bits"):
-        seal(PUBLIC, None, used, Chance(5))
+    for used in (-1, 0, 88):
+        with pytest.raises(InputError, match="1 to 87 bits"):
+            seal(PUBLIC, None, used, Chance(5))
 
 
 def test_a_sealed_plaintext_shows_its_low_bits_and_a_mask() -> None:
@@ -193,9 +175,6 @@ def test_a_largest_count_that_does_not_fit_its_slot_is_refused() -> None:
 def test_a_source_that_repeats_itself_ends_the_reply(key: PrivateKey) -> None:
     with pytest.raises(InputError, match="repeated"):
         pack_counts(key.public_key, [None] * 2, 400, Script([5, 6, 5]))
-
-
-def test_a_watched_source_is_watched_from_reply_to_reply(key: PrivateKey) -> None:
     source = watched(Script([5, 6, 5]))
     pack_counts(key.public_key, [None], 3, source)
     with pytest.raises(InputError, match="repeated"):
