@@ -47,11 +47,6 @@ def refused(cells: Sequence[str | None], line: int | None = None, **treatment: A
 # SortedNumbers and bins
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "+1.50", ".5", "5.", "1e3", "1E-99", "9" * MAX_NUMBER])
-def test_plain_numbers_are_read_exactly(text: str) -> None:
-    assert number(text) == Decimal(text)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -76,20 +71,16 @@ def test_what_is_not_a_plain_number_is_none(text: str) -> None:
     assert number(text) is None
 
 
-def test_the_median_of_the_range_is_exact_for_the_smallest_and_greatest_numbers() -> None:
+def test_numbers_are_plain_and_cut_between_the_extremes() -> None:
+    for text in ("0", "-1", "+1.50", ".5", "5.", "1e3", "1E-99", "9" * MAX_NUMBER):
+        assert number(text) == Decimal(text)
     low, high = Decimal("1." + "1" * 34 + "e-99"), Decimal("9" * 37 + "e99")
     (edge,) = edges_of("median-of-range", SortedNumbers.of(Counter([low, high])))
     assert Fraction(edge) == (Fraction(low) + Fraction(high)) / 2
     assert bin_label_of(bin_labels([edge]), "1e99") == bin_labels([edge])[0]
-
-
-def test_a_number_on_an_edge_is_in_the_bin_below_it() -> None:
     result = treated(["20", "20.0", "20.01", "35.5", "35.51", "-3"], bins=(Decimal(20), Decimal("35.50")))
     assert result.values == ("<= 20", "(20, 35.5]", "> 35.5")
     assert labels(result) == ["<= 20", "<= 20", "(20, 35.5]", "(20, 35.5]", "> 35.5", "<= 20"]
-
-
-def test_the_median_of_the_range_cuts_between_the_extremes() -> None:
     assert labels(treated(["17", "90", "53", "53.5", "54"], bins="median-of-range")) == [
         "<= 53.5",
         "> 53.5",
@@ -97,9 +88,6 @@ def test_the_median_of_the_range_cuts_between_the_extremes() -> None:
         "<= 53.5",
         "> 53.5",
     ]
-
-
-def test_floats_would_put_these_numbers_into_the_wrong_bin() -> None:
     assert labels(treated(["0.30000000000000000001", "0.3"], bins=(Decimal("0.3"),))) == ["> 0.3", "<= 0.3"]
 
 
@@ -126,12 +114,6 @@ def test_edges_are_neither_repeated_nor_the_largest_number(numbers: list[str], b
     assert treated(numbers, bins=bins).values == values
 
 
-def test_all_bins_are_values_the_empty_ones_too() -> None:
-    result = treated(["5", "?"], bins=(Decimal(1), Decimal(2)))
-    assert result.values == ("<= 1", "(1, 2]", "> 2", "missing")
-    assert treated(["?"], bins=(Decimal(1),)).values == ("<= 1", "> 1", "missing")
-
-
 NUMBERS = st.decimals(-50, 50, places=2)
 
 
@@ -142,93 +124,76 @@ def test_a_bins_label_can_be_read_back(edges: list[Decimal], value: Decimal) -> 
     assert all(map(is_bin_label, bins))
 
 
-def test_only_labels_of_bins_read_as_such() -> None:
+def test_bins_are_values_and_their_labels_are_read_back() -> None:
+    result = treated(["5", "?"], bins=(Decimal(1), Decimal(2)))
+    assert result.values == ("<= 1", "(1, 2]", "> 2", "missing")
+    assert treated(["?"], bins=(Decimal(1),)).values == ("<= 1", "> 1", "missing")
     assert not any(map(is_bin_label, ["< 5", "<=5", "<= x", "(1, 2)", "5", "other", "<= 5 ", "<= 5\n", "<= 1e5"]))
 
 
 # The whole treatment
 
 
-def test_values_keep_their_text_and_are_sorted_as_text() -> None:
+def test_values_keep_their_text_and_are_sorted() -> None:
     result = treated(["b", " a", "B", "10", "9", "b"])
     assert result.values == (" a", "10", "9", "B", "b")
     assert labels(result) == ["b", " a", "B", "10", "9", "b"]
     assert result.missing_label is None
-
-
-def test_values_that_are_all_numbers_are_sorted_by_size() -> None:
     assert treated(["10", "9", "1.0", "?", "-2", "1"]).values == ("-2", "1", "1.0", "9", "10", "missing")
 
 
-def test_a_missing_cell_is_a_value_of_its_own_and_the_last() -> None:
+def test_a_missing_cell_is_a_value_or_the_commonest_or_refused() -> None:
     result = treated(["z", "?", None, "a"])
     assert labels(result) == ["z", "missing", "missing", "a"]
     assert result.values == ("a", "z", "missing")
     assert result.missing_label == "missing"
-
-
-def test_a_missing_cell_takes_the_commonest_value_the_first_in_text_of_equally_common_ones() -> None:
     assert labels(treated(["b", "a", "?", "b", "a"], missing="majority")) == ["b", "a", "a", "b", "a"]
     assert labels(treated(["b", "a", "?", "b"], missing="majority")) == ["b", "a", "b", "b"]
     assert labels(treated(["1", "8", "9", "?"], missing="majority", bins=(Decimal(5),)))[3] == "> 5"
     assert treated(["a", "a"], missing="majority").missing_label == "a"
-
-
-def test_there_is_no_commonest_value_where_all_cells_are_missing() -> None:
     assert "all cells are missing" in refused(["?", None], missing="majority")
     assert "all cells are missing" in refused(["?", None], missing="majority", bins=(Decimal(1),))
-
-
-def test_a_missing_cell_is_refused_where_the_owner_says_so() -> None:
     cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
     assert f"2 cells are missing, the first one here: {cure}" in refused([CANARY, "?", None], line=3, missing="refuse")
     assert f"the cell is missing: {cure}" in refused([CANARY, "x", "?"], line=4, missing="refuse")
     assert treated(["a"], missing="refuse").values == ("a",)
 
 
-def test_a_text_is_filled_in_as_an_old_value_or_a_new_one() -> None:
+def test_what_is_filled_in_is_an_old_value_or_a_new_one_or_binned() -> None:
     assert treated(["b", "?", "a"], missing="a").values == ("a", "b")
     assert labels(treated(["b", "?", "a"], missing="a")) == ["b", "a", "a"]
     assert treated(["b", "?", "a"], missing="?").values == ("a", "b", "?")
     assert treated(["b", "a"], missing="Z").values == ("a", "b")
     assert treated(["b", "a"], missing="Z").missing_label is None
     assert treated(["b", "a"], missing="a").missing_label == "a"
-
-
-def test_a_number_filled_into_a_binned_column_is_binned() -> None:
     assert labels(treated(["1", "?", "9"], missing="3", bins=(Decimal(5),))) == ["<= 5", "<= 5", "> 5"]
     assert labels(treated(["1", "?"], missing="> 5", bins=(Decimal(5),))) == ["<= 5", "> 5"]
     result = treated(["1", "?"], missing="unknown", bins=(Decimal(5),))
     assert result.values == ("<= 5", "> 5", "unknown")
-
-
-def test_a_filled_in_text_must_not_read_as_a_bin_that_is_none() -> None:
     assert "reads as a bin" in refused(["1", "?"], missing="<= 7", bins=(Decimal(5),))
 
 
-def test_the_rarest_values_are_merged_so_that_as_many_remain_as_asked_for() -> None:
+def test_a_binned_column_holds_numbers_and_needs_them() -> None:
+    for text in ("nan", "inf", CANARY, "1 "):
+        assert "not a plain number" in refused(["1", "?", text, "2"], line=4, bins="median-of-range")
+    for bins in ("median-of-range", "quantiles:2"):
+        assert "all cells are missing" in refused(["?", None], bins=bins)
+
+
+def test_rare_values_are_merged_so_that_as_many_remain_as_asked_for() -> None:
     result = treated(["a", "a", "a", "b", "b", "c", "?"], max_values=3)
     assert result.values == ("a", "b", "other")
     assert labels(result) == ["a", "a", "a", "b", "b", "other", "other"]
     assert result.missing_label == "other"
     assert treated(["a", "b", "c"], max_values=3).values == ("a", "b", "c")
     assert treated(["a", "?", "?", "b"], max_values=2).values == ("other", "missing")
-
-
-def test_of_equally_rare_values_the_first_in_text_remains() -> None:
     for cells in (["c", "b", "a"], ["a", "b", "c"]):
         assert treated(cells, max_values=2).values == ("a", "other")
-
-
-def test_merging_comes_after_filling_in() -> None:
     result = treated(["a", "b", "b", "c", "?", "?"], max_values=2, missing="a")
     assert result.values == ("a", "other")
     assert result.missing_label == "a"
     assert treated(["a", "a", "b", "b", "?"], max_values=2, missing="z").missing_label == "other"
     assert treated(["a", "b", "?", "?"], max_values=2, missing="z").values == ("z", "other")
-
-
-def test_bins_join_their_neighbours_until_as_many_remain_as_asked_for() -> None:
     cells = ["1", "2", "3", "3", "9", "9", "9"]
     edges = (Decimal(1), Decimal(2), Decimal(5))
     assert treated(cells, max_values=3, bins=edges).values == ("<= 2", "(2, 5]", "> 5")
@@ -236,32 +201,13 @@ def test_bins_join_their_neighbours_until_as_many_remain_as_asked_for() -> None:
     assert (result.values, labels(result)) == (("<= 5", "> 5"), ["<= 5"] * 4 + ["> 5"] * 3)
     assert treated([*cells, "?"], max_values=3, bins=edges).values == ("<= 5", "> 5", "missing")
     assert treated([*cells, "?"], max_values=2, bins=edges).values == ("<= 5", "other")
-
-
-def test_a_binned_column_holds_numbers_only() -> None:
-    for text in ("nan", "inf", CANARY, "1 "):
-        assert "not a plain number" in refused(["1", "?", text, "2"], line=4, bins="median-of-range")
-
-
-@pytest.mark.parametrize("bins", ["median-of-range", "quantiles:2"])
-def test_bins_that_depend_on_the_numbers_need_one(bins: str) -> None:
-    assert "all cells are missing" in refused(["?", None], bins=bins)
-
-
-def test_a_value_that_has_the_name_of_a_label_made_here_is_refused() -> None:
-    assert "'missing'" in refused([CANARY, "missing", "?"])
-    assert "label of a bin" in refused(["<= 5", "<= 5", "4", CANARY], max_values=2)
-
-
-def test_what_is_merged_joins_the_datas_own_other() -> None:
     result = treated(["a", "a", "other", "b"], max_values=2)
     assert (result.values, labels(result)) == (("a", "other"), ["a", "a", "other", "other"])
     assert treated(["a", "a", "other", "other", "other", "b"], max_values=2).values == ("a", "other")
-
-
-def test_such_names_stay_the_owners_where_no_label_is_made() -> None:
     assert treated(["zebra", "missing", "other", "<= 5"]).values == ("<= 5", "missing", "other", "zebra")
     assert treated(["missing", "?"], missing="majority").values == ("missing",)
+    assert "'missing'" in refused([CANARY, "missing", "?"])
+    assert "label of a bin" in refused(["<= 5", "<= 5", "4", CANARY], max_values=2)
 
 
 def test_a_column_has_at_most_256_values() -> None:
@@ -269,24 +215,17 @@ def test_a_column_has_at_most_256_values() -> None:
     text = refused([f"{n}" for n in range(256)] + ["?"])
     assert "257 values" in text
     assert "max_values" in text
-
-
-def test_codes_are_bytes_even_for_the_last_value() -> None:
     result = treated([f"{n}" for n in range(256)])
     assert result.codes.dtype == "uint8"
     assert labels(result) == [f"{n}" for n in range(256)]
-
-
-def test_reprs_show_sizes_only() -> None:
     assert repr(treated([CANARY, "b"])) == "<TreatedColumn 2 x 2>"
 
 
 # The treatment's own limits
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
+def test_a_treatment_at_its_limits_is_accepted_and_beyond_them_refused() -> None:
+    for setting, words in (
         ({"bins": "median"}, "median-of-range"),
         ({"bins": "quantiles:1"}, "2 to 256"),
         ({"bins": "quantiles:257"}, "2 to 256"),
@@ -307,14 +246,9 @@ def test_reprs_show_sizes_only() -> None:
         ({"missing": ""}, "fill in"),
         ({"smallest_value": 0}, "1 to 1000000"),
         ({"smallest_value": 1_000_001}, "1 to 1000000"),
-    ],
-)
-def test_a_treatment_out_of_range_is_refused_with_the_range(setting: dict[str, Any], words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        ColumnTreatment(**setting)
-
-
-def test_a_treatment_at_its_limits_is_accepted() -> None:
+    ):
+        with pytest.raises(ConfigError, match=words):
+            ColumnTreatment(**setting)
     assert ColumnTreatment("quantiles:2", 2) != ColumnTreatment("quantiles:256", 256)
     assert ColumnTreatment(tuple(map(Decimal, range(255))))
 
@@ -348,15 +282,12 @@ def test_a_raw_cell_is_found_among_the_values(values: tuple[str, ...], text: str
     assert label_of(values, text) == label
 
 
-def test_a_missing_cell_is_what_missing_cells_became() -> None:
+def test_missing_cells_of_new_rows_are_what_missing_cells_became() -> None:
     assert label_of(("a", "b", "missing"), None, missing_label="b") == "b"
     assert label_of(("<= 5", "> 5"), None, missing_label="> 5") == "> 5"
     assert label_of(("<= 5", "> 5", "missing", "other"), None) == "missing"
     assert label_of(("a", "other"), None) is None
-
-
-def test_what_a_missing_cell_of_a_new_row_is_does_not_tell_whether_any_was_missing() -> None:
-    """A new row's missing cell is what the owner has declared, and no more than the values of the column show."""
+    # A new row's missing cell is what the owner has declared, and no more than the values of the column show.
     for missing, there, label in (
         ("value", ["a", "b"], None),
         ("value", ["a", "b", "other"], "other"),

@@ -1,30 +1,14 @@
-import pytest
-
 from party.errors import ConfigError, DataError, IdentityError, PeerLostError, PeerStoppedError, exit_code
-from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
+from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 
 
-@pytest.mark.parametrize("kind", [InputError, DataError, ConfigError, IdentityError])
-def test_our_own_faults_end_with_2(kind: type[InputError]) -> None:
-    assert issubclass(kind, InputError)
-    assert exit_code(kind("x")) == 2
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        PeerError("x"),
-        PeerLostError("x"),
-        PeerStoppedError("x"),
-        DeviationError(),
-    ],
-)
-def test_the_peers_faults_end_with_3(error: CotallyError) -> None:
-    assert isinstance(error, PeerError)
-    assert exit_code(error) == 3
-
-
-def test_parties_that_differ_end_with_5() -> None:
+def test_faults_end_with_their_exit_codes() -> None:
+    for kind in (InputError, DataError, ConfigError, IdentityError):
+        assert issubclass(kind, InputError)
+        assert exit_code(kind("x")) == 2
+    for error in (PeerError("x"), PeerLostError("x"), PeerStoppedError("x"), DeviationError()):
+        assert isinstance(error, PeerError)
+        assert exit_code(error) == 3
     assert issubclass(DisagreementError, PeerError)
     assert exit_code(DisagreementError("theta", "differs")) == 5
 

@@ -33,49 +33,22 @@ def rows(frame: Frame) -> list[list[str | None]]:
     return list(map(list, zip(*(frame.column(name).cells for name in frame.columns), strict=True)))
 
 
-@pytest.mark.parametrize("mark", [";", "\t", "|"])
-@pytest.mark.parametrize("first", ["", "sep={}\n", '"sep={}"\r\n'])
-def test_the_separator_is_found_out_or_taken_from_the_first_line(mark: str, first: str, tmp_path: Path) -> None:
-    text = first.format(mark) + "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".replace(";", mark)
-    frame = read_frame(written(tmp_path, text))
-    assert frame.columns == ("id", "city", "rate")
-    assert rows(frame) == ROWS
-    assert list(frame.lines) == ([3, 4] if first else [2, 3])
-    assert frame.notices == ()
-
-
-def test_a_comma_goes_before_marks_that_stand_in_names_and_cells(tmp_path: Path) -> None:
-    frame = read_frame(written(tmp_path, 'id,a|b;c,"x;y;z;w"\n1,p|q,r;s\n2,|,;\n'))
-    assert frame.columns == ("id", "a|b;c", "x;y;z;w")
-    assert read_frame(written(tmp_path, "a;b\nx\ny\n")).columns == ("a;b",)
-    assert read_frame(written(tmp_path, "a;b\nx;y\n"), Form(separator=",")).columns == ("a;b",)
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "cp1252"])
-def test_the_encoding_is_found_out_and_told_where_it_is_a_guess(encoding: str, tmp_path: Path) -> None:
-    path = written(tmp_path, "id;city;rate\r\n1;Zürich;2,5\r\n2;Genève;\r\n".encode(encoding))
-    frame = read_frame(path)
-    assert rows(frame) == ROWS
-    guessed = f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
-    central = ", such as cp1250: it has letters that are others in Central Europe, and names would cross so"
-    assert tuple(map(notice_text, frame.notices)) == ((guessed + central,) if encoding == "cp1252" else ())
-
-
-def test_a_guess_is_not_said_to_be_doubtful_where_both_encodings_have_the_same_letters(tmp_path: Path) -> None:
+def test_the_encoding_is_found_out_or_declared(tmp_path: Path) -> None:
+    for encoding in ("utf-8-sig", "utf-16", "utf-32", "cp1252"):
+        path = written(tmp_path, "id;city;rate\r\n1;Zürich;2,5\r\n2;Genève;\r\n".encode(encoding))
+        frame = read_frame(path)
+        assert rows(frame) == ROWS
+        guessed = f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+        central = ", such as cp1250: it has letters that are others in Central Europe, and names would cross so"
+        assert tuple(map(notice_text, frame.notices)) == ((guessed + central,) if encoding == "cp1252" else ())
     for text, doubtful in (("Zürich", False), ("Genève", True), ("Łódź", True)):
         path = written(tmp_path, f"id,city\n1,{text}\n".encode("cp1250" if text == "Łódź" else "cp1252"))
         (notice,) = read_frame(path).notices
         assert notice == GuessedEncoding(path, doubtful)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "mac-roman", "latin-1"])
-def test_an_encoding_can_be_declared(encoding: str, tmp_path: Path) -> None:
-    path = written(tmp_path, "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".encode(encoding))
-    frame = read_frame(path, Form(encoding=encoding))
-    assert (rows(frame), frame.notices) == (ROWS, ())
-
-
-def test_a_declared_encoding_that_the_file_does_not_have_is_named(tmp_path: Path) -> None:
+    for encoding in ("utf-16-le", "utf-16-be", "mac-roman", "latin-1"):
+        path = written(tmp_path, "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".encode(encoding))
+        frame = read_frame(path, Form(encoding=encoding))
+        assert (rows(frame), frame.notices) == (ROWS, ())
     path = written(tmp_path, "id,city\n1,Zürich\n".encode("cp1252"))
     with pytest.raises(DataError, match="line 2, column 'city': the cell holds bytes that are not UTF-8"):
         read_frame(path, Form(encoding="utf-8")).column("city")
@@ -97,14 +70,13 @@ def test_what_cannot_be_declared_is_refused(declared: dict[str, str], problem: s
         Form(**declared)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["table.tsv", "table.TXT", "table.csv.gz", "packed.csv"])
-def test_other_suffixes_and_packed_files_are_read(name: str, tmp_path: Path) -> None:
-    content = "id\tcity\trate\n1\tZürich\t2,5\n2\tGenève\t\n".encode()
-    frame = read_frame(written(tmp_path, gzip.compress(content) if "gz" in name or "packed" in name else content, name))
-    assert rows(frame) == ROWS
-
-
-def test_a_packed_file_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
+def test_packed_files_and_the_standard_input_are_read(tmp_path: Path) -> None:
+    for name in ("table.tsv", "table.TXT", "table.csv.gz", "packed.csv"):
+        content = "id\tcity\trate\n1\tZürich\t2,5\n2\tGenève\t\n".encode()
+        frame = read_frame(
+            written(tmp_path, gzip.compress(content) if "gz" in name or "packed" in name else content, name)
+        )
+        assert rows(frame) == ROWS
     content = gzip.compress(b"id,city\n" + b"".join(b"%d,Bern\n" % i for i in range(5000)))
     with pytest.raises(DataError, match="cannot be read: the file is damaged"):
         read_frame(written(tmp_path, content[:-100], "table.csv.gz"))
@@ -118,15 +90,12 @@ def test_the_standard_input_is_read_for_a_dash(monkeypatch: pytest.MonkeyPatch) 
         frame.need("town")
 
 
-def test_blanks_after_the_comma_and_around_names_are_trimmed(tmp_path: Path) -> None:
+def test_blanks_and_lines_of_nothing_are_none(tmp_path: Path) -> None:
     frame = read_frame(written(tmp_path, 'id, job , "pay, gross"\n1, clerk , "x, y"\n2, ?, "z"\n'))
     assert frame.columns == ("id", "job", "pay, gross")
     assert rows(frame) == [["1", "clerk", "x, y"], ["2", None, "z"]]
-
-
-@pytest.mark.parametrize("end", ["\n", "\n\r\n", "   \n", "\n  \n\n"])
-def test_blank_lines_after_the_last_record_are_none(end: str, tmp_path: Path) -> None:
-    assert rows(read_frame(written(tmp_path, "id,city\n1,Bern\n" + end))) == [["1", "Bern"]]
+    for end in ("\n", "\n\r\n", "   \n", "\n  \n\n"):
+        assert rows(read_frame(written(tmp_path, "id,city\n1,Bern\n" + end))) == [["1", "Bern"]]
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"])
@@ -140,7 +109,19 @@ def test_an_index_without_a_name_is_no_column_and_is_told(name: str, tmp_path: P
     )
 
 
-def test_a_separator_at_the_end_of_each_line_makes_no_column(tmp_path: Path) -> None:
+def test_the_separator_is_found_out(tmp_path: Path) -> None:
+    for mark in (";", "\t", "|"):
+        for first in ("", "sep={}\n", '"sep={}"\r\n'):
+            text = first.format(mark) + "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".replace(";", mark)
+            frame = read_frame(written(tmp_path, text))
+            assert frame.columns == ("id", "city", "rate")
+            assert rows(frame) == ROWS
+            assert list(frame.lines) == ([3, 4] if first else [2, 3])
+            assert frame.notices == ()
+    frame = read_frame(written(tmp_path, 'id,a|b;c,"x;y;z;w"\n1,p|q,r;s\n2,|,;\n'))
+    assert frame.columns == ("id", "a|b;c", "x;y;z;w")
+    assert read_frame(written(tmp_path, "a;b\nx\ny\n")).columns == ("a;b",)
+    assert read_frame(written(tmp_path, "a;b\nx;y\n"), Form(separator=",")).columns == ("a;b",)
     frame = read_frame(written(tmp_path, "id,city,\n1,Bern,\n"))
     assert (frame.columns, frame.notices) == (("id", "city"), ())
     with pytest.raises(DataError, match="line 1: the name of column 3 is empty"):

@@ -26,12 +26,6 @@ def people(folder: Path, columns: IdColumns, text: str = TABLE) -> tuple[list[st
     return found.ids, found.rows
 
 
-def test_an_id_may_be_made_of_several_columns_and_a_repeated_one_may_keep_one_row(tmp_path: Path) -> None:
-    ids = ["3:ann4:1980", "2:bo4:1981", "3:ann4:1981"]
-    assert people(tmp_path, replace(NAMED, repeated=FIRST)) == (ids, [0, 1, 3])
-    assert people(tmp_path, replace(NAMED, repeated=LAST)) == (ids, [2, 1, 3])
-
-
 def test_ids_with_characters_that_nobody_sees_are_told_and_are_those_of_the_peer(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("id,x\n" + "".join(f"p{n}{chr(0x200B) * (n % 3 == 0)},{n % 2}\n" for n in range(60)))
@@ -40,17 +34,17 @@ def test_ids_with_characters_that_nobody_sees_are_told_and_are_those_of_the_peer
     assert share.notices == (UnseenLeftOut("id", 20),)
 
 
-def test_a_repeated_id_is_refused_by_its_line_and_not_shown(tmp_path: Path) -> None:
+def test_ids_repeated_or_in_part_empty_are_refused_by_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="this id occurs on an earlier line too") as caught:
         people(tmp_path, NAMED)
     assert caught.value.line == 4
     assert "ann" not in str(caught.value).lower()
-
-
-@pytest.mark.parametrize("text", ["name,birth,x\n,1980,a\n", "name,birth,x\nAnn,,a\n"])
-def test_an_id_with_an_empty_part_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(DataError, match="this id is empty"):
-        people(tmp_path, NAMED, text)
+    for text in ("name,birth,x\n,1980,a\n", "name,birth,x\nAnn,,a\n"):
+        with pytest.raises(DataError, match="this id is empty"):
+            people(tmp_path, NAMED, text)
+    ids = ["3:ann4:1980", "2:bo4:1981", "3:ann4:1981"]
+    assert people(tmp_path, replace(NAMED, repeated=FIRST)) == (ids, [0, 1, 3])
+    assert people(tmp_path, replace(NAMED, repeated=LAST)) == (ids, [2, 1, 3])
 
 
 CUT = ["4.30370E+17", "4.3037e+17", "4,3037E+17", "4E+17", "430369570000000000.0"]
@@ -66,11 +60,6 @@ def test_ids_that_have_lost_digits_are_refused_and_what_to_do_is_said(tmp_path: 
         assert "4" not in str(caught.value).partition("17)")[2]
     with pytest.raises(DataError, match="this id has lost the last digits"):
         distinct_ids(frame_of(Path("t.csv"), ["id"], [[cut, "x"]]).ids("id"))
-
-
-@pytest.mark.parametrize("whole", ["1E5", "4e17", "430369570000000000", "A1E+B", "123456789012345.0", "1.5"])
-def test_other_ids_have_lost_nothing(tmp_path: Path, whole: str) -> None:
-    assert len(people(tmp_path, IdColumns(("id",)), f"id,x\n{whole},a\n2,b\n")[0]) == 2
 
 
 def test_numbers_that_a_spreadsheet_may_have_rounded_are_noted(tmp_path: Path) -> None:
@@ -103,11 +92,6 @@ def test_what_ids_look_like_is_said_by_shapes_that_many_have(ids: list[str], loo
     assert look_of([both.joined([each, "Ann"]) for each in ids], both) == IdLook(shapes)
 
 
-def test_ids_whose_zeros_do_not_count_have_lost_none() -> None:
-    form = USUAL_FORM.with_more([Spelling.ZEROS])
-    assert look_of([f"{n}" for n in range(1, 200)], form) == IdLook(("999", "99"))
-
-
 def test_ids_that_are_taken_as_they_are_are_each_given_and_distinct() -> None:
     def column(*ids: str | None) -> Column:
         return frame_of(Path("t.csv"), ["id"], [ids]).ids("id")
@@ -117,11 +101,6 @@ def test_ids_that_are_taken_as_they_are_are_each_given_and_distinct() -> None:
         distinct_ids(column("ann", None, None))
     with pytest.raises(DataError, match=r"t\.csv, line 3, column 'id': this id occurs on an earlier line too"):
         distinct_ids(column("ann", "bo", "ann"))
-
-
-def test_an_id_of_blanks_alone_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"this id is (blank|empty)"):
-        people(tmp_path, IdColumns(("name",)), 'name,x\n"   ",a\n')
 
 
 @pytest.mark.parametrize(
@@ -146,9 +125,19 @@ def test_a_few_ids_that_are_spelled_otherwise_are_counted_and_not_shown(
     assert read_share(path, "alice", alike).notices == ()
 
 
-@pytest.mark.parametrize("usual", ["P{:04}", "p{:04}", "Pp{:04}", "{:05}", "{}", "x"])
-def test_ids_of_one_spelling_or_of_many_are_not_spoken_of(tmp_path: Path, usual: str) -> None:
-    path = tmp_path / "data.csv"
-    ids = [usual.format(number) for number in range(200)] if usual != "x" else [f"{'xX'[k % 2]}{k}" for k in range(200)]
-    path.write_text("id,x\n" + "".join(f"{each},{number % 2}\n" for number, each in enumerate(ids)))
-    assert read_share(path, "alice", IdColumns(("id",))).notices == ()
+def test_other_ids_have_lost_nothing(tmp_path: Path) -> None:
+    for whole in ("1E5", "4e17", "430369570000000000", "A1E+B", "123456789012345.0", "1.5"):
+        assert len(people(tmp_path, IdColumns(("id",)), f"id,x\n{whole},a\n2,b\n")[0]) == 2
+    form = USUAL_FORM.with_more([Spelling.ZEROS])
+    assert look_of([f"{n}" for n in range(1, 200)], form) == IdLook(("999", "99"))
+    with pytest.raises(DataError, match=r"this id is (blank|empty)"):
+        people(tmp_path, IdColumns(("name",)), 'name,x\n"   ",a\n')
+    for usual in ("P{:04}", "p{:04}", "Pp{:04}", "{:05}", "{}", "x"):
+        path = tmp_path / "data.csv"
+        ids = (
+            [usual.format(number) for number in range(200)]
+            if usual != "x"
+            else [f"{'xX'[k % 2]}{k}" for k in range(200)]
+        )
+        path.write_text("id,x\n" + "".join(f"{each},{number % 2}\n" for number, each in enumerate(ids)))
+        assert read_share(path, "alice", IdColumns(("id",))).notices == ()

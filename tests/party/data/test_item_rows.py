@@ -49,13 +49,10 @@ def test_each_person_has_1_where_a_row_says_so_and_rare_items_are_no_columns(
     )
 
 
-def test_new_rows_have_the_columns_of_the_model_whoever_has_them() -> None:
+def test_new_rows_have_the_columns_of_the_model_and_one_person_per_id() -> None:
     table = wanted_items(frame([("a", "tea"), ("b", None), ("a", "tea")]), WHO, (), ["rye", "tea"])
     assert table.columns == ("id", "rye", "tea")
     assert [list(table.column(name).cells) for name in table.columns] == [["a", "b"], ["0", "0"], ["1", "0"]]
-
-
-def test_spellings_of_one_id_are_one_person() -> None:
     who = IdColumns(("id",), IdForm(1, frozenset()).with_more([Spelling.CASE]), items="item")
     table = wanted_items(frame([("A1", "tea"), ("a1", "rye"), ("b", None)]), who, (), ["rye", "tea"])
     assert [list(table.column(name).cells) for name in ("rye", "tea")] == [["1", "0"], ["1", "0"]]

@@ -42,13 +42,6 @@ def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
     assert held.may_count_up or not count
 
 
-def test_numbers_that_do_not_rise_by_1_do_not_count_up() -> None:
-    assert all(Doubles.among(np.array(each)).may_count_up for each in ([5.0], [7.0, 9.0, 8.0], [-1.0, 0.0]))
-    assert not any(
-        Doubles.among(np.array(each)).may_count_up for each in ([7.0, 9.0], [1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
-    )
-
-
 def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> None:
     texts = ["999999999999998", "999999999999999", "0.0000000000001", "-99999999999999"]
     found = doubles(texts)
@@ -58,14 +51,13 @@ def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> No
     assert doubles([*texts, "0.30000000000000001"]) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["1e3", "+1", "nan", "inf", "1_0", " 1", "1,5", "", ".", "-", "1.2.3", "\u0663", "007", "-01", "1\n2"]
-)
-def test_what_is_no_plain_number_without_an_exponent_has_no_double(text: str) -> None:
-    assert doubles(["1", text]) is None
-
-
-def test_the_nth_record_is_counted_from_either_end() -> None:
+def test_doubles_tell_what_decimals_tell() -> None:
+    assert all(Doubles.among(np.array(each)).may_count_up for each in ([5.0], [7.0, 9.0, 8.0], [-1.0, 0.0]))
+    assert not any(
+        Doubles.among(np.array(each)).may_count_up for each in ([7.0, 9.0], [1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
+    )
+    for text in ("1e3", "+1", "nan", "inf", "1_0", " 1", "1,5", "", ".", "-", "1.2.3", "\u0663", "007", "-01", "1\n2"):
+        assert doubles(["1", text]) is None
     held = SortedNumbers.of(Counter({Decimal(5): 2, Decimal(1): 3, Decimal(9): 1}))
     assert [held.nth(n) for n in range(1, 8)] == list(map(Decimal, (1, 1, 1, 5, 5, 9, 9)))
     assert [held.nth_from_above(n) for n in range(1, 8)] == list(map(Decimal, (9, 5, 5, 1, 1, 1, 1)))

@@ -56,19 +56,6 @@ def said(column: TreatedColumn) -> tuple[str, ...]:
 # Texts
 
 
-def test_a_value_of_fewer_than_ten_records_is_not_named_though_there_is_room_for_it() -> None:
-    result = treated(["a"] * 20 + ["b"] * 10 + ["c"] * 9 + ["d"])
-    assert held(result) == {"a": 20, "b": 10, "other": 10}
-    assert said(result) == ("values that fewer than 10 records hold (2) have become 'other'",)
-
-
-def test_few_records_are_not_singled_out_as_other() -> None:
-    result = treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)
-    assert held(result) == {"a": 20, "other": 21}
-    assert treated(["a"] * 20 + ["b"] * 9).values == ("other",)
-    assert "says nothing" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
-
-
 def test_all_rare_values_are_counted_though_max_values_leaves_no_room_for_them_either() -> None:
     cells = ["a"] * 20 + ["b"] * 12 + ["c"] * 10 + [f"rare {i}" for i in range(193)]
     for most in (None, 4, 5):
@@ -80,22 +67,6 @@ def test_all_rare_values_are_counted_though_max_values_leaves_no_room_for_them_e
         "values that fewer than 10 records hold (1) have become 'other'",
     )
     assert said(treated(["a"] * 20 + ["other"] * 12)) == ()
-
-
-def test_values_that_max_values_leaves_out_are_told_with_their_records() -> None:
-    cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
-    assert said(treated(cells, max_values=4)) == ("the 3 commonest values are kept; 2 others (97 records) are 'other'",)
-    assert said(treated(cells, max_values=2)) == ("the commonest value is kept; 4 others (247 records) are 'other'",)
-    assert said(treated([*cells, *"fgh"], max_values=4)) == (
-        "the 3 commonest values are kept; 5 others (100 records) are 'other', 3 of which fewer than 10 records hold",
-    )
-    assert said(treated(cells, max_values=5)) == ()
-
-
-def test_a_value_that_hides_a_rare_one_is_told_too() -> None:
-    assert said(treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)) == (
-        "the commonest value is kept; 2 others (21 records) are 'other', 1 of which fewer than 10 records hold",
-    )
 
 
 def test_few_missing_cells_go_with_the_rare_values_or_else_with_the_commonest() -> None:
@@ -110,25 +81,28 @@ def test_few_missing_cells_go_with_the_rare_values_or_else_with_the_commonest() 
 # Bins
 
 
-def test_few_missing_cells_join_the_datas_own_other() -> None:
+def test_values_of_few_records_are_not_named() -> None:
+    result = treated(["a"] * 20 + ["b"] * 10 + ["c"] * 9 + ["d"])
+    assert held(result) == {"a": 20, "b": 10, "other": 10}
+    assert said(result) == ("values that fewer than 10 records hold (2) have become 'other'",)
+    result = treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)
+    assert held(result) == {"a": 20, "other": 21}
+    assert treated(["a"] * 20 + ["b"] * 9).values == ("other",)
+    assert "says nothing" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
+    cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
+    assert said(treated(cells, max_values=4)) == ("the 3 commonest values are kept; 2 others (97 records) are 'other'",)
+    assert said(treated(cells, max_values=2)) == ("the commonest value is kept; 4 others (247 records) are 'other'",)
+    assert said(treated([*cells, *"fgh"], max_values=4)) == (
+        "the 3 commonest values are kept; 5 others (100 records) are 'other', 3 of which fewer than 10 records hold",
+    )
+    assert said(treated(cells, max_values=5)) == ()
+    assert said(treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)) == (
+        "the commonest value is kept; 2 others (21 records) are 'other', 1 of which fewer than 10 records hold",
+    )
     assert held(treated(["a"] * 20 + ["other"] * 12 + [None] * 2)) == {"a": 20, "other": 14}
 
 
-def test_a_rare_bin_joins_its_smaller_neighbour_and_keeps_a_label_that_prediction_reads() -> None:
-    cells = ["1"] * 30 + ["4"] * 3 + ["7"] * 12 + ["11"] * 40
-    result = treated(cells, bins=(Decimal(2), Decimal(5), Decimal(9)))
-    assert held(result) == {"<= 2": 30, "(2, 9]": 15, "> 9": 40}
-    assert [label_of(result.values, text) for text in ("4", "5.5", "99")] == ["(2, 9]", "(2, 9]", "> 9"]
-    assert said(result) == ("bins of fewer than 10 records have joined their neighbours",)
-
-
-def test_an_outermost_rare_bin_and_an_empty_one_are_not_told_either() -> None:
-    cells = ["1"] * 30 + ["7"] * 12 + ["250000"]
-    assert held(treated(cells, bins=(Decimal(2), Decimal(100), Decimal(1000)))) == {"<= 2": 30, "> 2": 13}
-    assert treated(cells, bins=(Decimal(300000),)).values == ("other",)
-
-
-def test_the_median_of_the_range_does_not_tell_the_ends_of_the_range() -> None:
+def test_edges_are_no_records_own() -> None:
     salaries = [Decimal(1000 + 7 * i) for i in range(400)] + [Decimal(987_654)]
     counts = Counter(salaries)
     (exact,), (told,) = (
@@ -140,9 +114,6 @@ def test_the_median_of_the_range_does_not_tell_the_ends_of_the_range() -> None:
     assert edges_of(
         "median-of-range", SortedNumbers.of(Counter({**counts, Decimal(987_654): 0, Decimal(555_555): 1})), 10
     ) == (told,)
-
-
-def test_a_quantile_is_no_records_own_number_unless_many_hold_it() -> None:
     odd = Counter(Decimal(100_003 + 17 * i) for i in range(1000))
     edges = edges_of("quantiles:4", SortedNumbers.of(odd), 10)
     assert edges == tuple(map(Decimal, (104_200, 108_500, 112_700)))
@@ -186,16 +157,17 @@ def test_dates_are_binned_by_year_quarter_month_and_edges() -> None:
     assert told == ["<= 2022-12-31", "(2022-12-31, 2023-12-31]", "> 2023-12-31", None]
 
 
-def test_a_year_of_few_records_joins_another() -> None:
+def test_rare_bins_join_a_neighbour() -> None:
+    cells = ["1"] * 30 + ["4"] * 3 + ["7"] * 12 + ["11"] * 40
+    result = treated(cells, bins=(Decimal(2), Decimal(5), Decimal(9)))
+    assert held(result) == {"<= 2": 30, "(2, 9]": 15, "> 9": 40}
+    assert [label_of(result.values, text) for text in ("4", "5.5", "99")] == ["(2, 9]", "(2, 9]", "> 9"]
+    assert said(result) == ("bins of fewer than 10 records have joined their neighbours",)
+    cells = ["1"] * 30 + ["7"] * 12 + ["250000"]
+    assert held(treated(cells, bins=(Decimal(2), Decimal(100), Decimal(1000)))) == {"<= 2": 30, "> 2": 13}
+    assert treated(cells, bins=(Decimal(300000),)).values == ("other",)
     cells = ["2020-05-01"] * 20 + ["2021-05-01"] * 9 + ["2022-05-01"] * 30
     assert held(treated(cells, bins="year")) == {"<= 2020-12-31": 20, "> 2020-12-31": 39}
-
-
-@pytest.mark.parametrize("cell", ["5/6/2024", "2024-02-30", "next week", "20240506", "2024-05-06T25"])
-def test_what_is_no_plain_date_is_refused_by_line(cell: str) -> None:
-    with pytest.raises(DataError, match=r"line 3, column 'size': the cell is not a date such as 2024-05-31") as caught:
-        treated(["2024-05-06", cell], bins="year")
-    assert cell not in str(caught.value)
 
 
 # The class
@@ -243,12 +215,9 @@ def test_a_column_whose_cells_nearly_all_differ_is_refused_as_an_identifier(cell
     assert len(share_of(tmp_path, table, treatments=USUAL, ignore=["who"]).attributes) == 1
 
 
-def test_a_class_whose_cells_nearly_all_differ_is_refused(tmp_path: Path) -> None:
+def test_columns_that_name_records_are_refused(tmp_path: Path) -> None:
     table = {"x": ["p", "q"] * 150, "who": MAILS}
     assert "predict another column or, if it is a measurement" in refused(tmp_path, table, class_name="who")
-
-
-def test_all_columns_that_name_records_are_refused_at_once(tmp_path: Path) -> None:
     table = {"mail": MAILS, "x": ["p", "q"] * 150, "phone": [f"+4179{i:06}" for i in range(300)]}
     text = refused(tmp_path, table, treatments=USUAL)
     assert text.endswith(
@@ -302,28 +271,20 @@ def test_a_listed_measurement_without_bins_is_warned_about(cells: list[str], wor
     assert not [cell for cell in cells if cell in notice.split("its", 1)[1].split(" ")]
 
 
-@pytest.mark.parametrize(
-    ("cells", "advice"),
-    [
+def test_what_no_decimal_sign_makes_a_number_is_refused() -> None:
+    with pytest.raises(DataError, match=r"the column is binned: .*leave its bins out$"):
+        treated(["1;5"] * 30, bins="median-of-range")
+    for cells, advice in (
         (["1,5"], 'say decimal = "," under [data]'),
         (["1,234", "0,5", "7"], 'say decimal = "," under [data]'),
         (["1,234,567"], 'say decimal = "." under [data]'),
         (["1,234", "12,000.50"], 'say decimal = "." under [data]'),
         (["1,234", "808"], 'say under [data] decimal = "." if its commas group thousands, as in 1,234 for 1234, or'),
         (["1.234.567"], 'say decimal = "," under [data]'),
-    ],
-)
-def test_numbers_with_commas_that_are_binned_are_refused_by_line_and_told_what_to_declare(
-    cells: list[str], advice: str
-) -> None:
-    with pytest.raises(DataError, match="the cell is not a plain number, and the column is binned: ") as e:
-        treated(cells * 30, bins="median-of-range")
-    assert advice in str(e.value)
-
-
-def test_what_no_decimal_sign_makes_a_number_is_refused_by_line() -> None:
-    with pytest.raises(DataError, match=r"the column is binned: .*leave its bins out$"):
-        treated(["1;5"] * 30, bins="median-of-range")
+    ):
+        with pytest.raises(DataError, match="the cell is not a plain number, and the column is binned: ") as e:
+            treated(cells * 30, bins="median-of-range")
+        assert advice in str(e.value)
 
 
 DATABASES = [
@@ -338,15 +299,18 @@ DATABASES = [
 ]
 
 
-@pytest.mark.parametrize("written", DATABASES)
-def test_timestamps_as_databases_write_them_are_dates(written: str) -> None:
-    assert treated([written, "2024-01-31"] * 20, bins="year").values == ("<= 2019-12-31", "> 2019-12-31")
-
-
-@pytest.mark.parametrize("written", DATABASES)
-def test_dates_that_are_binned_as_numbers_are_refused_with_the_bins_of_dates(written: str) -> None:
-    with pytest.raises(DataError, match=r'it is a date: give the column bins = "year", "quarter" or "month"$'):
-        treated([written, "2024-01-31"] * 20, bins="quantiles:4")
+def test_timestamps_of_databases_are_dates() -> None:
+    for written in DATABASES:
+        assert treated([written, "2024-01-31"] * 20, bins="year").values == ("<= 2019-12-31", "> 2019-12-31")
+    for written in DATABASES:
+        with pytest.raises(DataError, match=r'it is a date: give the column bins = "year", "quarter" or "month"$'):
+            treated([written, "2024-01-31"] * 20, bins="quantiles:4")
+    for cell in ("5/6/2024", "2024-02-30", "next week", "20240506", "2024-05-06T25"):
+        with pytest.raises(
+            DataError, match=r"line 3, column 'size': the cell is not a date such as 2024-05-31"
+        ) as caught:
+            treated(["2024-05-06", cell], bins="year")
+        assert cell not in str(caught.value)
 
 
 # Whatever a column holds
@@ -371,9 +335,7 @@ CASES = st.one_of(
 
 @settings(max_examples=at_most(500))
 @given(CASES)
-def test_no_label_is_held_by_fewer_records_than_the_limit(
-    case: tuple[list[str | None], ColumnTreatment],
-) -> None:
+def test_no_label_is_held_by_fewer_records_than_the_limit(case: tuple[list[str | None], ColumnTreatment]) -> None:
     cells, treatment = case
     try:
         result = treated(cells, **vars(treatment))

@@ -98,45 +98,6 @@ def test_a_faulty_file_is_refused_with_its_place_and_without_its_content(fault: 
     assert column is None or f"column {column!r}" in str(error)
 
 
-def test_an_open_quote_is_reported_where_it_opens_even_when_it_swallows_the_file(tmp_path: Path) -> None:
-    error = refused(written(tmp_path, GOOD + b'1,"' + C + b",4\n" * 20_000))
-    assert error.line == 3
-
-
-def test_another_suffix_is_refused_whatever_is_in_the_file(tmp_path: Path) -> None:
-    assert ".csv, .tsv, .txt or .parquet" in str(refused(written(tmp_path, GOOD, "table.xls")))
-    assert read_frame(written(tmp_path, GOOD, "table.CSV")).columns == ("id", "city", "age")
-
-
-def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
-    assert "does not exist" in str(refused(tmp_path / "none.csv"))
-    assert "does not exist" in str(refused(tmp_path / "none.parquet"))
-    (tmp_path / "folder.csv").mkdir()
-    assert "directory" in str(refused(tmp_path / "folder.csv"))
-
-
-@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_a_byte_order_mark_and_either_line_end_make_no_difference(mark: bytes, end: bytes, tmp_path: Path) -> None:
-    content = mark + b"id,city\n1,Z\xc3\xbcrich\n2,\n".replace(b"\n", end)
-    for text in (content, content[: -len(end)]):
-        frame = read_frame(written(tmp_path, text))
-        assert frame.columns == ("id", "city")
-        assert list(map(list, frame.cells)) == [["1", "2"], ["Zürich", None]]
-        assert list(frame.lines) == [2, 3]
-
-
-def test_quotes_keep_commas_quotes_and_line_ends(tmp_path: Path) -> None:
-    frame = read_frame(written(tmp_path, b'"id","a ""b"""\n1,"x,y"\n2,"p\r\nq ""r"""\n3,\n'))
-    assert frame.columns == ("id", 'a "b"')
-    assert list(frame.cells[1]) == ["x,y", 'p\r\nq "r"', None]
-    assert list(frame.lines) == [2, 3, 5]
-
-
-def test_a_cell_of_the_greatest_length_is_read(tmp_path: Path) -> None:
-    assert read_frame(written(tmp_path, b"a\n" + b"x" * MAX_CELL_LENGTH)).cells[0] == ["x" * MAX_CELL_LENGTH]
-
-
 class Meeting(io.BytesIO):
     """A file whose reader does something else before it starts again."""
 
@@ -169,12 +130,22 @@ def test_a_long_text_is_read_though_another_thread_has_begun_before_and_ends_mea
     assert len(read_csv(tmp_path / "second.csv", second, form)) == 1
 
 
-def test_a_line_of_the_greatest_length_is_read(tmp_path: Path) -> None:
+def test_quotes_byte_order_marks_and_long_cells_are_read(tmp_path: Path) -> None:
+    for mark in (b"", codecs.BOM_UTF8):
+        for end in (b"\n", b"\r\n"):
+            content = mark + b"id,city\n1,Z\xc3\xbcrich\n2,\n".replace(b"\n", end)
+            for text in (content, content[: -len(end)]):
+                frame = read_frame(written(tmp_path, text))
+                assert frame.columns == ("id", "city")
+                assert list(map(list, frame.cells)) == [["1", "2"], ["Zürich", None]]
+                assert list(frame.lines) == [2, 3]
+    frame = read_frame(written(tmp_path, b'"id","a ""b"""\n1,"x,y"\n2,"p\r\nq ""r"""\n3,\n'))
+    assert frame.columns == ("id", 'a "b"')
+    assert list(frame.cells[1]) == ["x,y", 'p\r\nq "r"', None]
+    assert list(frame.lines) == [2, 3, 5]
+    assert read_frame(written(tmp_path, b"a\n" + b"x" * MAX_CELL_LENGTH)).cells[0] == ["x" * MAX_CELL_LENGTH]
     line = b"," * (MAX_LINE - 1) + b"\n"
     assert f"{MAX_LINE} fields, the header 1" in str(refused(written(tmp_path, b"a\n" + line)))
-
-
-def test_rows_beyond_one_chunk_are_read_in_order(tmp_path: Path) -> None:
     n = 2 * CHUNK + 1
     frame = read_frame(written(tmp_path, b"id,b\n" + b"".join(b"%d,x\n" % i for i in range(n))))
     assert len(frame) == n
@@ -182,7 +153,15 @@ def test_rows_beyond_one_chunk_are_read_in_order(tmp_path: Path) -> None:
     assert len({id(cell) for cell in frame.cells[1]}) == 1
 
 
-def test_a_missing_column_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+def test_an_open_quote_or_a_name_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, GOOD + b'1,"' + C + b",4\n" * 20_000))
+    assert error.line == 3
+    assert ".csv, .tsv, .txt or .parquet" in str(refused(written(tmp_path, GOOD, "table.xls")))
+    assert read_frame(written(tmp_path, GOOD, "table.CSV")).columns == ("id", "city", "age")
+    assert "does not exist" in str(refused(tmp_path / "none.csv"))
+    assert "does not exist" in str(refused(tmp_path / "none.parquet"))
+    (tmp_path / "folder.csv").mkdir()
+    assert "directory" in str(refused(tmp_path / "folder.csv"))
     frame = read_frame(written(tmp_path, GOOD))
     with pytest.raises(DataError, match="column 'town': the file has no such column"):
         frame.column("town")
@@ -251,17 +230,14 @@ def test_parquet_reads_as_the_csv_with_the_same_table(tmp_path: Path) -> None:
 LONG, BAD = b"x" * (MAX_CELL_LENGTH + 1), b"B\xe4"
 
 
-@pytest.mark.parametrize("odd", [LONG, b'"' + LONG * 200 + b'"', BAD, b"a\0b", b"\xed\xb2\x80"])
-def test_a_cell_that_cannot_be_used_is_no_hindrance_where_its_column_is_not_used(odd: bytes, tmp_path: Path) -> None:
-    path = written(tmp_path, b"id,odd,city\n1," + odd + b",Bern\n2,y,Z\xc3\xbcrich\n")
-    frame = read_frame(path)
-    assert frame.column("city").cells == ["Bern", "Zürich"]
-    assert refused(path).column == "odd"
-    named = {"*": ColumnTreatment(smallest_value=1)}
-    assert [column.name for column in read_share(path, "alice", "id", None, named, ["odd"]).attributes] == ["city"]
-
-
-def test_a_parquet_column_that_cannot_be_used_is_no_hindrance_where_it_is_not_used(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_no_hindrance_elsewhere(tmp_path: Path) -> None:
+    for odd in (LONG, b'"' + LONG * 200 + b'"', BAD, b"a\0b", b"\xed\xb2\x80"):
+        path = written(tmp_path, b"id,odd,city\n1," + odd + b",Bern\n2,y,Z\xc3\xbcrich\n")
+        frame = read_frame(path)
+        assert frame.column("city").cells == ["Bern", "Zürich"]
+        assert refused(path).column == "odd"
+        named = {"*": ColumnTreatment(smallest_value=1)}
+        assert [column.name for column in read_share(path, "alice", "id", None, named, ["odd"]).attributes] == ["city"]
     odd = pa.Array.from_buffers(pa.string(), 1, pa.array([C + b"\xff"]).buffers())
     path = parquet(
         tmp_path, {"id": pa.array(["1"]), "odd": odd, "many": pa.array([[1, 2]]), "city": pa.array(["Bern"])}
@@ -280,38 +256,26 @@ def test_names_are_read_as_they_are_seen_and_how_many_were_not_is_told(tmp_path:
     assert "column 1 holds a control character" in str(refused(written(tmp_path, b"a\x1b[2J,b\n1,2\n")))
 
 
-def test_parquet_is_told_by_its_content_whatever_it_is_called(tmp_path: Path) -> None:
+def test_parquet_is_told_by_its_content_and_damaged_parquet_refused(tmp_path: Path) -> None:
     content = parquet(tmp_path, {"id": pa.array(["1"]), "city": pa.array(["Bern"])}).read_bytes()
     assert list(map(list, read_frame(written(tmp_path, content, "table.csv")).cells)) == [["1"], ["Bern"]]
-
-
-def test_a_parquet_column_of_lists_or_structures_is_refused(tmp_path: Path) -> None:
     for cell in ([CANARY], {"a": CANARY}):
         error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": pa.array([cell])}))
         assert error.column == "odd"
         assert "lists or structures" in str(error)
-
-
-def test_a_parquet_file_with_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = parquet(tmp_path, {"id": pa.array(["1"]), "odd": pa.array(["x"])})
     path.write_bytes(path.read_bytes().replace(b"odd", b"\xb0\xb0\xb0"))
     assert "not Parquet, or is damaged" in str(refused(path))
-
-
-def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     assert "not Parquet" in str(refused(written(tmp_path, C * 10, "table.parquet")))
     whole = parquet(tmp_path, {"id": pa.array([CANARY] * 9)}).read_bytes()
     assert "not Parquet" in str(refused(written(tmp_path, whole[:-20], "table.parquet")))
     whole = parquet(tmp_path, {"id": pa.array([f"{CANARY}{n}" for n in range(1000)])}).read_bytes()
     assert "damaged" in str(refused(written(tmp_path, whole[:60] + b"\xff" * 40 + whole[100:], "table.parquet")))
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
-def test_parquet_text_that_is_not_utf_8_is_refused(kind: pa.DataType, tmp_path: Path) -> None:
-    odd = pa.Array.from_buffers(kind, 1, pa.array([C + b"\xff"]).buffers())
-    error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": odd}))
-    assert (error.line, error.column) == (1, "odd")
-    assert "holds bytes that are not UTF-8" in str(error)
+    for kind in (pa.string(), pa.binary()):
+        odd = pa.Array.from_buffers(kind, 1, pa.array([C + b"\xff"]).buffers())
+        error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": odd}))
+        assert (error.line, error.column) == (1, "odd")
+        assert "holds bytes that are not UTF-8" in str(error)
 
 
 def test_parquet_headers_and_cells_pass_the_same_checks_as_csv(tmp_path: Path) -> None:

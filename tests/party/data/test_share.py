@@ -73,38 +73,19 @@ def test_records_are_sorted_by_id_whatever_the_order_of_the_file(tmp_path: Path)
         assert share.table.attributes == shares[0].table.attributes
 
 
-def test_a_party_without_the_class_has_none(tmp_path: Path) -> None:
+def test_a_party_may_hold_the_class_or_not_but_something(tmp_path: Path) -> None:
     share = share_of(tmp_path, class_name=None, ignore=["note", "class"])
     assert share.class_attribute is None
     assert [a.name for a in share.attributes] == ["city", "age"]
     assert share.table.attributes == share.attributes
-
-
-def test_a_party_may_hold_the_class_alone(tmp_path: Path) -> None:
     share = share_of(tmp_path, ignore=["note", "city", "age"])
     assert share.attributes == ()
     assert share.table.codes.tolist() == [[1], [0], [1], [0]]
-
-
-def test_a_party_that_holds_nothing_is_refused(tmp_path: Path) -> None:
     error = refused(tmp_path, class_name=None, ignore=["note", "city", "age", "class"])
     assert "no column is left" in str(error)
-
-
-def test_a_star_stands_for_every_other_attribute_and_not_for_the_class(tmp_path: Path) -> None:
     share = share_of(tmp_path, treatments={"*": ColumnTreatment(missing="none"), **BINNED})
     assert [a.values for a in share.attributes] == [("Basel", "Bern", "none"), ("<= 30", "> 30", "missing")]
     assert refused(tmp_path, TABLE.replace("yes", "?"), treatments={"*": ColumnTreatment(missing="none")})
-
-
-def test_a_missing_class_is_refused_unless_the_class_is_treated(tmp_path: Path) -> None:
-    text = TABLE.replace("54,no", "54,?")
-    error = refused(tmp_path, text)
-    assert isinstance(error, DataError)
-    assert (error.line, error.column) == (3, "class")
-    share = share_of(tmp_path, text, treatments={"class": ColumnTreatment()})
-    assert share.class_attribute is not None
-    assert share.class_attribute.values == ("no", "yes", "missing")
 
 
 @pytest.mark.parametrize(
@@ -122,42 +103,35 @@ def test_a_column_that_is_not_in_the_file_is_refused_by_name(arguments: Any, tmp
     assert "table.csv" in str(error)
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"id_column": "class"}, {"ignore": ["id"]}, {"ignore": ["class"]}, {"ignore": ["note", "note"]}]
-)
-def test_a_column_plays_one_part_only(arguments: Any, tmp_path: Path) -> None:
-    assert "named twice" in str(refused(tmp_path, kind=ConfigError, **arguments))
-
-
-def test_ids_are_taken_as_they_are_even_where_they_read_as_missing(tmp_path: Path) -> None:
-    share = share_of(tmp_path, TABLE.replace("r2", "?").replace("r3", " r1"))
-    assert share.ids == [" r1", "?", "r1", "r4"]
-
-
-def test_empty_ids_are_refused_with_their_number_and_the_first_line(tmp_path: Path) -> None:
+def test_empty_and_repeated_ids_are_refused_by_line(tmp_path: Path) -> None:
     error = refused(tmp_path, TABLE.replace("r2", "").replace("r4", ""))
     assert isinstance(error, DataError)
     assert (error.line, error.column) == (3, "id")
     assert "2 ids are empty" in str(error)
-
-
-def test_repeated_ids_are_refused_with_their_number_and_the_first_line(tmp_path: Path) -> None:
     error = refused(tmp_path, TABLE.replace("r3", "r1").replace("r4", "r1"))
     assert isinstance(error, DataError)
     assert (error.line, error.column) == (4, "id")
     assert "2 ids occur on an earlier line too" in str(error)
-
-
-def test_a_fault_in_a_cell_is_reported_with_file_line_and_column(tmp_path: Path) -> None:
     error = refused(tmp_path, TABLE.replace("Basel,r2,54", f"Basel,r2,{CANARY}"), treatments=BINNED)
     assert str(error).startswith(f"{tmp_path / 'table.csv'}, line 3, column 'age': ")
 
 
-def test_a_column_of_too_many_values_is_refused_by_name(tmp_path: Path) -> None:
+def test_columns_play_one_part_and_ids_are_as_they_are(tmp_path: Path) -> None:
+    for arguments in ({"id_column": "class"}, {"ignore": ["id"]}, {"ignore": ["class"]}, {"ignore": ["note", "note"]}):
+        assert "named twice" in str(refused(tmp_path, kind=ConfigError, **arguments))
+    share = share_of(tmp_path, TABLE.replace("r2", "?").replace("r3", " r1"))
+    assert share.ids == [" r1", "?", "r1", "r4"]
     text = "id,city\n" + "".join(f"{n},{CANARY}{n % 257}\n" for n in range(514))
     error = refused(tmp_path, text, class_name=None, ignore=[])
     assert "table.csv, column 'city': set max_values = 4, give it bins, or list it under ignore" in str(error)
     assert "257 values" in str(error)
+    text = TABLE.replace("54,no", "54,?")
+    error = refused(tmp_path, text)
+    assert isinstance(error, DataError)
+    assert (error.line, error.column) == (3, "class")
+    share = share_of(tmp_path, text, treatments={"class": ColumnTreatment()})
+    assert share.class_attribute is not None
+    assert share.class_attribute.values == ("no", "yes", "missing")
 
 
 def test_a_share_shows_sizes_only(tmp_path: Path) -> None:

@@ -130,24 +130,7 @@ def test_what_may_be_a_code_and_what_may_be_read_in_two_ways_stays_as_it_is(code
     assert texts(code, "1.0") == [code, "1"]
 
 
-def test_one_of_eleven_spellings_is_a_value_of_its_own_and_it_is_counted() -> None:
-    cells = ["1", "1.0", "1.00", "01", "true", "TRUE", "True", "tRUE", "1e+0", " 1", "true "]
-    column = frame_of(Path("t"), ["c"], [cells]).column("c")
-    assert set(column.cells) == {"1", "01", "True"}
-    assert column.spelt == (WrittenApart("c", 6), SpelledAlike("c", 2, 1))
-    assert frame_of(Path("t"), ["c"], [["1", "1.0", "2.50"]]).column("c").spelt == ()
-
-
-def test_cells_with_characters_that_nobody_sees_are_counted_in_values_and_ids() -> None:
-    cells = ["West\u200b", "West", " Ost ", "O\u00adst", "Ost\r"]
-    frame = frame_of(Path("t"), ["c"], [cells])
-    assert frame.column("c").spelt == (UnseenLeftOut("c", 2),)
-    assert set(frame.column("c").cells) == {"West", "Ost"}
-    assert frame.ids("c").spelt == (UnseenLeftOut("c", 2),)
-    assert frame_of(Path("t"), ["c"], [["\u200b", "\u00a0", "x"]]).column("c").cells == [None, None, "x"]
-
-
-def test_a_declared_decimal_sign_lets_the_other_one_group_thousands() -> None:
+def test_decimal_signs_change_what_is_text_and_nothing_else(tmp_path: Path) -> None:
     table = [["1,234", "1,234.50", "-1,234,567", "1.5", "1,5", "12,34", "1'000", "1\u202f000"]]
     read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=".")).column("c")
     assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1,5", "12,34", "1000", "1000"]
@@ -155,17 +138,11 @@ def test_a_declared_decimal_sign_lets_the_other_one_group_thousands() -> None:
     read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=",")).column("c")
     assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1.5", "0.5", "1000", "7"]
     assert read.spelt == (PointsTaken("c", 1),)
-
-
-def test_a_decimal_comma_does_not_change_numbers_that_the_file_holds_as_such(tmp_path: Path) -> None:
     pd.DataFrame({"real": [1.234, 1e16], "whole": [1, 2], "text": ["1.234", "1,5"]}).to_parquet(tmp_path / "t.parquet")
     frame = read_frame(tmp_path / "t.parquet", Form(decimal=","))
     assert frame.column("real").cells == ["1.234", "10000000000000000"]
     assert frame.column("whole").cells == ["1", "2"]
     assert frame.column("text").cells == ["1234", "1.5"]
-
-
-def test_ids_stay_as_they_are_but_for_whole_floats_and_what_nobody_sees() -> None:
     frame = frame_of(Path("t"), ["a", "b", "c"], [["1.0", "42.0"], ["007", "1.5"], [" r1", "NA\ufeff"]])
     assert [list(frame.ids(name).cells) for name in "abc"] == [["1", "42"], ["007", "1.5"], [" r1", "NA"]]
 
@@ -200,12 +177,6 @@ def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -
     kept = read_share(namibia(tmp_path), "alice", "id", None, named | {"country": own})
     assert kept.attributes[0].values == ("CH", "NA", "ch")
     assert tuple(map(notice_text, kept.notices)) == ("taken for missing cells: '-' in 'days'; 'NA' in 'days'", alike)
-
-
-@pytest.mark.parametrize("other", ["ZÜRICH", "Zü rich", "Zu\u0308RICH", "\uff3aürich"])
-def test_values_that_are_spelled_alike_are_counted_and_never_shown(other: str) -> None:
-    column = frame_of(Path("t"), ["city"], [["Zürich", other, "Bern", " Bern"]]).column("city")
-    assert column.spelt == (SpelledAlike("city", 2, 1),)
 
 
 def test_a_declared_value_is_found_in_another_writing_unless_two_would_be() -> None:
@@ -274,7 +245,21 @@ def test_a_number_keeps_its_size(real: float, whole: int) -> None:
     assert float(plain_text(repr(real))) == real
 
 
-def test_a_frame_shows_sizes_only() -> None:
+def test_spellings_and_unseen_characters_are_counted_and_not_shown() -> None:
+    cells = ["1", "1.0", "1.00", "01", "true", "TRUE", "True", "tRUE", "1e+0", " 1", "true "]
+    column = frame_of(Path("t"), ["c"], [cells]).column("c")
+    assert set(column.cells) == {"1", "01", "True"}
+    assert column.spelt == (WrittenApart("c", 6), SpelledAlike("c", 2, 1))
+    assert frame_of(Path("t"), ["c"], [["1", "1.0", "2.50"]]).column("c").spelt == ()
+    cells = ["West\u200b", "West", " Ost ", "O\u00adst", "Ost\r"]
+    frame = frame_of(Path("t"), ["c"], [cells])
+    assert frame.column("c").spelt == (UnseenLeftOut("c", 2),)
+    assert set(frame.column("c").cells) == {"West", "Ost"}
+    assert frame.ids("c").spelt == (UnseenLeftOut("c", 2),)
+    assert frame_of(Path("t"), ["c"], [["\u200b", "\u00a0", "x"]]).column("c").cells == [None, None, "x"]
+    for other in ("ZÜRICH", "Zü rich", "Zu\u0308RICH", "\uff3aürich"):
+        column = frame_of(Path("t"), ["city"], [["Zürich", other, "Bern", " Bern"]]).column("city")
+        assert column.spelt == (SpelledAlike("city", 2, 1),)
     frame = frame_of(Path("t"), ["c"], [["canary"]])
     assert isinstance(frame, Frame)
     assert repr(frame) == "<Frame 1 x 1>"

@@ -105,16 +105,6 @@ def surveyed_bayes() -> NaiveBayes:
     return replace(small_bayes(), errors=tuple(np.array(each) for each in errors))
 
 
-def test_errors_are_read_as_they_were_written_and_null_where_unknown() -> None:
-    text = bayes_json(surveyed_bayes())
-    assert json.loads(text)["errors"] == [0.01, 0.015]
-    assert json.loads(text)["attributes"][0]["errors"] == [[0.25, None], [0.125, None], [0.5, None]]
-    again = bayes_from_json(text)
-    assert bayes_json(again) == text
-    assert [each.tolist() for each in again.errors] == [each.tolist() for each in surveyed_bayes().errors]
-    assert again.digest() == surveyed_bayes().digest() != small_bayes().digest()
-
-
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -135,7 +125,14 @@ def test_errors_that_cannot_be_are_refused_with_the_place(old: str, new: str, pr
         bayes_from_json(text.replace(old, new, 1))
 
 
-def test_a_file_of_the_format_before_is_read() -> None:
+def test_errors_are_read_as_they_were_written() -> None:
+    text = bayes_json(surveyed_bayes())
+    assert json.loads(text)["errors"] == [0.01, 0.015]
+    assert json.loads(text)["attributes"][0]["errors"] == [[0.25, None], [0.125, None], [0.5, None]]
+    again = bayes_from_json(text)
+    assert bayes_json(again) == text
+    assert [each.tolist() for each in again.errors] == [each.tolist() for each in surveyed_bayes().errors]
+    assert again.digest() == surveyed_bayes().digest() != small_bayes().digest()
     text = bayes_json(small_bayes()).replace(' "missing": null, "marks": null,', "").replace("bayes/2", "bayes/1")
     text = text.replace(', "errors": null', "")
     assert "marks" not in text
@@ -239,10 +236,7 @@ def predict(folder: Path, text: str) -> list[str]:
 def test_rows_get_the_likeliest_class(tmp_path: Path) -> None:
     """By hand: P(yes) P(<= 40|yes) P(f|yes) = 0.1125 against 0.09375; `> 40`, f: 0.1125 against 0.1875."""
     assert predict(tmp_path, "age,sex\n30,f\n50,f\n30,m\n?,f\n<= 40,f\n") == ["yes", "no", "no", "no", "yes"]
-
-
-def test_a_cell_that_the_model_does_not_know_says_nothing(tmp_path: Path) -> None:
-    """Without sex: 0.125 against 0.1875; without age: 0.225 against 0.375."""
+    # Without sex: 0.125 against 0.1875; without age: 0.225 against 0.375.
     assert predict(tmp_path, "age,sex\n30,x\nold,f\nold,?\n") == ["no", "no", "no"]
     model = small_bayes()
     certain = NaiveBayes(model.schema, log(0.6, 0.4), model.conditional)
@@ -250,8 +244,5 @@ def test_a_cell_that_the_model_does_not_know_says_nothing(tmp_path: Path) -> Non
     found = predict_frame(certain, read_frame(tmp_path / "rows.csv"))
     assert found.labels == ["yes", "no"]
     assert (found.correct, found.known) == (2, 2)
-
-
-def test_all_columns_are_needed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="column 'sex': the file has no such column"):
         predict(tmp_path, "age\n30\n")

@@ -21,22 +21,6 @@ def predict(folder: Path, text: str, tree: Tree | None = None, missing: tuple[st
     return predict_frame(tree or small_model(), read_frame(path, Form(missing=missing)))
 
 
-def test_rows_follow_values_bins_missing_and_other(tmp_path: Path) -> None:
-    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
-    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
-    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
-    assert (result.correct, result.known) == (None, None)
-
-
-def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(tmp_path: Path) -> None:
-    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
-    assert result.labels == ["good", "bad", "good"]
-
-
-def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
-    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
-
-
 def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path: Path) -> None:
     city = ("alice", "city", ("Bergen", "Oslo", "other"))
     model = model_of(city, missing=MissingCells("Oslo", ("-99", "gone")))
@@ -60,57 +44,6 @@ def test_numbers_that_would_be_values_with_another_decimal_sign_are_told_where_t
     assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
 
 
-def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
-    result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
-    assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
-    assert result.labels[:2] == ["good", "good"]
-
-
-def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) -> None:
-    tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
-    path = tmp_path / "rows.csv"
-    for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
-        path.write_text("\n".join(["tariff,phone", *rows]) + "\n")
-        codes = coded_rows(model_of(tariff, phone), read_frame(path), [0, 1]).codes.tolist()
-        assert codes == [[0, 1], [1, 0], [1, 1], [2, 2 if "n.k." in rows[3] else 1]]
-    older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
-    path.write_text("tariff\n1\n2.00\nx\n")
-    assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
-
-
-def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
-    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
-    result = predict(tmp_path, text)
-    assert (result.correct, result.known) == (1, 3)
-
-
-def test_only_columns_that_the_tree_splits_on_are_needed(tmp_path: Path) -> None:
-    tree = small_model()
-    assert isinstance(tree.root, Split)
-    by_city = Tree(tree.schema, tree.root.children[0])
-    assert predict(tmp_path, "city\nOslo\nBergen\n", by_city).labels == ["good", "bad"]
-
-
-def test_a_missing_column_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column \(alice's\); it has"):
-        predict(tmp_path, "alice.age,bob.age\n1,yes\n")
-    with pytest.raises(DataError, match=r"no such column \(alice's\); did you mean 'City'\?$"):
-        predict(tmp_path, "alice.age,City,bob.age\n1,Oslo,yes\n")
-    alone = model_of(("alice", "city", ("Bergen", "Oslo")))
-    with pytest.raises(DataError, match=r"column 'city': the file has no such column; it has"):
-        predict(tmp_path, "name,size\nx,1\n", alone)
-
-
-def test_a_name_that_both_parties_have_must_be_given_in_full(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"both parties have a column 'age': name it 'alice\.age'"):
-        predict(tmp_path, "age,city,bob.age\n1,Oslo,yes\n")
-
-
-def test_the_full_name_goes_before_the_plain_one(tmp_path: Path) -> None:
-    result = predict(tmp_path, "alice.age,city,alice.city,bob.age\n1,Bergen,Oslo,yes\n")
-    assert result.labels == ["good"]
-
-
 UNTOLD = MissingCells()
 
 
@@ -122,14 +55,26 @@ def model_of(*columns: tuple[str, str, tuple[str, ...]], missing: MissingCells =
     return Tree(schema, Split((1, 1), 0, leaves))
 
 
-def test_a_column_named_like_another_in_full_is_not_taken_for_it(tmp_path: Path) -> None:
+def test_columns_are_found_by_name_in_full_first(tmp_path: Path) -> None:
+    tree = small_model()
+    assert isinstance(tree.root, Split)
+    by_city = Tree(tree.schema, tree.root.children[0])
+    assert predict(tmp_path, "city\nOslo\nBergen\n", by_city).labels == ["good", "bad"]
+    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column \(alice's\); it has"):
+        predict(tmp_path, "alice.age,bob.age\n1,yes\n")
+    with pytest.raises(DataError, match=r"no such column \(alice's\); did you mean 'City'\?$"):
+        predict(tmp_path, "alice.age,City,bob.age\n1,Oslo,yes\n")
+    alone = model_of(("alice", "city", ("Bergen", "Oslo")))
+    with pytest.raises(DataError, match=r"column 'city': the file has no such column; it has"):
+        predict(tmp_path, "name,size\nx,1\n", alone)
+    with pytest.raises(DataError, match=r"both parties have a column 'age': name it 'alice\.age'"):
+        predict(tmp_path, "age,city,bob.age\n1,Oslo,yes\n")
+    result = predict(tmp_path, "alice.age,city,alice.city,bob.age\n1,Bergen,Oslo,yes\n")
+    assert result.labels == ["good"]
     tree = model_of(("alice", "age", ("0", "1")), ("bob", "alice.age", ("0", "1")))
     with pytest.raises(DataError, match=r"'alice\.age' is a column's own name and one in full: rename it in the data"):
         predict(tmp_path, "alice.age\n0\n", tree)
     assert predict(tmp_path, "age\n0\n", tree).labels == ["bad"]
-
-
-def test_a_column_whose_own_name_looks_like_one_in_full_is_found(tmp_path: Path) -> None:
     tree = model_of(("bob", "alice.age", ("0", "1")), ("alice", "age", ("0", "1")))
     assert predict(tmp_path, "alice.age\n0\n1\n", tree).labels == ["bad", "good"]
     assert predict(tmp_path, "bob.alice.age\n0\n1\n", tree).labels == ["bad", "good"]
@@ -141,12 +86,34 @@ def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missin
     assert predict(tmp_path, 'vote\n?\nno\n""\n', tree).labels == ["bad", "good", "good"]
 
 
-def test_estimated_counts_give_a_majority_too() -> None:
+def test_rows_follow_values_and_unknown_cells_get_the_majority(tmp_path: Path) -> None:
+    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
+    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
+    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
+    assert (result.correct, result.known) == (None, None)
+    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
+    assert result.labels == ["good", "bad", "good"]
+    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
     schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("n", "y")), ())
     tree = Tree(schema, Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),)))
     rows = np.array([[-1], [0], [1]], dtype=np.int16)
     assert tree.predict(rows).tolist() == [1, 0, 1]
     assert tree.shares(rows).tolist() == [[0, 1], [1, 0], [0, 1]]
+    tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
+    path = tmp_path / "rows.csv"
+    for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
+        path.write_text("\n".join(["tariff,phone", *rows]) + "\n")
+        codes = coded_rows(model_of(tariff, phone), read_frame(path), [0, 1]).codes.tolist()
+        assert codes == [[0, 1], [1, 0], [1, 1], [2, 2 if "n.k." in rows[3] else 1]]
+    older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
+    path.write_text("tariff\n1\n2.00\nx\n")
+    assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
+    result = predict(tmp_path, text)
+    assert (result.correct, result.known) == (1, 3)
+    result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
+    assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
+    assert result.labels[:2] == ["good", "good"]
 
 
 @given(models(), st.data())

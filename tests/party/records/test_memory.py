@@ -65,7 +65,7 @@ def test_a_job_that_would_let_out_something_else_than_before_is_objected_to(
     assert f"our data set 'case' has been released with {was}" in objection.reason
 
 
-def test_another_table_of_the_peer_is_objected_to_without_its_content(memory: Memory) -> None:
+def test_another_table_or_copy_of_the_peer_is_objected_to(memory: Memory) -> None:
     assert memory.judge(AGREED) is None
     memory.note(AGREED)
     assert memory.judge(AGREED) is None
@@ -73,9 +73,6 @@ def test_another_table_of_the_peer_is_objected_to_without_its_content(memory: Me
     assert objection is not None
     assert objection.field == "peer data"
     assert "bob brought other data to our data set 'case' before" in objection.reason
-
-
-def test_a_second_copy_of_the_peer_is_objected_to_and_the_first_is_not(memory: Memory) -> None:
     assert memory.judge_copy(AGREED, b"the first copy") is None
     assert memory.judge_copy(AGREED, b"the first copy") is None
     objection = memory.judge_copy(AGREED, b"the second copy")

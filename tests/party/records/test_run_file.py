@@ -115,11 +115,7 @@ def test_the_table_has_a_line_a_row_with_its_costs_beside_its_ratio() -> None:
 
 @pytest.mark.parametrize(
     ("width", "left_out"),
-    [
-        (200, ""),
-        (80, "round trips, counts told, depth"),
-        (60, "SMC comp., round trips, counts told, nodes, depth"),
-    ],
+    [(200, ""), (80, "round trips, counts told, depth"), (60, "SMC comp., round trips, counts told, nodes, depth")],
 )
 def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out: str) -> None:
     large = replace(ROW, smc_computations=1_000_000, exact_counts_disclosed=1_000_001, seconds=1234.5, round_trips=100)
@@ -131,22 +127,20 @@ def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out:
     )
 
 
-@pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 B"), (1500, "1.5 kB"), (999_600, "1000 kB"), (53_000_000, "53 MB"), (2 * 10**13, "20 TB")]
-)
-def test_sizes_are_told_with_two_digits_or_more(size: int, text: str) -> None:
-    assert size_text(size) == text
-
-
-def test_the_first_row_of_a_method_is_found() -> None:
+def test_the_table_has_rows_of_each_way() -> None:
     assert REPORT.of("smc") is SMC
     assert REPORT.of("randomized") is None
-
-
-def test_the_runs_of_each_way_of_counting_stand_by_themselves() -> None:
     both = replace(REPORT, rows=(*REPORT.rows, FAST))
     assert [way.rows for way in both.ways()] == [(OF_PLAIN, ROW, SMC), (OF_PLAIN, FAST)]
     assert replace(REPORT, rows=(OF_PLAIN,)).ways() == []
+    for size, text in (
+        (0, "0 B"),
+        (1500, "1.5 kB"),
+        (999_600, "1000 kB"),
+        (53_000_000, "53 MB"),
+        (2 * 10**13, "20 TB"),
+    ):
+        assert size_text(size) == text
 
 
 def write(path: Path, content: object) -> Path:

@@ -17,14 +17,11 @@ def config(folder: Path, data: str = 'id = "id"', agree: str = "") -> PartyConfi
     return read_party_config(path)
 
 
-def test_an_id_is_a_column_in_the_usual_form_unless_more_is_said(tmp_path: Path) -> None:
+def test_ids_columns_and_spellings_can_be_declared(tmp_path: Path) -> None:
     ids = config(tmp_path).data.ids
     assert (ids.names, ids.form, ids.repeated) == (("id",), USUAL_FORM, REFUSE)
     bounds = config(tmp_path).agree.alignments
     assert (bounds.least_overlap, bounds.ids, bounds.alignments) == (Fraction(1, 10), 1_000_000, 3)
-
-
-def test_columns_spellings_and_bounds_can_be_declared(tmp_path: Path) -> None:
     data = 'id = ["name", "birth"]\nid_alike = ["zeros", "case"]\nrepeated = "last"'
     found = config(tmp_path, data, 'least_overlap = "1/2"\nmost_ids = 5\nmost_alignments = 0')
     ids, bounds = found.data.ids, found.agree.alignments

@@ -24,15 +24,7 @@ impurity = "gini"
 reveal = "counts"
 """
 TERMS = Terms(
-    Method.HYBRID,
-    Fraction(9, 20),
-    2,
-    Counting.OBLIVIOUS_TRANSFER,
-    "outcome",
-    0,
-    Fraction(1, 5),
-    3072,
-    min_leaf=5,
+    Method.HYBRID, Fraction(9, 20), 2, Counting.OBLIVIOUS_TRANSFER, "outcome", 0, Fraction(1, 5), 3072, min_leaf=5
 )
 
 
@@ -47,14 +39,7 @@ def swap(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-def test_a_byte_order_mark_before_a_job_is_allowed(tmp_path: Path) -> None:
-    plain = job(tmp_path, JOB)
-    path = tmp_path / "job.toml"
-    path.write_bytes(b"\xef\xbb\xbf" + JOB.replace("\n", "\r\n").encode())
-    assert read_job(path) == Train(plain)
-
-
-def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
+def test_every_term_of_a_job_is_read_or_has_its_default(tmp_path: Path) -> None:
     assert job(tmp_path, JOB) == Terms(
         Method.HYBRID,
         Fraction(9, 20),
@@ -68,52 +53,30 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
         min_leaf=8,
         impurity=Impurity.GINI,
     )
-
-
-def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
     usual = replace(TERMS, theta=Fraction(2, 3), omega=3, max_depth=5)
     assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\n') == usual
     bayes = job(tmp_path, 'method = "smc"\nclass = "outcome"\nreveal = "counts"\nlearner = "naive_bayes"\n')
     assert bayes == replace(usual, method=Method.SMC, max_depth=None, learner=Learner.NAIVE_BAYES)
+    for people, least in ((0, 20), (5_000, 20), (5_001, 21), (26_049, 105)):
+        path = tmp_path / "job.toml"
+        path.write_text('class = "outcome"\n')
+        assert read_job(path, people=people).terms == replace(
+            TERMS, method=Method.SMC, reveal=Reveal.TREE, max_depth=4, min_leaf=least, theta=Fraction(2, 3), omega=3
+        )
+        path.write_text('class = "outcome"\nmin_leaf = 7\n')
+        assert read_job(path, people=people).terms.min_leaf == 7
 
 
-@pytest.mark.parametrize(("people", "least"), [(0, 20), (5_000, 20), (5_001, 21), (26_049, 105)])
-def test_a_job_of_a_class_alone_reveals_the_tree_alone_of_leaves_of_one_in_250_people(
-    tmp_path: Path, people: int, least: int
-) -> None:
+def test_a_job_may_have_a_mark_all_candidates_and_any_depth(tmp_path: Path) -> None:
+    plain = job(tmp_path, JOB)
     path = tmp_path / "job.toml"
-    path.write_text('class = "outcome"\n')
-    assert read_job(path, people=people).terms == replace(
-        TERMS,
-        method=Method.SMC,
-        reveal=Reveal.TREE,
-        max_depth=4,
-        min_leaf=least,
-        theta=Fraction(2, 3),
-        omega=3,
-    )
-    path.write_text('class = "outcome"\nmin_leaf = 7\n')
-    assert read_job(path, people=people).terms.min_leaf == 7
-
-
-def test_the_window_may_be_all_candidates(tmp_path: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + JOB.replace("\n", "\r\n").encode())
+    assert read_job(path) == Train(plain)
     assert job(tmp_path, swap(JOB, "omega = 2", 'omega = "all"')).omega is ALL
-
-
-@pytest.mark.parametrize("theta", ["0.45", "9/20", "18/40", ".45"])
-def test_equal_fractions_are_equal_terms(tmp_path: Path, theta: str) -> None:
-    assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)
-
-
-def test_a_depth_may_be_any(tmp_path: Path) -> None:
+    for theta in ("0.45", "9/20", "18/40", ".45"):
+        assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)
     assert job(tmp_path, swap(JOB, "max_depth = 6", 'max_depth = "any"')).max_depth is None
-
-
-def test_test_may_be_zero(tmp_path: Path) -> None:
     assert job(tmp_path, swap(JOB, '"1/4"', "0")).test == 0
-
-
-def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
     assert job(tmp_path, swap(JOB, "4096", "512"), key_floor=512).key_bits == 512
 
 

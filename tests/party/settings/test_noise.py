@@ -33,14 +33,6 @@ def _agree(folder: Path, text: str) -> Acceptance:
 
 
 @pytest.mark.parametrize(
-    ("line", "noise"),
-    [("", None), ('noise = "none"', None), ('noise = "0.5"', "1/2"), ("noise = 2", "2"), ('noise = "1/3"', "1/3")],
-)
-def test_a_job_asks_for_an_exact_epsilon_or_for_exact_counts(tmp_path: Path, line: str, noise: str | None) -> None:
-    assert _noise(tmp_path, JOB + line) == (None if noise is None else Fraction(noise))
-
-
-@pytest.mark.parametrize(
     ("text", "problem"),
     [
         (JOB + "noise = 0", "noise: must be an exact number from 0.001 to 1000"),
@@ -65,15 +57,20 @@ def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_noisy_tree_is_grown_by_what_noise_covers_where_a_job_says_nothing(tmp_path: Path) -> None:
+def test_a_job_asks_for_epsilon_or_exact_counts(tmp_path: Path) -> None:
+    for line, noise in (
+        ("", None),
+        ('noise = "none"', None),
+        ('noise = "0.5"', "1/2"),
+        ("noise = 2", "2"),
+        ('noise = "1/3"', "1/3"),
+    ):
+        assert _noise(tmp_path, JOB + line) == (None if noise is None else Fraction(noise))
     path = tmp_path / "job.toml"
     path.write_text(TREE)
     terms = read_job(path).terms
     assert (terms.reveal, terms.impurity, terms.min_leaf, terms.max_depth) == (Reveal.TREE, Impurity.GINI, 1, 4)
     assert first_objection(replace(AGREE, min_leaf=20, epsilon=Fraction(1)), terms) is None
-
-
-def test_a_noisy_tree_whose_held_out_table_takes_more_is_refused_by_what_that_takes() -> None:
     terms = make_terms(
         method="smc", reveal="tree", max_depth=3, noise=Fraction(1, 4), impurity=Impurity.GINI, test=Fraction(1, 5)
     )
@@ -90,21 +87,15 @@ def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> N
     assert (agree.noise, agree.epsilon) == (None, None)
     agree = _agree(tmp_path, 'noise = "1.5"\nepsilon = 4')
     assert (agree.noise, agree.epsilon) == (Fraction(3, 2), Fraction(4))
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
+    for line, problem in (
         ("noise = 0", "noise: must be an exact number from 0.001 to 1000"),
         ("noise = 1.5", "noise: write the number as text"),
         ("noise = 1", "noise: bounds one run alone: set epsilon too"),
         ("epsilon = 0", "epsilon: must be an exact number from 0.001"),
         ('epsilon = "much"', "epsilon: must be an exact number"),
-    ],
-)
-def test_an_epsilon_that_is_none_is_refused_where_it_stands(tmp_path: Path, line: str, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        _agree(tmp_path, line)
+    ):
+        with pytest.raises(ConfigError, match=problem):
+            _agree(tmp_path, line)
 
 
 @pytest.mark.parametrize(

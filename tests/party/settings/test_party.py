@@ -7,13 +7,7 @@ import pytest
 from party.data import ColumnTreatment, Form
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError
-from party.settings.party import (
-    Acceptance,
-    ColumnSettings,
-    DisguiseSettings,
-    PartyConfig,
-    read_party_config,
-)
+from party.settings.party import Acceptance, ColumnSettings, DisguiseSettings, PartyConfig, read_party_config
 from party.settings.toml import Address, exact_number, parse_window, read_toml
 from protocols.errors import InputError
 from protocols.terms import ALL, Counting, Method
@@ -51,14 +45,7 @@ patience = 10
 """
 LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
 AGREE = Acceptance(
-    (Method.HYBRID, Method.SMC),
-    Fraction(5, 2),
-    3,
-    (Counting.OBLIVIOUS_TRANSFER,),
-    3072,
-    6,
-    8,
-    Limits(5, 25, 50),
+    (Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Counting.OBLIVIOUS_TRANSFER,), 3072, 6, 8, Limits(5, 25, 50)
 )
 
 
@@ -73,7 +60,7 @@ def swap(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-def test_every_setting_of_a_party_is_read(tmp_path: Path) -> None:
+def test_every_setting_is_read_or_has_its_default(tmp_path: Path) -> None:
     config = party(tmp_path, PARTY)
     assert (config.name, config.folder) == ("alice", tmp_path)
     assert (config.data.file, config.data.ids.names) == (tmp_path / "data.csv", ("id",))
@@ -87,9 +74,6 @@ def test_every_setting_of_a_party_is_read(tmp_path: Path) -> None:
     assert str(config.need_listen()) == "[::1]:7071"
     assert config.need_address() == Address("bob.example.org", 7071)
     assert (config.need_peer(), config.node.patience) == ("bob", 10)
-
-
-def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     config = party(tmp_path, LEAST)
     assert config.data.dataset == "visits"
     assert config.data.class_column is None
@@ -101,24 +85,15 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     )
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
-
-
-@pytest.mark.parametrize("key", ["peer", "listen", "address"])
-def test_a_connection_that_is_not_set_is_named_when_it_is_needed(tmp_path: Path, key: str) -> None:
-    config = party(tmp_path, LEAST)
-    with pytest.raises(ConfigError, match=rf"party\.toml: \[node\] {key}: is missing: (name|write) "):
-        getattr(config, f"need_{key}")()
-
-
-def test_how_the_file_is_written_can_be_declared(tmp_path: Path) -> None:
+    for key in ("peer", "listen", "address"):
+        config = party(tmp_path, LEAST)
+        with pytest.raises(ConfigError, match=rf"party\.toml: \[node\] {key}: is missing: (name|write) "):
+            getattr(config, f"need_{key}")()
     declared = 'class = "outcome"\nseparator = "\\t"\nencoding = "cp1252"\nmissing = ["", "-9"]'
     config = party(tmp_path, swap(PARTY, 'class = "outcome"', declared))
     assert config.data.form == Form("\t", "cp1252", (*MISSING_MARKERS, "", "-9"))
     config = party(tmp_path, swap(PARTY, "age = { ", 'age = { not_missing = ["NA"], '))
     assert config.columns.named["age"].not_missing == ("NA",)
-
-
-def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
     config = party(tmp_path, swap(PARTY, "groups = 3", 'groups = [["age", "income"], ["zip"]]'))
     assert config.disguise.groups == (("age", "income"), ("zip",))
 
@@ -198,70 +173,45 @@ def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
 TOO_LARGE = ["9" * 4301, "-" + "9" * 5000, str(1 << 63), "1e41", "-1e-41", "1e999999999", "1e" + "9" * 5000]
 
 
-@pytest.mark.parametrize("where", ["x = {}", "x = [1, [{}]]", "[a]\nb = {{c = {}}}"])
-@pytest.mark.parametrize("number", TOO_LARGE, ids=lambda number: number[:12])
-def test_a_number_of_any_length_or_exponent_is_bad_input(tmp_path: Path, where: str, number: str) -> None:
-    path = tmp_path / "party.toml"
-    path.write_text(where.format(number) + "\n")
-    with pytest.raises(ConfigError, match=r"party\.toml holds a number too large or too small for any setting"):
-        read_toml(path, None)
-
-
-def test_the_largest_numbers_that_a_setting_may_have_are_read(tmp_path: Path) -> None:
+def test_numbers_and_keys_have_limits(tmp_path: Path) -> None:
+    for where in ("x = {}", "x = [1, [{}]]", "[a]\nb = {{c = {}}}"):
+        for number in TOO_LARGE:
+            path = tmp_path / "party.toml"
+            path.write_text(where.format(number) + "\n")
+            with pytest.raises(ConfigError, match=r"party\.toml holds a number too large or too small for any setting"):
+                read_toml(path, None)
     path = tmp_path / "party.toml"
     path.write_text(f"a = {(1 << 63) - 1}\nb = -{1 << 63}\nc = 1e40\nd = 1e-40\n")
     assert read_toml(path, None).names == ("a", "b", "c", "d")
-
-
-@pytest.mark.parametrize("part", ["a", '"a"', "'a'", r'"\""', "a-b_1 ", '"" \t'], ids=str)
-@pytest.mark.parametrize("line", ["{}b = 1", "[{}b]", "x = {{ {}b = 1 }}"], ids=str)
-def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, line: str, part: str) -> None:
-    for parts in (32, 2000, 40_000):
-        path = tmp_path / "party.toml"
-        path.write_text(line.format(f"{part}." * parts) + "\n")
-        with pytest.raises(ConfigError, match=r"^\S*party\.toml has a key of more than 32 parts, and no setting has"):
-            read_toml(path, None)
-
-
-def test_a_key_of_as_many_parts_as_are_allowed_is_read(tmp_path: Path) -> None:
+    for part in ("a", '"a"', "'a'", r'"\""', "a-b_1 ", '"" \t'):
+        for line in ("{}b = 1", "[{}b]", "x = {{ {}b = 1 }}"):
+            for parts in (32, 2000, 40_000):
+                path = tmp_path / "party.toml"
+                path.write_text(line.format(f"{part}." * parts) + "\n")
+                with pytest.raises(
+                    ConfigError, match=r"^\S*party\.toml has a key of more than 32 parts, and no setting has"
+                ):
+                    read_toml(path, None)
     path = tmp_path / "party.toml"
     path.write_text("a." * 31 + 'b = "' + "1." * 20 + '"\n')
     assert read_toml(path, None).names == ("a",)
-
-
-@pytest.mark.parametrize("content", ["x = " + "[" * 9000, "x = " + "{a = " * 9000, "x = " + "[" * 480 + "]" * 480])
-def test_settings_nested_too_deeply_are_refused(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "party.toml"
-    path.write_text(content)
-    with pytest.raises(ConfigError, match=r"^\S*party\.toml is (nested deeper than any setting|not TOML)"):
-        read_toml(path, None)
-
-
-def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
+    for content in ("x = " + "[" * 9000, "x = " + "{a = " * 9000, "x = " + "[" * 480 + "]" * 480):
+        path = tmp_path / "party.toml"
+        path.write_text(content)
+        with pytest.raises(ConfigError, match=r"^\S*party\.toml is (nested deeper than any setting|not TOML)"):
+            read_toml(path, None)
     plain = party(tmp_path, PARTY)
     plain.path.write_bytes(b"\xef\xbb\xbf" + PARTY.replace("\n", "\r\n").encode())
     assert read_party_config(plain.path) == plain
 
 
-@pytest.mark.parametrize("text", ["1/2/3", "½", "1_0", " 1", "1e400", "nan", "", "1" * 41])
-def test_what_is_no_plain_fraction_is_none(text: str) -> None:
-    assert exact_number(text) is None
-
-
-@pytest.mark.parametrize("word", ["0", "65536", "-1", "3.0", "٣"])
-def test_a_word_that_names_no_window_is_refused(word: str) -> None:
-    with pytest.raises(InputError, match="must be an integer from 1 to 65535"):
-        parse_window(word)
-
-
-def test_a_party_may_agree_to_joint_predictions_with_shares(tmp_path: Path) -> None:
+def test_a_party_may_agree_to_anything(tmp_path: Path) -> None:
     assert party(tmp_path, swap(PARTY, "omega = 3", "omega = 3\nprobabilities = true")).agree.probabilities
     assert not party(tmp_path, PARTY).agree.probabilities
-
-
-def test_a_party_may_agree_to_all_windows(tmp_path: Path) -> None:
     assert party(tmp_path, swap(PARTY, "omega = 3", 'omega = "all"')).agree.omega is ALL
-
-
-def test_a_party_may_agree_to_any_odds(tmp_path: Path) -> None:
     assert party(tmp_path, swap(PARTY, '"5/2"', '"any"')).agree.odds is None
+    for word in ("0", "65536", "-1", "3.0", "٣"):
+        with pytest.raises(InputError, match="must be an integer from 1 to 65535"):
+            parse_window(word)
+    for text in ("1/2/3", "½", "1_0", " 1", "1e400", "nan", "", "1" * 41):
+        assert exact_number(text) is None

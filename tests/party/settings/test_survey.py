@@ -30,20 +30,6 @@ def test_every_setting_is_read_and_the_class_goes_last(tmp_path: Path) -> None:
     assert found.design.kind is Kind.RELATED
 
 
-def test_the_unrelated_question_has_the_personal_chances_of_disguised_columns(tmp_path: Path) -> None:
-    found = design(tmp_path, UNRELATED).design
-    half, quarter, third = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
-    chances = ((), (half, quarter, quarter), (third,) * 3, (quarter, 3 * quarter))
-    assert found == UnrelatedDesign((2, 3, 3, 2), ((3,), (1, 2)), half, chances)
-
-
-def test_personal_answers_can_be_uniform(tmp_path: Path) -> None:
-    text = swap(UNRELATED[: UNRELATED.index("[personal")], "plain =", 'personal = "uniform"\nplain =')
-    found = design(tmp_path, text).design
-    assert isinstance(found, UnrelatedDesign)
-    assert found.personal == ((), (Fraction(1, 3),) * 3, (Fraction(1, 3),) * 3, (Fraction(1, 2),) * 2)
-
-
 JOINT = swap(
     UNRELATED[: UNRELATED.index("[personal.age]")],
     'life = ["age", "drinks"]',
@@ -51,8 +37,19 @@ JOINT = swap(
 )
 
 
-def test_the_personal_answers_of_a_group_can_be_declared_jointly(tmp_path: Path) -> None:
-    """The last column of the group changes fastest, and the chances of each column follow."""
+APART = swap(RELATED, 'life = ["age", "drinks"]', 'life = ["age"]\ntable = ["drinks"]')
+
+
+def test_personal_answers_follow_their_declaration(tmp_path: Path) -> None:
+    found = design(tmp_path, UNRELATED).design
+    half, quarter, third = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
+    chances = ((), (half, quarter, quarter), (third,) * 3, (quarter, 3 * quarter))
+    assert found == UnrelatedDesign((2, 3, 3, 2), ((3,), (1, 2)), half, chances)
+    text = swap(UNRELATED[: UNRELATED.index("[personal")], "plain =", 'personal = "uniform"\nplain =')
+    found = design(tmp_path, text).design
+    assert isinstance(found, UnrelatedDesign)
+    assert found.personal == ((), (Fraction(1, 3),) * 3, (Fraction(1, 3),) * 3, (Fraction(1, 2),) * 2)
+    # The last column of the group changes fastest, and the chances of each column follow.
     found = design(tmp_path, JOINT).design
     assert isinstance(found, UnrelatedDesign)
     assert found.groups == ((3,), (2, 1))
@@ -64,21 +61,13 @@ def test_the_personal_answers_of_a_group_can_be_declared_jointly(tmp_path: Path)
     mixed = design(tmp_path, one).design
     assert mixed.transition(1, (2, 1)) == found.transition(1, (2, 1))
     assert str(list(map(str, joint))) in str(mixed.declaration()["personal"])
-
-
-APART = swap(RELATED, 'life = ["age", "drinks"]', 'life = ["age"]\ntable = ["drinks"]')
-
-
-@pytest.mark.parametrize("odds", ["8", '"17/2"'])
-def test_odds_that_all_answers_keep_change_nothing(tmp_path: Path, odds: str) -> None:
-    assert (
-        design(tmp_path, swap(APART, 'id = "id"', f'id = "id"\nodds = {odds}')).design == design(tmp_path, APART).design
-    )
-
-
-@pytest.mark.parametrize("theta", ['"4/5"', '"0.8"', "0.8", '"8/10"'])
-def test_theta_is_exact_however_it_is_written(tmp_path: Path, theta: str) -> None:
-    assert design(tmp_path, swap(RELATED, '"4/5"', theta)).design.truth(0) == Fraction(4, 5)
+    for odds in ("8", '"17/2"'):
+        assert (
+            design(tmp_path, swap(APART, 'id = "id"', f'id = "id"\nodds = {odds}')).design
+            == design(tmp_path, APART).design
+        )
+    for theta in ('"4/5"', '"0.8"', "0.8", '"8/10"'):
+        assert design(tmp_path, swap(RELATED, '"4/5"', theta)).design.truth(0) == Fraction(4, 5)
 
 
 @pytest.mark.parametrize(
@@ -103,20 +92,6 @@ CLASS_OF_ONE = swap(RELATED, 'values = ["yes", "no"]', 'values = ["yes"]')
 ONE_GROUP = swap(CLASS_OF_ONE, 'habits = ["smoker"]\nlife = ["age", "drinks"]', 'life = ["smoker", "age", "drinks"]')
 
 
-def test_a_column_of_one_value_is_declared_like_any_other(tmp_path: Path) -> None:
-    assert design(tmp_path, ONE_GROUP).design.sizes[-1] == 1
-
-
-def test_a_group_whose_columns_have_one_value_each_hides_nothing_and_is_refused(tmp_path: Path) -> None:
-    alone = swap(UNRELATED, 'values = ["yes", "no"]', 'values = ["yes"]')
-    alone = swap(alone, 'yes = "1/4"\nno = "3/4"', 'yes = "1"')
-    two = swap(swap(ONE_GROUP, '["f", "m"]', '["f"]'), 'plain = ["sex"]\n', "")
-    two = swap(two, 'life = ["smoker", "age"', 'habits = ["smoker", "sex"]\nlife = ["age"')
-    for text, group in ((CLASS_OF_ONE, "habits"), (alone, "habits"), (two, "habits")):
-        with pytest.raises(ConfigError, match=rf"\[groups\] {group}: its columns have one value each.*in plain"):
-            design(tmp_path, text)
-
-
 @pytest.mark.parametrize(
     ("text", "flaw"),
     [
@@ -137,19 +112,21 @@ def test_what_could_not_be_read_again_once_it_is_disguised_is_refused(tmp_path: 
             design(tmp_path, swap(RELATED, old, new))
 
 
-@pytest.mark.parametrize("text", [1024 * "a", r"a\r\nb", r"a\uFEFF", r"a\nb", "é", r"\\\""])
-def test_what_is_unusual_and_can_be_read_again_is_no_fault(tmp_path: Path, text: str) -> None:
-    found = design(tmp_path, swap(swap(RELATED, '"f"', f'"{text}"'), 'id = "id"', f'id = "{text}"'))
-    assert found.values[0][0] == found.id_column
-
-
-def test_too_many_values_get_advice_that_a_survey_can_follow(tmp_path: Path) -> None:
+def test_a_column_without_a_name_or_value_is_refused(tmp_path: Path) -> None:
+    assert design(tmp_path, ONE_GROUP).design.sizes[-1] == 1
+    alone = swap(UNRELATED, 'values = ["yes", "no"]', 'values = ["yes"]')
+    alone = swap(alone, 'yes = "1/4"\nno = "3/4"', 'yes = "1"')
+    two = swap(swap(ONE_GROUP, '["f", "m"]', '["f"]'), 'plain = ["sex"]\n', "")
+    two = swap(two, 'life = ["smoker", "age"', 'habits = ["smoker", "sex"]\nlife = ["age"')
+    for text, group in ((CLASS_OF_ONE, "habits"), (alone, "habits"), (two, "habits")):
+        with pytest.raises(ConfigError, match=rf"\[groups\] {group}: its columns have one value each.*in plain"):
+            design(tmp_path, text)
+    for text in (1024 * "a", r"a\r\nb", r"a\uFEFF", r"a\nb", "é", r"\\\""):
+        found = design(tmp_path, swap(swap(RELATED, '"f"', f'"{text}"'), 'id = "id"', f'id = "{text}"'))
+        assert found.values[0][0] == found.id_column
     many = ", ".join(f'"{n}"' for n in range(257))
     with pytest.raises(ConfigError, match="sex: has 257 values; 1 to 255 are possible: give the edges of bins, or"):
         design(tmp_path, swap(RELATED, 'values = ["f", "m"]', f"values = [{many}]"))
-
-
-def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
     plain = design(tmp_path, RELATED)
     (tmp_path / "design.toml").write_bytes(b"\xef\xbb\xbf" + RELATED.replace("\n", "\r\n").encode())
     assert read_design(tmp_path / "design.toml") == plain
@@ -181,12 +158,7 @@ def test_the_example_is_legal_as_it_stands_and_with_its_comments_made_settings(t
 
 
 @pytest.mark.parametrize(
-    ("kind", "tables"),
-    [
-        (Kind.UNRELATED, ["personal.income"]),
-        (Kind.FORCED, ["forced.income"]),
-        (Kind.CROSSWISE, []),
-    ],
+    ("kind", "tables"), [(Kind.UNRELATED, ["personal.income"]), (Kind.FORCED, ["forced.income"]), (Kind.CROSSWISE, [])]
 )
 def test_every_kind_that_the_example_offers_can_be_taken_as_it_stands(
     tmp_path: Path, kind: Kind, tables: list[str]

@@ -39,13 +39,10 @@ def test_blanks_that_end_a_line_stand_in_texts_for_people_and_names_of_columns_a
         top.text("text")
 
 
-def test_a_file_of_no_other_kind_may_lack_the_key_that_tells_its_own(tmp_path: Path) -> None:
+def test_a_file_of_no_other_kind_may_lack_its_key(tmp_path: Path) -> None:
     path = tmp_path / "some.toml"
     path.write_text("theta = 1")
     assert read_toml(path, ("kind", "theta")).names == ("theta",)
-
-
-def test_a_file_with_the_key_of_another_kind_beside_its_own_has_an_unknown_key(tmp_path: Path) -> None:
     path = tmp_path / "some.toml"
     path.write_text('kind = "related"\ntitle = "Habits"')
     with pytest.raises(ConfigError, match="title: unknown key"):
