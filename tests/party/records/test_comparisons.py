@@ -59,12 +59,15 @@ def replaced(dataset: str) -> PartyInputs:
     return PartyInputs(**{**vars(LOCAL), "dataset": dataset})
 
 
-def test_what_a_session_compares_settles_only_itself(ledger: Ledger) -> None:
+def test_what_a_session_has_compared_does_not_close_that_session(ledger: Ledger) -> None:
     found = session(ledger)
     for number in range(9):
         found.note(ComparedFact(IDS, b"%d" % number, None))
     assert found.judge_job(Align()) is None
     assert len(session(ledger).refused) == 9
+
+
+def test_what_both_are_known_to_have_is_no_guess_and_is_written_once(ledger: Ledger) -> None:
     compared(ledger, IDS, b"list")
     compared(ledger, IDS, b"list", same=True)
     assert session(ledger).refused == ()
@@ -73,6 +76,9 @@ def test_what_a_session_compares_settles_only_itself(ledger: Ledger) -> None:
     assert len(ledger) == entries == 3
     compared(ledger, CLASSES, b"list")
     assert len(session(ledger).refused) == 1
+
+
+def test_an_alignment_settles_what_its_own_session_compared_and_nothing_before(ledger: Ledger) -> None:
     for number in range(2):
         compared(ledger, IDS, b"%d" % number)
     compared(ledger, IDS, b"1", settled=True)

@@ -66,6 +66,21 @@ def _assert_refused(ends: tuple[End[Any], End[Any]], words: str) -> None:
     )
 
 
+def test_the_same_run_again_spends_nothing_and_another_one_adds_to_it(tmp_path: Path) -> None:
+    alice = _Owner(tmp_path, budget="3.5")
+    for terms in (_terms("1"), _terms("1"), _terms("5/2")):
+        assert all(end.error is None for end in alice.meet(terms))
+    assert alice.spent == ["1", "5/2"]
+    assert all(end.error is None for end in alice.meet(_terms("1")))
+
+
+def test_a_tree_spends_what_it_takes_or_what_its_held_out_table_does(tmp_path: Path) -> None:
+    alice, tree = _Owner(tmp_path), {"reveal": "tree", "impurity": Impurity.GINI}
+    for noise in ("1", "1/4", "1"):
+        assert all(end.error is None for end in alice.meet(_terms(noise, **tree)))
+    assert alice.spent == ["1", "1/2"]
+
+
 def test_a_run_above_the_budget_is_refused_on_both_sides_with_the_arithmetic(tmp_path: Path) -> None:
     alice = _Owner(tmp_path, budget="2.5")
     alice.meet(_terms("1"))
@@ -85,16 +100,7 @@ def test_with_a_budget_counts_without_noise_are_refused_and_never_forgotten(tmp_
     _assert_refused(free.meet(_terms("1")), "answers without noise of this one have been told before")
 
 
-def test_the_same_run_spends_nothing_and_another_adds_to_it(tmp_path: Path) -> None:
-    alice = _Owner(tmp_path, budget="3.5")
-    for terms in (_terms("1"), _terms("1"), _terms("5/2")):
-        assert all(end.error is None for end in alice.meet(terms))
-    assert alice.spent == ["1", "5/2"]
-    assert all(end.error is None for end in alice.meet(_terms("1")))
-    alice, tree = _Owner(tmp_path), {"reveal": "tree", "impurity": Impurity.GINI}
-    for noise in ("1", "1/4", "1"):
-        assert all(end.error is None for end in alice.meet(_terms(noise, **tree)))
-    assert alice.spent == ["1", "1/2"]
+def test_without_a_budget_what_is_spent_is_on_record_all_the_same(tmp_path: Path) -> None:
     alice = _Owner(tmp_path)
     for noise in ("1", "2"):
         assert all(end.error is None for end in alice.meet(_terms(noise)))
