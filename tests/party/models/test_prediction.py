@@ -21,6 +21,22 @@ def predict(folder: Path, text: str, tree: Tree | None = None, missing: tuple[st
     return predict_frame(tree or small_model(), read_frame(path, Form(missing=missing)))
 
 
+def test_rows_follow_values_bins_missing_and_other(tmp_path: Path) -> None:
+    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
+    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
+    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
+    assert (result.correct, result.known) == (None, None)
+
+
+def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
+    assert result.labels == ["good", "bad", "good"]
+
+
+def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
+    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+
+
 def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path: Path) -> None:
     city = ("alice", "city", ("Bergen", "Oslo", "other"))
     model = model_of(city, missing=MissingCells("Oslo", ("-99", "gone")))
@@ -42,6 +58,30 @@ def test_numbers_that_would_be_values_with_another_decimal_sign_are_told_where_t
     assert note == """column 'tariff': 1 are numbers if "." begins a fraction: say so by --decimal ".\""""
     assert predict(tmp_path, rows, tariff).labels == ["good"] * 3 + ["bad", "good"]
     assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
+
+
+def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
+    assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
+    assert result.labels[:2] == ["good", "good"]
+
+
+def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) -> None:
+    tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
+    path = tmp_path / "rows.csv"
+    for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
+        path.write_text("\n".join(["tariff,phone", *rows]) + "\n")
+        codes = coded_rows(model_of(tariff, phone), read_frame(path), [0, 1]).codes.tolist()
+        assert codes == [[0, 1], [1, 0], [1, 1], [2, 2 if "n.k." in rows[3] else 1]]
+    older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
+    path.write_text("tariff\n1\n2.00\nx\n")
+    assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
+
+
+def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
+    result = predict(tmp_path, text)
+    assert (result.correct, result.known) == (1, 3)
 
 
 UNTOLD = MissingCells()
@@ -86,34 +126,12 @@ def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missin
     assert predict(tmp_path, 'vote\n?\nno\n""\n', tree).labels == ["bad", "good", "good"]
 
 
-def test_rows_follow_values_and_unknown_cells_get_the_majority(tmp_path: Path) -> None:
-    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
-    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
-    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
-    assert (result.correct, result.known) == (None, None)
-    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
-    assert result.labels == ["good", "bad", "good"]
-    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+def test_estimated_counts_give_a_majority_too() -> None:
     schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("n", "y")), ())
     tree = Tree(schema, Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),)))
     rows = np.array([[-1], [0], [1]], dtype=np.int16)
     assert tree.predict(rows).tolist() == [1, 0, 1]
     assert tree.shares(rows).tolist() == [[0, 1], [1, 0], [0, 1]]
-    tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
-    path = tmp_path / "rows.csv"
-    for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
-        path.write_text("\n".join(["tariff,phone", *rows]) + "\n")
-        codes = coded_rows(model_of(tariff, phone), read_frame(path), [0, 1]).codes.tolist()
-        assert codes == [[0, 1], [1, 0], [1, 1], [2, 2 if "n.k." in rows[3] else 1]]
-    older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
-    path.write_text("tariff\n1\n2.00\nx\n")
-    assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
-    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
-    result = predict(tmp_path, text)
-    assert (result.correct, result.known) == (1, 3)
-    result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
-    assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
-    assert result.labels[:2] == ["good", "good"]
 
 
 @given(models(), st.data())

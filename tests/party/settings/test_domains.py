@@ -3,8 +3,6 @@
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
-
 from party.data import Column
 from party.data.cells import Cells
 from party.settings.domains import Domain
