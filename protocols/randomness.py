@@ -110,5 +110,6 @@ def _stream(key: bytes) -> Iterator[bytes]:
 
 def public_order(seed: int, size: int) -> Sequence[int]:
     """Return `0 .. size - 1` in an order that everyone who knows the seed can compute."""
-    text = str(seed).encode()
-    return sorted(range(size), key=lambda index: hashlib.sha256(canonical(text, index.to_bytes(8, "big"))).digest())
+    first = canonical(str(seed).encode()) + (8).to_bytes(8, "big")
+    digests = [hashlib.sha256(first + index.to_bytes(8, "big")).digest() for index in range(size)]
+    return sorted(range(size), key=digests.__getitem__)

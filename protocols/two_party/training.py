@@ -158,8 +158,9 @@ class _Run:
     ) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge, self._keep, self._resumed = judge, keep, resumed
-        terms, records = agreed.terms, len(local.records)
-        self._train, self._test = self._parts = split_records(terms.seed, records, terms.test)
+        self._draws = bool(agreed.terms.hides_counts and agreed.terms.test)
+        seed = split_of(local, agreed) if self._draws else agreed.terms.seed
+        self._train, self._test = self._parts = split_records(seed, len(local.records), agreed.terms.test)
         self._noises = noises_of(local, agreed)
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
@@ -172,10 +173,8 @@ class _Run:
 
     def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Grow a tree and show no count."""
-        if self._terms.hides_counts and self._terms.test:
+        if self._draws:
             record(Leaving.REST)  # both tables: over many splits the word on the class would show single classes
-            seed = split_of(self._local, self._agreed)
-            self._train, self._test = self._parts = split_records(seed, len(self._local.records), self._terms.test)
         yield from judge_class(self._local, self._terms, self._train, record)
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
         if self._terms.mines:

@@ -2,17 +2,22 @@
 """Oblivious transfer: processor time of each side and bytes, of a session, of a transfer and of a number under a mask.
 
 Both sides run in one process; a session's time is that of both. The check is part of a transfer's time. Then follows a
-whole tree of adult, of which all counts are opened: of both sides, both ways, per tree. The last rows are by the clock,
-so for an idle machine: the same corrections made by one thread, two threads and two worker processes in turn, the least
-time of each. What bounds threads is the interpreter, which one of them holds between two calls of numpy or AES; what
-bounds processes is that keys and cells are copied to them.
+whole tree of adult, of which all counts are opened: of both sides, both ways, per tree; and one of five levels that
+alone is revealed, with the part of its time that is no transfer, hash or sum. The last rows are by the clock, so for an
+idle machine: the same corrections made by one thread, two threads and two worker processes in turn, the least time of
+each. What bounds threads is the interpreter, which one of them holds between two calls of numpy or AES; what bounds
+processes is that keys and cells are copied to them.
 """
 
 import secrets
+import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from types import FrameType
 
 import numpy as np
 from _lab import make_parser, publish
@@ -26,14 +31,20 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import Hearing, Telling
 from protocols.counts import Counts
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.tree import Tree
 from protocols.oblivious.aes import hash_columns
 from protocols.oblivious.extension import DEPTHS, Choices
+from protocols.oblivious.gates import Gates
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
+from protocols.oblivious.triples import Triples
 from protocols.role import Message, Receive, Role, Send, T, Transcript, run_alone, run_pair
-from protocols.tables import Attribute, joint_schema
-from protocols.terms import ALL
+from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.growth import SecretTree
+from protocols.secret_tree.shares import SharedCounts
+from protocols.tables import Attribute, Schema, Table, joint_schema
+from protocols.terms import ALL, Growth
 from protocols.work import INLINE, Workers
 
 TRANSFERS, CELLS, WIDTH = 1 << 18, 40, 15
@@ -101,12 +112,16 @@ def measure(count: int, rounds: int) -> list[dict[str, object]]:
     return rows
 
 
-def measure_tree(records: int) -> dict[str, object]:
-    """Count a tree of adult, whose first columns the chooser holds, and compare it with the plain one."""
+def adult(records: int) -> tuple[Table, Schema]:
     table = load_table("adult", records)
     *names, label = table.attributes
     attributes = [Attribute("alice" if at < 7 else "bob", each.name, each.values) for at, each in enumerate(names)]
-    schema = joint_schema(attributes, Attribute("bob", label.name, label.values), ("bob",))
+    return table, joint_schema(attributes, Attribute("bob", label.name, label.values), ("bob",))
+
+
+def measure_tree(records: int) -> dict[str, object]:
+    """Count a tree of adult, whose first columns the chooser holds, and compare it with the plain one."""
+    table, schema = adult(records)
     plain, sides, nobody = (
         PlaintextEngine(schema, table.codes, table.codes[:0]),
         sides_of(schema, "alice"),
@@ -129,6 +144,35 @@ def measure_tree(records: int) -> dict[str, object]:
     if not one == other == run_alone(grown(plain)):
         raise SystemExit("the tree is another one than the plain tree")
     return row(f"{one.computations:,} counts of {records:,} records", seconds, wire_size(crossed))
+
+
+def measure_tree_alone(records: int) -> list[dict[str, object]]:
+    """Grow a tree of which nothing else is revealed, and look every millisecond of work at which module does it."""
+    table, schema = adult(records)
+    sides, samples, crossed = sides_of(schema, "alice"), Counter[bool](), Transcript()
+
+    def side(*, first: bool) -> Role[Tree]:
+        transfers = yield from set_up(TREE_DEPTH, secrets)
+        counts = SharedCounts(sides, np.asfortranarray(table.codes), transfers, is_chooser=first)
+        gates = Gates(first, transfers, Triples(transfers, secrets))
+        return (yield from SecretTree(Allowance(schema, 5), Growth(5, 20), counts, gates).build())
+
+    def look(_: int, frame: FrameType | None) -> None:
+        while frame is not None and "protocols" not in (path := Path(frame.f_code.co_filename)).parts:
+            frame = frame.f_back
+        samples[frame is not None and path.parent.name == "oblivious" and path.stem not in ("gates", "numbers")] += 1
+
+    signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+    started = time.thread_time()
+    run_pair(side(first=True), side(first=False), crossed)
+    seconds = time.thread_time() - started
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    of_rest = seconds * samples[False] / max(samples.total(), 1)
+    return [
+        row("a tree alone", seconds, wire_size(crossed)),
+        row("a tree alone, beside transfers, hashes and sums", of_rest, 0),
+    ]
 
 
 def measure_cores(records: int, rounds: int) -> list[dict[str, object]]:
@@ -179,7 +223,8 @@ def row(operation: str, seconds: float, crossed: float) -> dict[str, object]:
 def main() -> None:
     arguments = make_parser(__doc__).parse_args()
     rows = measure(FEW if arguments.quick else TRANSFERS, 1 if arguments.quick else 3)
-    rows.append(measure_tree(400 if arguments.quick else RECORDS))
+    records = 400 if arguments.quick else RECORDS
+    rows += [measure_tree(records), *measure_tree_alone(records)]
     publish([*rows, *measure_cores(FEW if arguments.quick else TRANSFERS, 1 if arguments.quick else 9)], arguments.out)
 
 
