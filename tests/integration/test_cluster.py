@@ -108,6 +108,7 @@ def tables(ready: Cluster) -> list[int]:
     return [info.currsize for info in ready._client.run(_encryptor.cache_info).values()]
 
 
+@pytest.mark.full
 def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to_encrypt(
     pair: Pair, dask: Dask
 ) -> None:

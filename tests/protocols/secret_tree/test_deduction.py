@@ -12,6 +12,7 @@ from protocols.tables import Codes
 from protocols.terms import ALL, Growth, Window
 from tests.protocols.secret_tree.test_growth import SCHEMA as WIDE
 from tests.protocols.secret_tree.test_growth import Game, table
+from tests.support.examples import few
 from tests.support.plain import schema_of
 
 SCHEMA = schema_of((2, 2), 2, 1)
@@ -35,7 +36,7 @@ def every_table(tree: Tree, own: tuple[int, ...], codes: Codes, growth: Growth) 
 def test_it_holds_in_all_tables_that_grow_the_tree(party: str, growth: Growth) -> None:
     """Each pair of own and other cells, of five records: whatever follows is one thing in all of them."""
     rng, own, found = np.random.default_rng(3), SIDES[party], 0
-    for _ in range(12):
+    for _ in few(range(12), 2):
         codes = rng.integers(0, 2, (5, 3)).astype(np.uint8)
         game = Game(SCHEMA, codes, growth)
         tree = game.plain()

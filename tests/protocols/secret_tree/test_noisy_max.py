@@ -25,6 +25,7 @@ from protocols.terms import Growth, Impurity
 from protocols.two_party.noise import tree_spending
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.secret_tree.test_growth import Game, opened
+from tests.support.examples import few
 from tests.support.plain import schema_of
 
 SCHEMA = schema_of((2, 3, 2, 4), 2, 2)
@@ -222,7 +223,7 @@ class Whole(Game):
         return Silent(b"s" * 32, b"audit", self.audited.spending)
 
 
-@pytest.mark.parametrize(("side", "law"), [("alice", TreeNoise), ("bob", TreeNoise), ("bob", Silent)])
+@pytest.mark.parametrize(("side", "law"), few([("alice", TreeNoise), ("bob", TreeNoise), ("bob", Silent)], 2))
 def test_what_a_whole_run_opens_tells_neighbours_apart_no_further_than_epsilon_and_no_noise_is_caught(
     side: str, law: type[TreeNoise]
 ) -> None:
