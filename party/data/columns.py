@@ -32,7 +32,7 @@ from party.data.bins import (
 from party.data.cells import NO_TEXT
 from party.data.frame import Column
 from party.data.looks import COMMAS, Looks
-from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark, ValuesMerged
+from party.data.notices import About, Notice
 from party.data.numbers import SortedNumbers, sorted_numbers
 from party.data.texts import decimal_signs, plain_text, value_of
 from party.errors import DataError
@@ -124,7 +124,7 @@ class TreatedColumn:
     values: tuple[str, ...]
     codes: NDArray[np.uint8]
     missing_label: str | None
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[Notice, ...] = ()
     absorbed: bool = False
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class _Labels:
     names: Sequence[str]
     of: NDArray[np.integer]
     frequency: dict[str, int]
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[Notice] = field(default_factory=list)
     absorbed: bool = False
 
 
@@ -225,7 +225,7 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     held = dict(zip(bins, numbers.sizes(edges), strict=True))
     labels = _Labels(bins, bins_of_all(edges), held, absorbed=not edges)
     if smallest > 1 and min(sizes) < smallest:
-        labels.remarks.append(BinsJoined(smallest))
+        labels.remarks.append(About.BINS_JOINED(smallest=smallest))
     return labels
 
 
@@ -280,7 +280,7 @@ def _fill_in(column: Column, treatment: ColumnTreatment, labels: _Labels) -> str
     if filler not in labels.frequency and _finds_no_company(treatment, missing, labels.frequency):
         filler = _commonest(labels.frequency)
         labels.absorbed = True
-        labels.remarks.append(MissingAbsorbed(missing))
+        labels.remarks.append(About.MISSING_ABSORBED(missing=missing))
     labels.frequency[filler] = labels.frequency.get(filler, 0) + missing
     return filler
 
@@ -335,8 +335,11 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     others = merged.labels - {OTHER}
     if others:
         records = sum(map(labels.frequency.__getitem__, others))
-        labels.remarks.append(ValuesMerged(len(kept), len(others), records, merged.rare, treatment.smallest_value))
+        least = treatment.smallest_value
+        labels.remarks.append(
+            About.MERGED(kept=len(kept), others=len(others), records=records, rare=merged.rare, smallest=least)
+        )
     labels.absorbed |= merged.absorbed or not kept
     if len(kept) + bool(merged.labels) == 1:
-        labels.remarks.append(OneValueLeft())
+        labels.remarks.append(About.ONE_VALUE())
     return merged.labels

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from party.data.notices import GuessedEncoding
+from party.data.notices import About, Notice
 from party.data.texts import COMMA, POINT
 from party.errors import DataError
 from protocols.errors import InputError
@@ -136,7 +136,7 @@ def _first_bytes(file: BinaryIO, count: int) -> bytes:
     return first
 
 
-def encoding_of(path: Path, file: BinaryIO) -> tuple[str, GuessedEncoding | None]:
+def encoding_of(path: Path, file: BinaryIO) -> tuple[str, Notice | None]:
     """Return a file's encoding, and a notice where it is a guess.
 
     Raises:
@@ -158,7 +158,8 @@ def encoding_of(path: Path, file: BinaryIO) -> tuple[str, GuessedEncoding | None
     file.seek(0)
     if _ENCODED.search(content) or not _decodes(content, "cp1252"):
         return "utf-8", None  # damaged: the reader says where
-    return "cp1252", GuessedEncoding(path, not _OTHERWISE.isdisjoint(content))
+    guess = About.ENCODING if _OTHERWISE.isdisjoint(content) else About.CENTRAL_ENCODING
+    return "cp1252", guess(path=path)
 
 
 def _is_utf_8(file: BinaryIO) -> bool:

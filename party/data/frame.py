@@ -13,17 +13,7 @@ import numpy as np
 
 from party.data.cells import Cells
 from party.data.form import USUAL, Form
-from party.data.notices import (
-    IndexLeftOut,
-    MarkersTaken,
-    NamesUnseen,
-    Notice,
-    PointsTaken,
-    SpelledAlike,
-    Spelt,
-    UnseenLeftOut,
-    WrittenApart,
-)
+from party.data.notices import About, Notice
 from party.data.numbers import DIGITS_OF_A_DOUBLE, doubles
 from party.data.texts import COMMA, MISSING_MARKERS, Reading, plain_text, read_ids, read_texts
 from party.errors import AbsentColumnError, DataError
@@ -58,7 +48,7 @@ class Column:
     path: Path
     lines: Sequence[int]
     taken: tuple[str, ...] = ()
-    spelt: tuple[Spelt, ...] = ()
+    spelt: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Column of {len(self.cells)} cells>"
@@ -196,16 +186,16 @@ def _is_finite(text: str) -> bool:
     return doubles([text]) is not None
 
 
-def _spelt(name: str, reading: Reading) -> Iterator[Spelt]:
+def _spelt(name: str, reading: Reading) -> Iterator[Notice]:
     if reading.unseen:
-        yield UnseenLeftOut(name, reading.unseen)
+        yield About.CELLS_UNSEEN(column=name, cells=reading.unseen)
     if reading.apart:
-        yield WrittenApart(name, reading.apart)
+        yield About.WRITTEN_APART(column=name, cells=reading.apart)
     if reading.points:
-        yield PointsTaken(name, reading.points)
+        yield About.POINTS(column=name, cells=reading.points)
     values, held = reading.alike
     if values:
-        yield SpelledAlike(name, values, held)
+        yield About.SPELLED_ALIKE(column=name, values=values, cells=held)
 
 
 def frame_of(path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]]) -> Frame:
@@ -266,11 +256,15 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
     columns = _checked_names(written, names, kept)
     if not written.lines:
         raise DataError("the file has a header and no records: export the table again", path=written.path)
-    told: list[Notice] = [
-        IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].missing < len(cells[i])
+    told = [
+        About.INDEX(path=written.path, name=names[i])
+        if names[i]
+        else About.UNNAMED_INDEX(path=written.path, place=i + 1)
+        for i in dropped
+        if names[i] or cells[i].missing < len(cells[i])
     ]
     unseen = sum(names[i] != written.names[i].strip() for i in kept)
-    told += [NamesUnseen(written.path, unseen)] if unseen else []
+    told += [About.NAMES_UNSEEN(path=written.path, names=unseen)] if unseen else []
     return Frame(
         written.path,
         columns,
@@ -354,16 +348,16 @@ def _has_surrogate(text: str) -> bool:
     return False
 
 
-def taken_notices(columns: Sequence[Column]) -> tuple[MarkersTaken, ...]:
+def taken_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
     """Return which markers were taken for missing cells, if any were."""
     taken: dict[str, list[str]] = {}
     for column in columns:
         for marker in column.taken:
             taken.setdefault(marker, []).append(column.name)
     found = tuple((marker, tuple(names)) for marker, names in taken.items())
-    return (MarkersTaken(found),) if found else ()
+    return (About.MARKERS(columns=found),) if found else ()
 
 
-def spelt_notices(columns: Sequence[Column]) -> tuple[Spelt, ...]:
+def spelt_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
     """Return what an owner may not expect of how the cells of columns were read."""
     return tuple(told for column in columns for told in column.spelt)

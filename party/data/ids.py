@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from party.data.frame import Column, Frame
-from party.data.notices import IdsRounded, IdsSpelledApart
+from party.data.notices import About, Notice
 from party.errors import DataError
 from protocols.identifiers import USUAL_FORM, IdForm, Spelling
 
@@ -135,7 +135,7 @@ def _shape(text: str) -> str:
     return ("0" + digits[1:] if text.startswith("0") else digits)[:_SHOWN]
 
 
-def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart | IdsRounded]:
+def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[Notice]:
     """Yield what a few ids differ in from nearly all others, where the form would take them for other people.
 
     And whether all of them end as numbers that a spreadsheet has rounded.
@@ -147,16 +147,16 @@ def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart 
         yield from _rare(written.total() - max(written.values()), len(ids), Spelling.CASE)
     long = every.isdigit() and min(map(len, ids)) > _DIGITS_KEPT
     if long and all(not each[_DIGITS_KEPT:].strip("0") for each in ids):
-        yield IdsRounded(len(ids))
+        yield About.IDS_ROUNDED(ids=len(ids))
     if Spelling.ZEROS not in form.alike and every.isascii() and every.isdigit():
         padded = {len(each) for each in ids if each[0] == "0" and len(each) > 1}
         short = sum(each[0] != "0" and len(each) < max(padded) for each in ids) if padded else 0
         yield from _rare(short, len(ids), Spelling.ZEROS)
 
 
-def _rare(few: int, ids: int, spelling: Spelling) -> Iterator[IdsSpelledApart]:
+def _rare(few: int, ids: int, spelling: Spelling) -> Iterator[Notice]:
     if 0 < few <= ids * _RARE:
-        yield IdsSpelledApart(few, ids, spelling)
+        yield About.IDS_APART(few=few, ids=ids, spelling=spelling)
 
 
 def distinct_ids(column: Column) -> list[str]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from party.data.cells import NO_TEXT, Cells, coded
 from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, row_ids
-from party.data.notices import ItemsLeftOut
+from party.data.notices import About
 from party.errors import DataError
 from protocols.tables import Index
 
@@ -40,7 +40,7 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
     if not names:
         raise found.items.error(f"no item has {smallest} persons with it and {smallest} without: nothing can be told")
     left = found.items.cells.different - len(names)
-    told = (ItemsLeftOut(left, len(names), smallest),) if left else ()
+    told = (About.ITEMS_LEFT_OUT(left=left, kept=len(names), smallest=smallest),) if left else ()
     table = _table(frame, who, found, names)
     return replace(table, notices=(*table.notices, *told))
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from party.data.bins import ColumnTreatment, number
 from party.data.frame import Column
 from party.data.moments import day
-from party.data.notices import Binned, MarkerLike, TakenAsTexts
+from party.data.notices import About, Notice
 from party.data.numbers import SortedNumbers
 from party.data.texts import POINT, decimal_signs
 from party.errors import DataError
@@ -162,7 +162,7 @@ def check_no_identifier(
     )
 
 
-def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> Binned | TakenAsTexts | None:
+def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> Notice | None:
     """Return what an owner may not expect about a column.
 
     Args:
@@ -171,14 +171,14 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
         given: What the owner said; it differs where numbers are binned unasked.
     """
     if treatment != given:
-        return Binned(str(treatment.bins))
+        return About.BINNED(bins=treatment.bins)
     few = MOST_CODES if looks.kind == "numbers" else 1
     if treatment.bins is not None or looks.kind == "texts" or looks.different <= few:
         return None
-    return TakenAsTexts(looks.different, looks.kind)
+    return About.TEXTS(different=looks.different, kind=looks.kind)
 
 
-def marker_like(looks: Looks, treatment: ColumnTreatment) -> MarkerLike | None:
+def marker_like(looks: Looks, treatment: ColumnTreatment) -> Notice | None:
     """Return the number that stands apart from all others, looks like a marker of missing cells, and is held often.
 
     Below the others it is the only negative one; above them, it is further from the next than they are from each other.
@@ -191,7 +191,7 @@ def marker_like(looks: Looks, treatment: ColumnTreatment) -> MarkerLike | None:
         cells = int(held.records[at])
         apart = value < 0 <= near if below else value - near > near - far
         if apart and cells >= max(2, treatment.smallest_value) and _MARKER.fullmatch(str(value)):
-            return MarkerLike(str(value), cells, below)
+            return (About.MARKER_BELOW if below else About.MARKER_ABOVE)(number=str(value), cells=cells)
     return None
 
 

@@ -1,203 +1,50 @@
 """What the owner of a table should know of how it was read, as values; `party.show.notices` has the words.
 
-None of them holds the content of a cell, except the markers of missing ones (FAULTS 95).
+No notice holds the content of a cell, except the markers of missing ones (FAULTS 95).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-from protocols.identifiers import Spelling
-
-
-@dataclass(frozen=True)
-class GuessedEncoding:
-    """A file is not UTF-8 and was read as Windows-1252; some of its bytes may be other letters in Windows-1250."""
-
-    path: Path
-    central: bool = False
+from enum import Enum, auto
+from typing import Any
 
 
 @dataclass(frozen=True)
-class IndexLeftOut:
-    """A column, counted from 0, is the index of the program that wrote the file; its name may be empty."""
+class Notice:
+    """One thing to know, and what its sentence is about."""
 
-    path: Path
-    position: int
-    name: str
-
-
-@dataclass(frozen=True)
-class NamesUnseen:
-    """How many names of columns hold characters that nobody sees, or several blanks together."""
-
-    path: Path
-    names: int
+    about: "About"
+    values: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class MarkersTaken:
-    """Texts that were taken for missing cells, each with the columns that hold it."""
+class About(Enum):
+    """What there can be to know; a member, called with the values that its sentence names, makes the notice."""
 
-    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    ENCODING = auto()  # of a file that is not UTF-8 and was read as Windows-1252
+    CENTRAL_ENCODING = auto()  # likewise; some of its bytes may be other letters in Windows-1250
+    INDEX = auto()  # a column is the index of the program that wrote the file
+    UNNAMED_INDEX = auto()
+    NAMES_UNSEEN = auto()  # names of columns hold characters that nobody sees, or several blanks together
+    MARKERS = auto()  # texts that were taken for missing cells, each with the columns that hold it
+    SPELLED_ALIKE = auto()  # values differ from others in spelling alone; so many cells have not the commonest
+    CELLS_UNSEEN = auto()  # cells hold characters that nobody sees, which were left out
+    WRITTEN_APART = auto()  # cells are a number, a date or a truth value that most write otherwise
+    POINTS = auto()  # cells have a decimal point where a comma is declared to begin a fraction
+    IDS_APART = auto()  # few ids are spelled otherwise than the others, in what the normal form keeps apart
+    IDS_ROUNDED = auto()  # ids are numbers of more than 15 digits, whose further digits are all 0
+    ITEMS_LEFT_OUT = auto()  # fewer than `smallest` persons have these items, or lack them
+    IDENTIFIER = auto()  # a column was left out, since its cells nearly all differ
+    CLASS_GIVEN = auto()  # a column gives the class of every record
+    TREATED = auto()  # what became of a column; its remarks are notices of the kinds below
+    BINNED = auto()  # numbers that the owner has not listed
+    TEXTS = auto()  # cells of a kind, as `Looks.kind` names it, were taken as texts; they may be measurements
+    MARKER_BELOW = auto()  # a number that many cells have lies below all others, as a marker does
+    MARKER_ABOVE = auto()
+    BINS_JOINED = auto()  # bins that too few records hold have joined their neighbours
+    MISSING_ABSORBED = auto()  # too few cells are missing for a value of their own
+    MERGED = auto()  # values became "other": `rare` of the `others` since fewer than `smallest` records hold them
+    ONE_VALUE = auto()
 
-
-@dataclass(frozen=True)
-class SpelledAlike:
-    """How many values of a column differ from others in spelling alone, and how many cells have not the commonest."""
-
-    column: str
-    values: int
-    cells: int
-
-
-@dataclass(frozen=True)
-class UnseenLeftOut:
-    """How many cells of a column hold characters that nobody sees, which were left out."""
-
-    column: str
-    cells: int
-
-
-@dataclass(frozen=True)
-class WrittenApart:
-    """How many cells of a column are taken for a number, a date or a truth value that most write otherwise."""
-
-    column: str
-    cells: int
-
-
-@dataclass(frozen=True)
-class PointsTaken:
-    """How many cells of a column have a decimal point where a comma is declared to begin a fraction."""
-
-    column: str
-    cells: int
-
-
-@dataclass(frozen=True)
-class IdsSpelledApart:
-    """How many of that many ids are spelled otherwise than nearly all others, in what the normal form keeps apart."""
-
-    few: int
-    ids: int
-    spelling: Spelling
-
-
-@dataclass(frozen=True)
-class IdsRounded:
-    """This many ids are numbers of more than 15 digits, whose further digits are all 0."""
-
-    ids: int
-
-
-@dataclass(frozen=True)
-class ItemsLeftOut:
-    """This many items are no columns, beside those that are: fewer than `smallest` persons have them, or lack them."""
-
-    left: int
-    kept: int
-    smallest: int
-
-
-@dataclass(frozen=True)
-class IdentifierLeftOut:
-    """A column was left out, since its cells nearly all differ."""
-
-    column: str
-
-
-@dataclass(frozen=True)
-class Binned:
-    """SortedNumbers that the owner has not listed were binned, as `bins` would say it."""
-
-    bins: str
-
-
-@dataclass(frozen=True)
-class TakenAsTexts:
-    """How many distinct cells of a kind, as `Looks.kind` names it, were taken as texts; they may be measurements."""
-
-    different: int
-    kind: str
-
-
-@dataclass(frozen=True)
-class MarkerLike:
-    """A number that is taken as one, as this many cells have it, lies below all others or above, as a marker does."""
-
-    number: str
-    cells: int
-    below: bool
-
-
-@dataclass(frozen=True)
-class BinsJoined:
-    """Bins that too few records hold have joined their neighbours."""
-
-    smallest: int
-
-
-@dataclass(frozen=True)
-class MissingAbsorbed:
-    """Missing cells are too few for a value of their own, and count as the most common value."""
-
-    missing: int
-
-
-@dataclass(frozen=True)
-class ValuesMerged:
-    """Values became "other".
-
-    Args:
-        kept: How many values stay by name.
-        others: How many became "other".
-        records: How many records hold those.
-        rare: How many of those fewer than `smallest` records hold; the rest were more than `max_values` allows.
-        smallest: The fewest records of a value that is named.
-    """
-
-    kept: int
-    others: int
-    records: int
-    rare: int
-    smallest: int
-
-
-@dataclass(frozen=True)
-class ClassTold:
-    """A column tells the class of every record."""
-
-    column: str
-
-
-@dataclass(frozen=True)
-class OneValueLeft:
-    """A column has one value and tells nothing."""
-
-
-Remark = Binned | TakenAsTexts | MarkerLike | BinsJoined | MissingAbsorbed | ValuesMerged | OneValueLeft
-
-
-@dataclass(frozen=True)
-class ColumnTreated:
-    """What became of one column."""
-
-    column: str
-    remarks: tuple[Remark, ...]
-
-
-Spelt = SpelledAlike | UnseenLeftOut | WrittenApart | PointsTaken
-
-Notice = (
-    GuessedEncoding
-    | IndexLeftOut
-    | NamesUnseen
-    | MarkersTaken
-    | Spelt
-    | IdsSpelledApart
-    | IdsRounded
-    | IdentifierLeftOut
-    | ItemsLeftOut
-    | ColumnTreated
-    | ClassTold
-)
+    def __call__(self, **values: object) -> Notice:
+        """Return a notice of this."""
+        return Notice(self, values)

@@ -17,7 +17,7 @@ from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, marker_like, remark
-from party.data.notices import ClassTold, ColumnTreated, Notice, Remark
+from party.data.notices import About, Notice
 from party.data.reader import read_frame
 from party.data.texts import MISSING_MARKERS, plain_text
 from party.errors import ConfigError, DataError
@@ -97,7 +97,7 @@ def read_share(
     return _share(party, people, class_name is not None, treated, marks, notices)
 
 
-def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) -> Iterator[ClassTold]:
+def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) -> Iterator[Notice]:
     """Yield each column that tells the class of every record: before a run, where all of it is here."""
     if class_name is None or len(treated[class_name].values) < 2:
         return
@@ -105,7 +105,7 @@ def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) ->
     for name, column in treated.items():
         pairs = np.unique(column.codes.astype(np.int64) * size + classes)
         if name != class_name and len(np.unique(pairs // size)) == len(pairs):
-            yield ClassTold(name)
+            yield About.CLASS_GIVEN(column=name)
 
 
 def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
@@ -122,9 +122,9 @@ def _notices(columns: Sequence[Column]) -> list[Notice]:
     return [*taken_notices(columns), *spelt_notices(columns)]
 
 
-def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Remark, ...]]]) -> list[Notice]:
+def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Notice, ...]]]) -> list[Notice]:
     """Return what the owner should know of what became of columns."""
-    return [ColumnTreated(name, said) for name, (_, said) in treated.items() if said]
+    return [About.TREATED(column=name, remarks=said) for name, (_, said) in treated.items() if said]
 
 
 def _wide(
@@ -172,7 +172,7 @@ def _check_no_identifiers(
 
 def _treated(
     looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool
-) -> tuple[TreatedColumn, tuple[Remark, ...]]:
+) -> tuple[TreatedColumn, tuple[Notice, ...]]:
     """Treat a column that does not identify records, and return what its owner should know.
 
     Raises:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from party.data import ColumnTreatment, Frame, Notice, distinct_ids, read_frame, taken_notices
 from party.data.bins import MEDIAN, number
 from party.data.looks import Looks
-from party.data.notices import IdentifierLeftOut
+from party.data.notices import About
 from party.datasets.included import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
@@ -109,7 +109,7 @@ def _notices(frame: Frame, kept: Collection[str]) -> Iterator[Notice]:
     yield from taken_notices([frame.column(name) for name in kept])
     for name in frame.columns:
         if name not in kept:
-            yield IdentifierLeftOut(name)
+            yield About.IDENTIFIER(column=name)
 
 
 def _identifies(frame: Frame, name: str, special: Collection[str | None]) -> bool:

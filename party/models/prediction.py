@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, spelt_notices, taken_notices
 from party.data.bins import number
-from party.data.notices import SpelledAlike
+from party.data.notices import About
 from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
 from protocols.learning.naive_bayes import Model
@@ -94,7 +94,7 @@ def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) ->
 
 def read_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
     """Return how cells were read: that values are alike matters to who brings them to a run, not here."""
-    spelt = (told for told in spelt_notices(columns) if not isinstance(told, SpelledAlike))
+    spelt = (told for told in spelt_notices(columns) if told.about is not About.SPELLED_ALIKE)
     return (*taken_notices(columns), *spelt)
 
 

@@ -1,44 +1,16 @@
-"""What the owner of a table should know of how it was read, in words."""
+"""What the owner of a table should know of how it was read, in words: one table of sentences."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from party.data import OTHER, Notice
 from party.data.looks import ADVICE
-from party.data.notices import (
-    Binned,
-    BinsJoined,
-    ClassTold,
-    ColumnTreated,
-    GuessedEncoding,
-    IdentifierLeftOut,
-    IdsRounded,
-    IdsSpelledApart,
-    IndexLeftOut,
-    ItemsLeftOut,
-    MarkerLike,
-    MarkersTaken,
-    MissingAbsorbed,
-    NamesUnseen,
-    OneValueLeft,
-    PointsTaken,
-    Remark,
-    SpelledAlike,
-    Spelt,
-    TakenAsTexts,
-    UnseenLeftOut,
-    ValuesMerged,
-    WrittenApart,
-)
+from party.data.notices import About
 from party.names import printable
 from party.node.inputs import OwnerNotices, ReleasedBefore, Tell
 from party.show.screen import note, say
 from protocols.identifiers import Spelling
-
-_APART = {
-    Spelling.CASE: "are written in capitals or small letters otherwise than the others",
-    Spelling.ZEROS: "lack the zeros that others begin with",
-}
 
 
 def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
@@ -65,80 +37,99 @@ def telling_once() -> Tell:
 
 def notice_text(notice: Notice | ReleasedBefore) -> str:
     """Return a notice as a sentence; what cannot be printed of a name is shown as escapes."""
-    return printable(_released(notice) if isinstance(notice, ReleasedBefore) else _text(notice))
+    return printable(_released(notice) if isinstance(notice, ReleasedBefore) else _sentence(notice))
 
 
-def _text(notice: Notice) -> str:
-    match notice:
-        case GuessedEncoding() | IndexLeftOut() | NamesUnseen():
-            return f"{notice.path}{_of_file(notice)}"
-        case MarkersTaken(columns):
-            listed = "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
-            return f"taken for missing cells: {listed}"
-        case SpelledAlike() | UnseenLeftOut() | WrittenApart() | PointsTaken():
-            return f"column {notice.column!r}: {_spelt(notice)}"
-        case IdsSpelledApart() | IdsRounded() | IdentifierLeftOut() | ItemsLeftOut():
-            return _of_ids(notice)
-        case ClassTold(column):
-            return (
-                f"column {column!r} alone gives the class of every record: if it is the class under another name, or "
-                "known only afterwards, list it under ignore before anything leaves"
-            )
-        case ColumnTreated(column, remarks):
-            return f"column {column!r}: {'; '.join(map(remark_text, remarks))}"
+def _sentence(notice: Notice) -> str:
+    words = _SENTENCES[notice.about]
+    return words.format(**notice.values) if isinstance(words, str) else words(**notice.values)
 
 
-def _of_file(told: GuessedEncoding | IndexLeftOut | NamesUnseen) -> str:
-    match told:
-        case GuessedEncoding(_, central):
-            other = ", such as cp1250: it has letters that are others in Central Europe, and names would cross so"
-            guess = " is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
-            return guess + (other if central else "")
-        case IndexLeftOut(_, position, name):
-            called = f"column {name!r}" if name else f"column {position + 1}, which has no name,"
-            return f": {called} is taken for an index of the program that wrote the file, and left out"
-        case NamesUnseen(_, names):
-            return f": {names} names of columns hold characters that nobody sees, which are left out"
+def _markers(columns: Sequence[tuple[str, Sequence[str]]]) -> str:
+    listed = "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
+    return f"taken for missing cells: {listed}"
 
 
-def _spelt(told: Spelt) -> str:
-    match told:
-        case SpelledAlike(_, values, cells):
-            return (
-                f"{values} values differ from others only by case, blanks, width or leading zeros, and are taken for "
-                f"different ({cells} cells); if they mean the same, spell them alike in the file before the first run"
-            )
-        case UnseenLeftOut(_, cells):
-            return (
-                f"{cells} cells hold characters that nobody sees, such as a zero-width space or a no-break space: they "
-                "are left out, or taken for plain blanks"
-            )
-        case WrittenApart(_, cells):
-            return (
-                f"{cells} cells are taken for a number, a date or a truth value that most write otherwise (1.0 for 1, "
-                "TRUE for True); if they are codes that differ, write them with a letter in front"
-            )
-        case PointsTaken(_, cells):
-            return f'{cells} cells have a point that groups no thousands: taken as a decimal one, though decimal = ","'
-
-
-def _of_ids(told: IdsSpelledApart | IdsRounded | IdentifierLeftOut | ItemsLeftOut) -> str:
-    if isinstance(told, IdsRounded):
-        return (
-            f"all {told.ids:,} ids have only zeros after their 15th digit, as in a spreadsheet that has rounded them: "
-            "if they should not, export the column as text from where the table is kept"
-        )
-    if isinstance(told, ItemsLeftOut):
-        return (
-            f"{told.left:,} items are left out, {told.kept:,} are columns: fewer than {told.smallest} persons have "
-            "them, or lack them, and their names would show who"
-        )
-    if isinstance(told, IdentifierLeftOut):
-        return f"column {told.column!r}: left out, since nearly all its cells differ, as in an identifier"
+def _ids_apart(few: int, ids: int, spelling: Spelling) -> str:
+    apart = {
+        Spelling.CASE: "are written in capitals or small letters otherwise than the others",
+        Spelling.ZEROS: "lack the zeros that others begin with",
+    }
     return (
-        f"{told.few:,} of {told.ids:,} ids {_APART[told.spelling]}: if they mean the same people at the peer, add "
-        f'"{told.spelling.value}" to [data] id_alike on both sides, or these people are not found there'
+        f"{few:,} of {ids:,} ids {apart[spelling]}: if they mean the same people at the peer, add "
+        f'"{spelling.value}" to [data] id_alike on both sides, or these people are not found there'
     )
+
+
+def _treated(column: str, remarks: Sequence[Notice]) -> str:
+    return f"column {column!r}: {'; '.join(map(_sentence, remarks))}"
+
+
+def _texts(different: int, kind: str) -> str:
+    cure = f"if they are quantities, {ADVICE[kind]}; codes are right as texts" if kind == "numbers" else ADVICE[kind]
+    return f"its {different} different {kind} are taken as texts: {cure}"
+
+
+def _merged(kept: int, others: int, records: int, rare: int, smallest: int) -> str:
+    """Say how many values have become "other", and why."""
+    if rare == others:
+        return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}"
+    head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
+    among = f", {rare} of which fewer than {smallest} records hold" if rare else ""
+    return f"{head} kept; {others} others ({records} records) are {OTHER!r}{among}"
+
+
+_ENCODING = "{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+_INDEX = "is taken for an index of the program that wrote the file, and left out"
+_MARKER = 'all others: if it means missing, add "{number}" to [data] missing'
+_SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
+    About.ENCODING: _ENCODING,
+    About.CENTRAL_ENCODING: _ENCODING
+    + ", such as cp1250: it has letters that are others in Central Europe, and names would cross so",
+    About.INDEX: f"{{path}}: column {{name!r}} {_INDEX}",
+    About.UNNAMED_INDEX: f"{{path}}: column {{place}}, which has no name, {_INDEX}",
+    About.NAMES_UNSEEN: "{path}: {names} names of columns hold characters that nobody sees, which are left out",
+    About.MARKERS: _markers,
+    About.SPELLED_ALIKE: (
+        "column {column!r}: {values} values differ from others only by case, blanks, width or leading zeros, and are "
+        "taken for different ({cells} cells); if they mean the same, spell them alike in the file before the first run"
+    ),
+    About.CELLS_UNSEEN: (
+        "column {column!r}: {cells} cells hold characters that nobody sees, such as a zero-width space or a no-break "
+        "space: they are left out, or taken for plain blanks"
+    ),
+    About.WRITTEN_APART: (
+        "column {column!r}: {cells} cells are taken for a number, a date or a truth value that most write otherwise "
+        "(1.0 for 1, TRUE for True); if they are codes that differ, write them with a letter in front"
+    ),
+    About.POINTS: (
+        "column {column!r}: {cells} cells have a point that groups no thousands: taken as a decimal one, though "
+        'decimal = ","'
+    ),
+    About.IDS_APART: _ids_apart,
+    About.IDS_ROUNDED: (
+        "all {ids:,} ids have only zeros after their 15th digit, as in a spreadsheet that has rounded them: if they "
+        "should not, export the column as text from where the table is kept"
+    ),
+    About.ITEMS_LEFT_OUT: (
+        "{left:,} items are left out, {kept:,} are columns: fewer than {smallest} persons have them, or lack them, and "
+        "their names would show who"
+    ),
+    About.IDENTIFIER: "column {column!r}: left out, since nearly all its cells differ, as in an identifier",
+    About.CLASS_GIVEN: (
+        "column {column!r} alone gives the class of every record: if it is the class under another name, or known only "
+        "afterwards, list it under ignore before anything leaves"
+    ),
+    About.TREATED: _treated,
+    About.BINNED: 'numbers that are not listed under [columns]: binned by bins = "{bins}"',
+    About.TEXTS: _texts,
+    About.MARKER_BELOW: "{number} occurs {cells} times below " + _MARKER,
+    About.MARKER_ABOVE: "{number} occurs {cells} times above " + _MARKER,
+    About.BINS_JOINED: "bins of fewer than {smallest} records have joined their neighbours",
+    About.MISSING_ABSORBED: "too few cells are missing ({missing}) for a value of their own: taken as the commonest",
+    About.MERGED: _merged,
+    About.ONE_VALUE: "one value is left, which says nothing",
+}
 
 
 def _released(notice: ReleasedBefore) -> str:
@@ -154,42 +145,3 @@ def _released(notice: ReleasedBefore) -> str:
         f"the new name {notice.now!r} has new coins, and both releases together show more than one; bounds of [agree] "
         "do not add up over names"
     )
-
-
-def remark_text(remark: Remark) -> str:
-    """Return what became of a column as a part of a sentence."""
-    match remark:
-        case Binned(bins):
-            return f'numbers that are not listed under [columns]: binned by bins = "{bins}"'
-        case TakenAsTexts(different, kind):
-            return f"its {different} different {kind} are taken as texts: {_way_out(kind)}"
-        case BinsJoined(smallest):
-            return f"bins of fewer than {smallest} records have joined their neighbours"
-        case MissingAbsorbed(missing):
-            return f"too few cells are missing ({missing}) for a value of their own: taken as the commonest"
-        case ValuesMerged() | MarkerLike():
-            return _merged(remark) if isinstance(remark, ValuesMerged) else _marker(remark)
-        case OneValueLeft():
-            return "one value is left, which says nothing"
-
-
-def _marker(like: MarkerLike) -> str:
-    where = "below" if like.below else "above"
-    cure = f'if it means missing, add "{like.number}" to [data] missing'
-    return f"{like.number} occurs {like.cells} times {where} all others: {cure}"
-
-
-def _way_out(kind: str) -> str:
-    if kind == "numbers":
-        return f"if they are quantities, {ADVICE[kind]}; codes are right as texts"
-    return ADVICE[kind]
-
-
-def _merged(values: ValuesMerged) -> str:
-    """Say how many values have become "other", and why."""
-    kept, others, rare = values.kept, values.others, values.rare
-    if rare == others:
-        return f"values that fewer than {values.smallest} records hold ({rare}) have become {OTHER!r}"
-    head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
-    among = f", {rare} of which fewer than {values.smallest} records hold" if rare else ""
-    return f"{head} kept; {others} others ({values.records} records) are {OTHER!r}{among}"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from party.data import Column, ColumnTreatment, TreatedColumn, label_of, treat
 from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
 from party.data.cells import Cells
-from party.data.notices import MissingAbsorbed
+from party.data.notices import About
 from party.data.numbers import SortedNumbers
 from party.data.texts import plain_text
 from party.errors import ConfigError, DataError
@@ -334,7 +334,7 @@ def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | No
         result = treat(column(cells), treatment)
     except DataError:
         return
-    absorbed = any(isinstance(remark, MissingAbsorbed) for remark in result.remarks)
+    absorbed = any(remark.about is About.MISSING_ABSORBED for remark in result.remarks)
     for text, label in zip(cells, labels(result), strict=True):
         assert label_of(result.values, text, result.missing_label) == label or (absorbed and text is None)
     assert treatment.max_values is None or len(result.values) <= treatment.max_values

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from party.data import Form, Frame, csv_file, read_frame
 from party.data.csv_file import read_plain
 from party.data.form import MAX_LINE, CsvLayout
-from party.data.notices import GuessedEncoding
+from party.data.notices import About
 from party.errors import DataError
 from party.show.notices import notice_text
 from protocols.errors import InputError
@@ -44,7 +44,7 @@ def test_the_encoding_is_found_out_or_declared(tmp_path: Path) -> None:
     for text, doubtful in (("Zürich", False), ("Genève", True), ("Łódź", True)):
         path = written(tmp_path, f"id,city\n1,{text}\n".encode("cp1250" if text == "Łódź" else "cp1252"))
         (notice,) = read_frame(path).notices
-        assert notice == GuessedEncoding(path, doubtful)
+        assert notice == (About.CENTRAL_ENCODING if doubtful else About.ENCODING)(path=path)
     for encoding in ("utf-16-le", "utf-16-be", "mac-roman", "latin-1"):
         path = written(tmp_path, "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".encode(encoding))
         frame = read_frame(path, Form(encoding=encoding))

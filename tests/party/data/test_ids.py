@@ -8,7 +8,7 @@ import pytest
 from party.data.form import USUAL
 from party.data.frame import Column, frame_of
 from party.data.ids import FIRST, LAST, IdColumns, IdLook, distinct_ids, look_of, read_people
-from party.data.notices import IdsRounded, IdsSpelledApart, UnseenLeftOut
+from party.data.notices import About
 from party.data.reader import read_frame
 from party.data.share import read_share
 from party.errors import DataError
@@ -31,7 +31,7 @@ def test_ids_with_characters_that_nobody_sees_are_told_and_are_those_of_the_peer
     path.write_text("id,x\n" + "".join(f"p{n}{chr(0x200B) * (n % 3 == 0)},{n % 2}\n" for n in range(60)))
     share = read_share(path, "alice", IdColumns(("id",)))
     assert share.ids == sorted(f"p{n}" for n in range(60))
-    assert share.notices == (UnseenLeftOut("id", 20),)
+    assert share.notices == (About.CELLS_UNSEEN(column="id", cells=20),)
 
 
 def test_ids_repeated_or_in_part_empty_are_refused_by_line(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_numbers_that_a_spreadsheet_may_have_rounded_are_noted(tmp_path: Path) -
     path = tmp_path / "data.csv"
     path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000000,{n % 2}\n" for n in range(60)))
     (told,) = read_share(path, "alice", IdColumns(("id",))).notices
-    assert told == IdsRounded(60)
+    assert told == About.IDS_ROUNDED(ids=60)
     assert "all 60 ids have only zeros after their 15th digit" in notice_text(told)
     path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000001,{n % 2}\n" for n in range(60)))
     assert read_share(path, "alice", IdColumns(("id",))).notices == ()
@@ -118,7 +118,7 @@ def test_a_few_ids_that_are_spelled_otherwise_are_counted_and_not_shown(
     ids = [usual.format(number) for number in range(200)] + odd
     path.write_text("id,x\n" + "".join(f"{each},{number % 2}\n" for number, each in enumerate(ids)))
     (told,) = read_share(path, "alice", IdColumns(("id",))).notices
-    assert told == IdsSpelledApart(len(odd), len(ids), spelling)
+    assert told == About.IDS_APART(few=len(odd), ids=len(ids), spelling=spelling)
     assert f'"{spelling.value}" to [data] id_alike on both sides' in notice_text(told)
     assert not any(each in notice_text(told) for each in odd)
     alike = IdColumns(("id",), USUAL_FORM.with_more([spelling]))

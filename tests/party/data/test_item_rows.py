@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from party.data.frame import frame_of
 from party.data.ids import IdColumns
 from party.data.item_rows import frequent_items, wanted_items
-from party.data.notices import ItemsLeftOut
+from party.data.notices import About
 from party.data.share import read_share
 from party.errors import DataError
 from party.show.notices import notice_text
@@ -43,8 +43,8 @@ def test_each_person_has_1_where_a_row_says_so_and_rare_items_are_no_columns(
     assert list(table.ids("id").cells) == persons
     for item in kept:
         assert list(table.column(item).cells) == ["01"[each in holders[item]] for each in persons]
-    left = [each for each in table.notices if isinstance(each, ItemsLeftOut)]
-    assert [(each.left, each.kept) for each in left] == (
+    left = [each for each in table.notices if each.about is About.ITEMS_LEFT_OUT]
+    assert [(each.values["left"], each.values["kept"]) for each in left] == (
         [(len(holders) - len(kept), len(kept))] if len(holders) > len(kept) else []
     )
 
@@ -87,6 +87,6 @@ def test_a_share_of_rows_is_that_of_columns_and_says_how_many_items_are_left_out
     assert by_rows.ids == by_columns.ids
     assert by_rows.table.attributes == by_columns.table.attributes
     assert (by_rows.table.codes == by_columns.table.codes).all()
-    (told,) = [each for each in by_rows.notices if isinstance(each, ItemsLeftOut)]
-    assert told == ItemsLeftOut(1, 2, 10)
+    (told,) = [each for each in by_rows.notices if each.about is About.ITEMS_LEFT_OUT]
+    assert told == About.ITEMS_LEFT_OUT(left=1, kept=2, smallest=10)
     assert "caviar" not in notice_text(told)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from party.data import Column, ColumnTreatment, DataShare, TreatedColumn, label_of, read_share, treat
 from party.data.bins import edges_of
 from party.data.cells import Cells
-from party.data.notices import MissingAbsorbed
+from party.data.notices import About
 from party.data.numbers import SortedNumbers
 from party.errors import DataError
-from party.show.notices import notice_text, remark_text
+from party.show.notices import notice_text
 from tests.support.examples import at_most
 
 
@@ -50,7 +50,7 @@ def refused(folder: Path, columns: Mapping[str, Sequence[str]], **arguments: Any
 
 
 def said(column: TreatedColumn) -> tuple[str, ...]:
-    return tuple(map(remark_text, column.remarks))
+    return tuple(map(notice_text, column.remarks))
 
 
 # Texts
@@ -345,7 +345,7 @@ def test_no_label_is_held_by_fewer_records_than_the_limit(case: tuple[list[str |
     assert result.values == ("other",) or min(counts.values()) >= treatment.smallest_value
     assert sum(counts.values()) == len(cells)
     assert treatment.max_values is None or len(counts) <= treatment.max_values
-    absorbed = any(isinstance(remark, MissingAbsorbed) for remark in result.remarks)
+    absorbed = any(remark.about is About.MISSING_ABSORBED for remark in result.remarks)
     for text, code in zip(cells, result.codes, strict=True):
         label = label_of(result.values, text, missing_label=result.missing_label)
         assert label == result.values[code] or (absorbed and text is None)

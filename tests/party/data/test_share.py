@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from party.data import ColumnTreatment, DataShare, label_of, read_frame, read_share
-from party.data.notices import ColumnTreated, MarkerLike
+from party.data.notices import About
 from party.errors import ConfigError, DataError
 from protocols.errors import InputError
 from protocols.tables import MissingCells
@@ -178,12 +178,12 @@ def test_a_number_that_marks_missing_cells_is_noted_and_no_other(tmp_path: Path)
     lines = [f"i{k},{incomes[k]},{calls[k]},{debts[k]},{'yn'[k % 2]}" for k in range(300)]
     path.write_text("\n".join(["id,income,calls,debt,c", *lines]) + "\n")
     told = {
-        each.column: [remark for remark in each.remarks if isinstance(remark, MarkerLike)]
+        each.values["column"]: [remark for remark in each.values["remarks"] if "number" in remark.values]
         for each in read_share(path, "alice", "id", "c").notices
-        if isinstance(each, ColumnTreated)
+        if each.about is About.TREATED
     }
     assert told == {
-        "income": [MarkerLike("-99", 60, below=True)],
-        "calls": [MarkerLike("999", 75, below=False)],
+        "income": [About.MARKER_BELOW(number="-99", cells=60)],
+        "calls": [About.MARKER_ABOVE(number="999", cells=75)],
         "debt": [],
     }

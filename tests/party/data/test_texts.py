@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from party.data import ColumnTreatment, Form, Frame, frame_of, read_frame, read_share
 from party.data.cells import Cells
 from party.data.frame import Written, finished
-from party.data.notices import PointsTaken, SpelledAlike, UnseenLeftOut, WrittenApart
+from party.data.notices import About
 from party.data.texts import plain_text, read_texts, value_of
 from party.show.notices import notice_text
 from party.survey.table import as_frame
@@ -137,7 +137,7 @@ def test_decimal_signs_change_what_is_text_and_nothing_else(tmp_path: Path) -> N
     table = [["1.234", "1.234,50", "-1.234.567", "1,5", "1.5", "0,5", "1 000", "7"]]
     read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=",")).column("c")
     assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1.5", "0.5", "1000", "7"]
-    assert read.spelt == (PointsTaken("c", 1),)
+    assert read.spelt == (About.POINTS(column="c", cells=1),)
     pd.DataFrame({"real": [1.234, 1e16], "whole": [1, 2], "text": ["1.234", "1,5"]}).to_parquet(tmp_path / "t.parquet")
     frame = read_frame(tmp_path / "t.parquet", Form(decimal=","))
     assert frame.column("real").cells == ["1.234", "10000000000000000"]
@@ -249,17 +249,17 @@ def test_spellings_and_unseen_characters_are_counted_and_not_shown() -> None:
     cells = ["1", "1.0", "1.00", "01", "true", "TRUE", "True", "tRUE", "1e+0", " 1", "true "]
     column = frame_of(Path("t"), ["c"], [cells]).column("c")
     assert set(column.cells) == {"1", "01", "True"}
-    assert column.spelt == (WrittenApart("c", 6), SpelledAlike("c", 2, 1))
+    assert column.spelt == (About.WRITTEN_APART(column="c", cells=6), About.SPELLED_ALIKE(column="c", values=2, cells=1))
     assert frame_of(Path("t"), ["c"], [["1", "1.0", "2.50"]]).column("c").spelt == ()
     cells = ["West\u200b", "West", " Ost ", "O\u00adst", "Ost\r"]
     frame = frame_of(Path("t"), ["c"], [cells])
-    assert frame.column("c").spelt == (UnseenLeftOut("c", 2),)
+    assert frame.column("c").spelt == (About.CELLS_UNSEEN(column="c", cells=2),)
     assert set(frame.column("c").cells) == {"West", "Ost"}
-    assert frame.ids("c").spelt == (UnseenLeftOut("c", 2),)
+    assert frame.ids("c").spelt == (About.CELLS_UNSEEN(column="c", cells=2),)
     assert frame_of(Path("t"), ["c"], [["\u200b", "\u00a0", "x"]]).column("c").cells == [None, None, "x"]
     for other in ("ZÜRICH", "Zü rich", "Zu\u0308RICH", "\uff3aürich"):
         column = frame_of(Path("t"), ["city"], [["Zürich", other, "Bern", " Bern"]]).column("city")
-        assert column.spelt == (SpelledAlike("city", 2, 1),)
+        assert column.spelt == (About.SPELLED_ALIKE(column="city", values=2, cells=1),)
     frame = frame_of(Path("t"), ["c"], [["canary"]])
     assert isinstance(frame, Frame)
     assert repr(frame) == "<Frame 1 x 1>"

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from party.data import Form, read_frame
+from party.data.notices import About
 from party.errors import DataError
 from party.models.prediction import UNKNOWN, Predictions, coded_rows, predict_frame
 from party.show.prediction import prediction_notes
@@ -62,7 +63,7 @@ def test_numbers_that_would_be_values_with_another_decimal_sign_are_told_where_t
 
 def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
     result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
-    assert [str(note) for note in result.notices] == ["UnseenLeftOut(column='city', cells=1)"]
+    assert result.notices == (About.CELLS_UNSEEN(column="city", cells=1),)
     assert result.labels[:2] == ["good", "good"]
 
 
