@@ -23,21 +23,20 @@ from party.errors import ConfigError
 from party.files import is_there, resolved
 from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
-from party.show.audit import audits_json
+from party.show.audit import audit_lines, audits_json
 from party.show.baskets import (
     basket_copy_lines,
     basket_findings_json,
-    basket_privacy_blocks,
+    basket_privacy_parts,
     baskets_needed_json,
     baskets_needed_lines,
     cut_short_lines,
     exceeding_lines,
     found_lines,
-    itemset_blocks,
+    itemset_parts,
     noisy_lines,
-    operator_audit_lines,
     repeating_lines,
-    rule_blocks,
+    rule_parts,
     rules_json,
     sets_json,
     support_lines,
@@ -164,8 +163,7 @@ def _show_found(
     if arguments.json:
         put_json(sets_json(result) if is_sets else rules_json(result))
         return
-    width = drawing_width()
-    lay_out(itemset_blocks(result, width) if is_sets else rule_blocks(result, width), width)
+    lay_out(itemset_parts(result) if is_sets else rule_parts(result), drawing_width())
     say_all(found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
 
 
@@ -184,7 +182,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json(basket_findings_json(found))
         return 0
-    lay_out(basket_privacy_blocks(found, columns()), columns())
+    lay_out(basket_privacy_parts(found), columns())
     return 0
 
 
@@ -195,7 +193,7 @@ def run_audit(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json(audits_json([(str(arguments.design), result)]))
     else:
-        lay_out(operator_audit_lines(result), columns())
+        lay_out(audit_lines(result), columns())
     return 0 if result.passed else _FAILED
 
 

@@ -29,7 +29,7 @@ from party.show.estimates import (
 )
 from party.show.mining import copy_json, copy_lines, example_lines
 from party.show.notices import tell
-from party.show.privacy_full import after_mining_lines, report_blocks, shown_names
+from party.show.privacy_full import after_mining_lines, report_parts, shown_names
 from party.show.privacy_json import after_mining_json, findings_json
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_json, reading_line
 from party.show.screen import columns, lay_out, put_json, say, say_all
@@ -149,9 +149,9 @@ def command_privacy(arguments: argparse.Namespace) -> int:
         return 0
     shown = shown_names(questionnaire)
     found = measure_design(questionnaire.design, shown.columns, shown.values, priors, shown.groups)
-    blocks = report_blocks(found, questionnaire, full=arguments.full, width=columns())
+    parts = report_parts(found, questionnaire, full=arguments.full)
     head = [reading_line(read, LIKE_THESE if pilot is None else LIKE_THE_PILOT)] if looked else []
-    lay_out([*head, *blocks, *([] if mined is None else after_mining_lines(mined, found))], columns())
+    lay_out([*head, *parts, *([] if mined is None else ["", *after_mining_lines(mined, found)])], columns())
     return 0
 
 

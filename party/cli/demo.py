@@ -13,7 +13,7 @@ from party.demo.usual import USUAL_DATA, USUAL_WAYS
 from party.settings.depth import parse_depth
 from party.settings.job import usual_depth, usual_impurity
 from party.show.progress import make_progress
-from party.show.screen import columns, put, say
+from party.show.screen import put, say
 from protocols.errors import InputError
 from protocols.terms import Counting, Impurity, Reveal
 
@@ -22,7 +22,7 @@ def command_demo(arguments: argparse.Namespace) -> int:
     options = _options(arguments)
     try:
         with make_progress(arguments.progress) as display:
-            compare_all(options, display, say, columns())
+            compare_all(options, display, say)
     except DemoError as error:
         say(f"cotally: {error}", sys.stderr)
         return error.code

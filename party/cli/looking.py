@@ -20,7 +20,7 @@ from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.settings.place import CONFIG_FILE
-from party.show.check import check_blocks, check_json
+from party.show.check import check_json, check_parts
 from party.show.ledger import dealings_json, dealings_lines, head_line, ledger_written_line, whole_json, whole_line
 from party.show.screen import columns, json_text, lay_out, put_json, say, say_all
 from party.show.status import cancelled_text, open_run_lines, runs_json
@@ -42,7 +42,7 @@ def command_check(arguments: argparse.Namespace) -> int:
         content = check_json(found, config.agree, notices)
         put_json(content)
     else:
-        lay_out(check_blocks(found, config.agree, notices, full=arguments.full, width=columns()), columns())
+        lay_out(check_parts(found, config.agree, notices, full=arguments.full), columns())
     if found.run is not None and found.run.flaw is not None:
         raise found.run.flaw
     return 0

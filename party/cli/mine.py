@@ -54,8 +54,7 @@ def command_mine(arguments: argparse.Namespace) -> int:
         put_json(mined_json(mined, parts, arguments.output))
         say_all(certain, sys.stderr)
         return 0
-    width = drawing_width()
-    lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful, width), width)
+    lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful), drawing_width())
     say_all([*mined_lines(mined, parts, questionnaire, arguments.output), *certain])
     return 0
 

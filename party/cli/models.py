@@ -8,7 +8,7 @@ from party.cli.outputs import fraction, settle_outputs
 from party.data import check_table_name
 from party.models.any_file import model_json, read_result
 from party.show.baskets import rules_json, sets_json
-from party.show.joint_rules import joint_blocks, joint_rule_blocks, worth_lines
+from party.show.joint_rules import joint_parts, joint_rule_parts, worth_lines
 from party.show.model import shown, telling_lines
 from party.show.page.parts import png_of
 from party.show.screen import drawing_width, lay_out, put_json, say, say_all
@@ -39,8 +39,7 @@ def command_show(arguments: argparse.Namespace) -> int:
             raise InputError(f"{arguments.model} holds no tree: draw it by --svg or --png, not by --dot")
         sys.stdout.write(how.dot(model, levels))
     else:
-        width = drawing_width()
-        lay_out(how.blocks(model, levels, (), width), width)
+        lay_out(how.blocks(model, levels, ()), drawing_width())
         worth = [] if isinstance(model, JointItemsets) else worth_lines(model)
         say_all([*telling_lines(model), *worth])
     return 0
@@ -62,8 +61,7 @@ def command_rules(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json(sets_json(columns) if arguments.itemsets else rules_json(columns))
         return 0
-    width = drawing_width()
-    lay_out(joint_blocks(found, width) if arguments.itemsets else joint_rule_blocks(found, wanted, width), width)
+    lay_out(joint_parts(found) if arguments.itemsets else joint_rule_parts(found, wanted), drawing_width())
     if arguments.output is not None:
         say(f"Wrote {arguments.output}.")
     return 0

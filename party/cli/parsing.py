@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from party.names import nearest, suggestion
 from party.settings.place import CONFIG_FILE
 from party.show.advice import argument_advice
-from party.show.layout import wrapped
+from party.show.document import wrapped
 from party.show.log import log_detail, start_details, stop_log
 from party.show.screen import columns, quiet, say
 

@@ -23,9 +23,9 @@ from party.models.any_file import read_model
 from party.names import printable
 from party.settings.transactions import BasketDesign, is_of_baskets, read_basket_design
 from party.show.baskets import cut_short_lines
+from party.show.document import Document
 from party.show.drawing import shown_candidates, shown_drawing
 from party.show.page.basket_page import BasketsTold, page_of_baskets
-from party.show.page.parts import Document
 from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
 from party.show.privacy_full import shown_names
 from party.survey.estimation import (

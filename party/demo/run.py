@@ -45,7 +45,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.toml import window_text
 from party.show import runs as show_runs
-from party.show.layout import USUAL_WIDTH, Block
+from party.show.document import Block
 from party.show.progress import Step, Work, working
 from party.show.runs import write_figures
 from protocols.counting.plaintext import PlaintextEngine
@@ -168,13 +168,13 @@ def _planned(options: DemoOptions, way: Counting) -> Iterator[Run]:
     yield Run(way, Method.SMC)
 
 
-def compare_all(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
-    """Run everything and report it line by line, tables and drawings at most this wide."""
+def compare_all(options: DemoOptions, display: StepDisplay, say: Say) -> RunReport:
+    """Run everything and report it line by line."""
     with held_folder(options.out):
-        return _run_held(options, display, say, columns)
+        return _run_held(options, display, say)
 
 
-def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int) -> RunReport:
+def _run_held(options: DemoOptions, display: StepDisplay, say: Say) -> RunReport:
     display.show(working(Work.READING))
     halves = _halves(options)
     options = options.sized(len(halves.ids))
@@ -196,7 +196,7 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
         say(line)
     demo.play(display, say)
     model = options.out / ALICE / MODEL
-    for block in show_runs.conclusion(demo.report, demo.tree, model, columns):
+    for block in show_runs.conclusion(demo.report, demo.tree, model):
         say(block)
     say(show_runs.demo_written(options.out, RUN, _pictures(demo.report, options.out, say), model))
     return demo.report

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from party.models.any_file import read_model
 from party.models.prediction import Predictions, predict_frame
-from party.show.layout import rendered
+from party.show.document import rendered
 from party.show.model import shown
 from party.show.prediction import unknown_lines
 from party.survey.table import TableSource, as_frame
@@ -66,7 +66,7 @@ class LoadedModel:
 
     def text(self) -> str:
         """Return the model as `cotally show` prints it."""
-        return rendered(shown(self.model).blocks(self.model, None, (), None), None)
+        return rendered(shown(self.model).blocks(self.model, None, ()), None)
 
 
 def load_model(path: Path | str) -> LoadedModel:

@@ -10,15 +10,13 @@ from party.association.files import Baskets
 from party.association.mining import FoundSets, ResultColumns, result_json
 from party.names import printable
 from party.settings.transactions import BasketDesign
-from party.show.layout import Block, ScreenColumn, screen_table
+from party.show.document import Grid, ReportPart, headed
 from party.show.privacy_short import epsilon, percent
 from protocols.association.apriori import MinedItemsets
-from protocols.association.audit import OperatorAudit, OperatorTest
 from protocols.association.findings import Exceeding, SizeFindings, TransactionFindings
 from protocols.association.transactions import Randomized
 from protocols.survey.itemsets import MinedColumns
 
-_TOLD = 10
 _ROWS = 20
 _UNBIASED = (
     "Supports are estimates: unbiased, and so not cut to 0 .. 1. Errors are those of the coins, the records being what "
@@ -76,40 +74,23 @@ def support_lines(
     yield _UNBIASED
 
 
-ITEMSET_HEADS = (ScreenColumn("itemset", is_text=True), *map(ScreenColumn, ("support", "error", "low", "high")))
-RULE_HEADS = (
-    ScreenColumn("rule", is_text=True),
-    ScreenColumn("confidence"),
-    ScreenColumn("error"),
-    ScreenColumn("support"),
-    ScreenColumn("lift", rank=1),
-)
+_ITEMSETS = headed("<itemset", "support", "error", "low", "high")
+_RULES = headed("<rule", "confidence", "error", "support", "lift:1")
+_SHARES = ("support", "standard_error", "low", "high")
 
 
-def itemset_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
-    """Yield a table of the most frequent sets."""
-    yield from _table(ITEMSET_HEADS, itemset_rows(columns), len(columns["support"]), width, "sets")
-
-
-def itemset_rows(columns: ResultColumns) -> list[list[str]]:
-    """Return the most frequent sets, a row each."""
-    return [
-        [
-            set_text(columns["itemsets"][k]) + _mark(columns, k),
-            *(f"{float(columns[name][k]):.4f}" for name in ("support", "standard_error", "low", "high")),
-        ]
+def itemset_parts(columns: ResultColumns, title: str = "") -> list[ReportPart]:
+    """Return a table of the most frequent sets."""
+    rows = [
+        [set_text(columns["itemsets"][k]) + _mark(columns, k), *(f"{float(columns[name][k]):.4f}" for name in _SHARES)]
         for k in first_rows(columns["support"])
     ]
+    return _first(Grid(_ITEMSETS, rows, title=title), len(columns["support"]), "sets")
 
 
-def rule_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
-    """Yield a table of the rules whose confidence is surely highest: by the lower ends of its intervals."""
-    yield from _table(RULE_HEADS, rule_rows(columns), len(columns["support"]), width, "rules")
-
-
-def rule_rows(columns: ResultColumns) -> list[list[str]]:
-    """Return these rules, a row each."""
-    return [
+def rule_parts(columns: ResultColumns, title: str = "") -> list[ReportPart]:
+    """Return a table of the rules whose confidence is surely highest: by the lower ends of its intervals."""
+    rows = [
         [
             f"{set_text(columns['antecedents'][k])} => {set_text(columns['consequents'][k])}{_mark(columns, k)}",
             f"{float(columns['confidence'][k]):.3f}",
@@ -119,6 +100,25 @@ def rule_rows(columns: ResultColumns) -> list[list[str]]:
         ]
         for k in first_rows(columns["low"])
     ]
+    return _first(Grid(_RULES, rows, title=title), len(columns["support"]), "rules")
+
+
+def _first(table: Grid, total: int, what: str) -> list[ReportPart]:
+    """Return a table, and how many more there are than it shows."""
+    shown: list[ReportPart] = [table] if table.rows else []
+    return [*shown, *([f"And {total - len(table.rows)} other {what}."] if total > len(table.rows) else [])]
+
+
+def asked_grid(found: Sequence[SupportFinding], title: str) -> Grid:
+    """Return a table of the sets that were asked for."""
+    rows = [
+        [
+            printable(", ".join(each.items)),
+            *(f"{n:.4f}" for n in (float(each.support.share), each.support.standard_error, *each.interval)),
+        ]
+        for each in found
+    ]
+    return Grid(_ITEMSETS, rows, title=title)
 
 
 def found_lines(found: FoundSets, columns: ResultColumns, undefined: int, output: Path | None) -> Iterator[str]:
@@ -169,36 +169,25 @@ def baskets_needed_lines(
         yield "  no size has this many items: no basket holds such a set"
 
 
-BREACH_HEADS = (
-    ScreenColumn("items", rank=0),
-    ScreenColumn("shown\nset"),
-    ScreenColumn("of\nitems"),
-    ScreenColumn("shown\nitem"),
-    ScreenColumn("absent\nitem"),
-    ScreenColumn("telling\nsize"),
-    ScreenColumn("epsilon"),
-)
-BREACH_MEANINGS = (
+_BREACHES = headed("items", "shown\nset", "of\nitems", "shown\nitem", "absent\nitem", "telling\nsize", "epsilon")
+_MEANINGS = (
     "Shown set: the most that a set that is sent whole can make likely of one of its items, by the most telling "
     "number of items, if supports are as assumed. Absent item: the belief that an item that is not sent was there "
     "all the same. Telling size: the belief in a shown item where the number of items sent says most; numbers that "
     "come less than once in a thousand baskets are left out."
 )
-BREACH_EPSILON = (
+_EPSILON = (
     "Epsilon bounds what anybody can learn, whatever else they know: no response is more than e^epsilon times as "
     "likely for one basket as for another of its size. The original size of every basket is sent in the clear."
 )
 
 
-def basket_privacy_blocks(found: TransactionFindings, width: int | None) -> Iterator[Block]:
-    """Yield what a design of baskets discloses."""
-    yield from assumed_lines(found)
-    yield screen_table(BREACH_HEADS, breach_rows(found), width).drawn
-    yield BREACH_MEANINGS
-    yield BREACH_EPSILON
+def basket_privacy_parts(found: TransactionFindings) -> list[ReportPart]:
+    """Return what a design of baskets discloses."""
+    return [*_assumed(found), Grid(_BREACHES, list(map(_size_row, found.sizes))), _MEANINGS, "", _EPSILON]
 
 
-def assumed_lines(found: TransactionFindings) -> Iterator[str]:
+def _assumed(found: TransactionFindings) -> Iterator[str]:
     """Yield what is assumed of true baskets, and the strongest belief that there can be then."""
     supports = ", ".join(f"{float(100 * sigma):g}%" for sigma in found.sigmas)
     yield f"Assumed: no set of 1, 2, ... items is in more than {supports} of the baskets of any size."
@@ -206,41 +195,8 @@ def assumed_lines(found: TransactionFindings) -> Iterator[str]:
     yield f"Strongest belief in an item of a set that is shown whole: {percent(found.worst)}{kept}."
 
 
-def breach_rows(found: TransactionFindings) -> list[list[str]]:
-    """Return a row of `BREACH_HEADS` for each size of basket."""
-    return [_size_row(size) for size in found.sizes]
-
-
-def operator_audit_lines(result: OperatorAudit) -> list[str]:
-    """Return what an audit of the sampler of baskets found."""
-    goal, failures = result.goal, sorted(result.failures, key=lambda test: test.bound)
-    verdict = (
-        "OK: the sampler randomizes baskets as the design declares."
-        if result.passed
-        else f"NOT as declared: {len(failures)} of {len(result.tests)} counts are not what the design says."
-    )
-    counted = (
-        f"Made-up baskets were randomized {result.transactions:,} times, and {len(result.tests):,} counts held against "
-        f"their declared chances: a correct sampler fails such a check in at most {100 * goal.alarm:g}% of cases, one "
-        f"whose chance to show an item is off by {goal.shift} in at least {100 * goal.power:g}%."
-    )
-    return [
-        verdict,
-        counted,
-        *map(_departure, failures[:_TOLD]),
-        *([f"And {len(failures) - _TOLD} other counts."] if len(failures) > _TOLD else []),
-    ]
-
-
-def _departure(test: OperatorTest) -> str:
-    return (
-        f"Baskets of {test.size}, {test.what}: {test.observed:,} of {test.trials:,} "
-        f"({test.observed / test.trials:.2%}), declared {float(test.chance):.2%} "
-        f"(chance of this at most {test.bound:.1e})."
-    )
-
-
 def _size_row(found: SizeFindings) -> list[str]:
+    """Return the figures of a size of basket."""
     loss = float("inf") if found.ratio is None else log(found.ratio)
     return [
         str(found.size),
@@ -251,15 +207,6 @@ def _size_row(found: SizeFindings) -> list[str]:
         "-" if found.telling is None else percent(Fraction(found.telling.belief)),
         epsilon(loss),
     ]
-
-
-def _table(
-    heads: Sequence[ScreenColumn], rows: list[list[str]], total: int, width: int | None, what: str
-) -> Iterator[Block]:
-    if rows:
-        yield screen_table(heads, rows, width).drawn
-    if total > len(rows):
-        yield f"And {total - len(rows)} other {what}."
 
 
 def first_rows(values: Sequence[float]) -> list[int]:

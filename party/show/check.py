@@ -8,18 +8,13 @@ from party.node.inputs import ReleasedBefore
 from party.records.releases import release_text
 from party.settings.party import Acceptance
 from party.show.assessment import past_json, past_lines, run_json, run_lines
-from party.show.layout import Block, ScreenColumn, screen_table
+from party.show.document import Grid, ReportPart, headed
 from party.show.notices import notice_text
-from party.show.privacy_full import privacy_blocks
+from party.show.privacy_full import privacy_parts
 from party.show.privacy_json import findings_json
 from party.show.reading import reading_json, reading_line
 
-_HEADINGS = (
-    ScreenColumn("column", is_text=True),
-    ScreenColumn("values"),
-    ScreenColumn("rarest is\nheld by"),
-    ScreenColumn("sent", is_text=True),
-)
+_HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")
 _MOST_VALUES = 12
 _MANY = 5_000  # records of whom a tree with an epsilon of 1 is nearly as good as one without noise
 _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
@@ -27,7 +22,7 @@ _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the res
 Notices = Iterable[Notice | ReleasedBefore]
 
 
-def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, full: bool, width: int) -> list[Block]:
+def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, full: bool) -> list[ReportPart]:
     """Return the report."""
     rows = [
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
@@ -37,12 +32,12 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
     return [
         f"{head} What each column becomes{moved}:",
         "",
-        screen_table(_HEADINGS, rows, width).drawn,
+        Grid(_HEADINGS, rows),
         "",
         *[f"{column.name}: {_values(column)}" for column in found.columns],
         *[f"Note: {notice_text(notice)}" for notice in notices],
         "",
-        *_copy_blocks(found, full=full, width=width),
+        *_copy_parts(found, full=full),
         "",
         *told_lines(found.told),
         *past_lines(found.told, agree),
@@ -75,7 +70,7 @@ def _values(column: LeavingColumn) -> str:
     return ", ".join([*told[:_MOST_VALUES], *more])
 
 
-def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
+def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:
     copy = found.copy
     if copy is None:
         return ["No disguised copy leaves."]
@@ -84,7 +79,7 @@ def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
     if found.run is None or found.run.terms.counts_exactly:
         head += " These figures are of the copy alone, and do not cover counts."
     refused = [] if copy.refused is None else [f"[agree] refuses this copy: {copy.refused}"]
-    return [head, reading_line(copy.read), *refused, "", *privacy_blocks(copy.found, full=full, width=width)]
+    return [head, reading_line(copy.read), *refused, "", *privacy_parts(copy.found, full=full)]
 
 
 def told_lines(told: Past) -> list[str]:

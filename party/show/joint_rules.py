@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from party.association.mining import RuleThreshold, rules_of, sets_of
 from party.names import printable
-from party.show.baskets import itemset_blocks, rule_blocks, set_text
-from party.show.layout import Block
+from party.show.baskets import itemset_parts, rule_parts, set_text
+from party.show.document import ReportPart
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import Model, beats_in_training, only_class
 from protocols.learning.tree import Tree
@@ -28,13 +28,13 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
         yield f"{found.undecided:,} {what} were left out undecided: raise most_sets{theta}"
 
 
-def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None = None) -> Iterator[Block]:
+def joint_parts(found: JointItemsets, most_items: int | None = None) -> Iterator[ReportPart]:
     """Yield the most frequent sets, of this many items at most."""
     if not found.has_counts:
         yield from uncounted_lines(found, most_items)
         return
     yield joint_title(found)
-    yield from itemset_blocks(sets_of(up_to(found, most_items)), width)
+    yield from itemset_parts(sets_of(up_to(found, most_items)))
     yield from doubt_lines(found)
 
 
@@ -73,7 +73,7 @@ def reached_lines(found: JointItemsets) -> Iterator[str]:
         yield f"{len(rules) - _LISTED:,} more rules are in the file"
 
 
-def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold | None, width: int | None) -> Iterator[Block]:
+def joint_rule_parts(found: JointItemsets, wanted: RuleThreshold | None) -> Iterator[ReportPart]:
     """Yield the rules whose confidence is surely highest."""
     columns, wanted = rules_of(found, wanted), wanted or RuleThreshold()
     if found.reached is not None:
@@ -82,7 +82,7 @@ def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold | None, width:
         return
     rules: Sequence[object] = columns["antecedents"]
     yield f"{len(rules):,} rules of a {wanted.metric} of {float(wanted.least):g} or more"
-    yield from rule_blocks(columns, width)
+    yield from rule_parts(columns)
     yield from doubt_lines(found)
 
 

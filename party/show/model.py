@@ -1,16 +1,16 @@
 """What a run or a survey ended with, for people to read: as text, and as drawings."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from party.models.any_file import KeptResult
 from party.names import printable
-from party.show.joint_rules import joint_blocks
-from party.show.layout import Block, branched
+from party.show.document import Block, Branches
+from party.show.joint_rules import joint_parts
 from party.show.page.interval_svg import bayes_svg, joint_svg
 from party.show.page.tree_svg import tree_svg
-from party.show.tree import bayes_blocks, to_dot, tree_lines
+from party.show.tree import bayes_parts, to_dot, tree_lines
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
@@ -22,28 +22,26 @@ class ModelDisplay:
     """How a kind of model is shown.
 
     Args:
-        blocks: From the model, how many levels of it, the splits that get a mark, and the width of the screen, if any.
+        blocks: From the model, how many levels of it, and the splits that get a mark.
         svg: From the model and how many levels of it, a drawing.
         dot: From the same, Graphviz's language; None of a kind that has no branches.
         levels: Whether the kind has levels, some of which can be left out.
     """
 
-    blocks: Callable[[Any, int | None, Collection[Expression], int | None], Iterator[Block]]
+    blocks: Callable[[Any, int | None, Collection[Expression]], Iterable[Block]]
     svg: Callable[[Any, int | None], str]
     dot: Callable[[Any, int | None], str] | None = None
     levels: bool = True
 
 
 _SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
-    Tree: ModelDisplay(
-        lambda tree, levels, marked, width: branched(tree_lines(tree, levels, marked), width), tree_svg, to_dot
-    ),
+    Tree: ModelDisplay(lambda tree, levels, marked: [Branches(tree_lines(tree, levels, marked))], tree_svg, to_dot),
     NaiveBayes: ModelDisplay(
-        lambda model, _levels, _marked, width: bayes_blocks(model, width),
+        lambda model, _levels, _marked: bayes_parts(model),
         lambda model, _levels: bayes_svg(model),
         levels=False,
     ),
-    JointItemsets: ModelDisplay(lambda found, levels, _marked, width: joint_blocks(found, width, levels), joint_svg),
+    JointItemsets: ModelDisplay(lambda found, levels, _marked: joint_parts(found, levels), joint_svg),
 }
 
 

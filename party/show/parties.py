@@ -9,17 +9,17 @@ from party.data.ids import IdLook
 from party.keys.certificates import Peer
 from party.node.doctor import Diagnosis, Layer
 from party.node.players import Matched
-from party.show.layout import Block, meanings
+from party.show.document import Pairs, ReportPart
 
 ASK_FOR_CODE = "Code that the other side shows: "
 
 
-def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = False) -> list[Block]:
+def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = False) -> list[ReportPart]:
     """Say what a new party's folder holds."""
     secrets = "sealed.keys" if is_sealed else "key.pem, secret.key, paillier.key"
     return [
         f"Made party {name} in {folder}:",
-        meanings(
+        Pairs(
             [
                 ("cert.pem", "give it to the other party"),
                 ("party.toml", "say there where the data are and what you agree to"),

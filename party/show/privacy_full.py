@@ -6,15 +6,15 @@ from math import isinf
 
 from party.names import printable
 from party.settings.survey import Questionnaire
-from party.show.layout import USUAL_WIDTH, Block
+from party.show.document import Pairs, ReportPart
 from party.show.privacy_short import (
     Names,
     assumption_lines,
     epsilon,
-    legend,
+    legend_rows,
     listed,
     percent,
-    short_blocks,
+    short_parts,
     summary_lines,
     titled,
 )
@@ -28,15 +28,15 @@ Attributes = tuple[AttributeFindings, ...]
 _INDENT = "  "
 
 
-def full_blocks(found: Findings) -> list[Block]:
+def full_parts(found: Findings) -> list[ReportPart]:
     """Return the full report: sentences, sections parted by empty lines, and a legend."""
-    text: list[Block] = [*summary_lines(found)]
+    text: list[ReportPart] = [*summary_lines(found)]
     for alike in _alike(found.attributes):
         text += ["", *attribute_lines(alike)]
     for group in found.groups:
         text += ["", *group_lines(group, found)]
     if any(own.hides for own in found.attributes):
-        text += ["", legend(found), "", *assumption_lines(found)]
+        text += ["", Pairs(legend_rows(found)), "", *assumption_lines(found)]
     if found.groups:
         text.append(
             f"All coins of a record hold {found.coin_bits:.3f} bits. They must be made once: asking again then teaches "
@@ -155,21 +155,19 @@ def _indented(sentences: Sequence[str]) -> list[str]:
     return [f"{_INDENT}{sentence}" for sentence in sentences]
 
 
-def privacy_blocks(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[Block]:
-    """Return the report."""
-    return full_blocks(found) if full else short_blocks(found, width)
+def privacy_parts(found: Findings, *, full: bool = False) -> list[ReportPart]:
+    """Return the report: everything that was found, or what fits a screen."""
+    return full_parts(found) if full else short_parts(found)
 
 
-def report_blocks(found: Findings, questionnaire: Questionnaire, *, full: bool, width: int) -> list[Block]:
+def report_parts(found: Findings, questionnaire: Questionnaire, *, full: bool) -> list[ReportPart]:
     """Return the report on a design, with what else its reader should know."""
-    blocks = privacy_blocks(found, full=full, width=width)
+    parts = privacy_parts(found, full=full)
     if any(domain.may_be_missing for domain in questionnaire.domains):
-        blocks.append('A missing answer is seen as missing; missing = "value" hides it.')
+        parts.append('A missing answer is seen as missing; missing = "value" hides it.')
     if not full:
-        blocks.append(
-            "See also --full (all that was found), --prior (what answers suggest) and --pilot (true records)."
-        )
-    return blocks
+        parts.append("See also --full (all that was found), --prior (what answers suggest) and --pilot (true records).")
+    return parts
 
 
 def shown_names(questionnaire: Questionnaire) -> Names:
@@ -181,7 +179,7 @@ def shown_names(questionnaire: Questionnaire) -> Names:
     )
 
 
-def after_mining_lines(mined: AfterMining, found: Findings) -> list[Block]:
+def after_mining_lines(mined: AfterMining, found: Findings) -> list[str]:
     """Say what a mined model leaves of the privacy of its class, the last attribute of the findings."""
     own = found.attributes[-1]
     told = (
@@ -193,7 +191,7 @@ def after_mining_lines(mined: AfterMining, found: Findings) -> list[Block]:
         f"Single-entry privacy of {own.name}: {_signed(mined.before)} before mining, {_signed(mined.known)} after it. "
         "The paper takes one chance from the other: below 0 the rules reveal more than the response hides."
     )
-    lines: list[Block] = ["", told, left]
+    lines = [told, left]
     if own.group is not None:
         group = found.groups[own.group]
         smallest = min(group.single_entry, mined.known)

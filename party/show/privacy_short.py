@@ -7,10 +7,8 @@ from fractions import Fraction
 from math import fsum, isinf
 from typing import assert_never
 
-from rich.table import Table
-
 from party.names import odds_words, printable
-from party.show.layout import Block, ScreenColumn, ScreenTable, meanings, screen_table
+from party.show.document import Grid, Pairs, ReportPart, headed
 from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import Findings, GroupFindings, Measures
 from protocols.privacy.loss import Odds, disguised_odds
@@ -169,13 +167,7 @@ _NONE_TO_KNOW = (
     "Responses rest on coins alone, and on no personal answer of the respondent: nobody can know one and learn by it."
 )
 
-KNOWN_COLUMNS = (
-    ScreenColumn("group", is_text=True),
-    ScreenColumn("asked by", is_text=True, rank=3),
-    ScreenColumn("epsilon"),
-    ScreenColumn("epsilon if known"),
-    ScreenColumn("truths then certain"),
-)
+_KNOWN_COLUMNS = headed("<group", "<asked by:3", "epsilon", "epsilon if known", "truths then certain")
 
 
 def known_lines(found: Findings) -> list[str]:
@@ -196,9 +188,9 @@ def known_or_none(found: Findings) -> list[str]:
     return known_lines(found) if rests else [_NONE_TO_KNOW]
 
 
-def known_rows(found: Findings) -> list[Sequence[str]]:
-    """Return a row of `KNOWN_COLUMNS` for each group."""
-    return [
+def known_grid(found: Findings) -> Grid:
+    """Return what becomes of epsilon in each group."""
+    rows = [
         (
             group.name,
             f"{group.kind.value} question",
@@ -208,6 +200,7 @@ def known_rows(found: Findings) -> list[Sequence[str]]:
         )
         for group in found.groups
     ]
+    return Grid(_KNOWN_COLUMNS, rows)
 
 
 def certain_lines(known: Sequence[tuple[str, Fraction]]) -> list[str]:
@@ -221,14 +214,14 @@ def certain_lines(known: Sequence[tuple[str, Fraction]]) -> list[str]:
 
 
 _SHARES = "shares a coin"
-PRIVACY_COLUMNS = (
-    ScreenColumn("attribute", is_text=True),
-    ScreenColumn("group", is_text=True, rank=1),
-    ScreenColumn("strongest belief\nafter a response"),
-    ScreenColumn("epsilon", rank=2),
-    ScreenColumn("single-\nentry", rank=3),
-    ScreenColumn("bits, before\n-> after", rank=5),
-    ScreenColumn("asked\ntwice", rank=4),
+_COLUMNS = headed(
+    "<attribute",
+    "<group:1",
+    "strongest belief\nafter a response",
+    "epsilon:2",
+    "single-\nentry:3",
+    "bits, before\n-> after:5",
+    "asked\ntwice:4",
 )
 
 
@@ -242,14 +235,18 @@ class Belief:
     after: Fraction
 
 
-def short_blocks(found: Findings, width: int) -> list[Block]:
-    """Return the short report: sentences, a table with the columns that a screen of this width holds, its legend."""
-    text: list[Block] = [*summary_lines(found)]
-    if any(own.hides for own in found.attributes):
-        rows = _table(found, width)
-        text += ["", rows.drawn, *_left_out(rows), "", legend(found, rows.left_out)]
-        text += ["", *assumption_lines(found)]
-    return text
+def short_parts(found: Findings) -> list[ReportPart]:
+    """Return the short report: sentences, a table, its legend."""
+    return [*summary_lines(found), *figures(found)]
+
+
+def figures(found: Findings) -> list[ReportPart]:
+    """Return a table of each disguised attribute, what its measures mean, and what was taken to be known."""
+    if not any(own.hides for own in found.attributes):
+        return []
+    rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
+    table = Grid(_COLUMNS, rows)
+    return ["", table, "", Pairs(legend_rows(found), of=table), "", *assumption_lines(found)]
 
 
 def summary_lines(found: Findings) -> list[str]:
@@ -262,12 +259,6 @@ def summary_lines(found: Findings) -> list[str]:
         _record(found),
         *known_lines(found),
     ]
-
-
-def legend(found: Findings, left_out: Sequence[str] = ()) -> Table:
-    """Return what each measure means and which way is better, but for those that are not shown."""
-    rows = legend_rows(found)
-    return meanings(row for row in rows if not any(name.startswith(row[0]) for name in left_out))
 
 
 def legend_rows(found: Findings) -> list[tuple[str, str]]:
@@ -422,19 +413,6 @@ def _record(found: Findings) -> str:
     kept = fsum(group.loss for group in found.groups)
     rest = f"; what is disguised has {epsilon(kept)}, odds change by up to {odds(kept)}" if found.groups else ""
     return f"{start}, but only since columns are sent in the clear{rest}."
-
-
-def _table(found: Findings, width: int) -> ScreenTable:
-    return screen_table(PRIVACY_COLUMNS, privacy_rows(found), width)
-
-
-def privacy_rows(found: Findings) -> list[Sequence[str]]:
-    """Return a row of `PRIVACY_COLUMNS` for each disguised attribute."""
-    return [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
-
-
-def _left_out(rows: ScreenTable) -> list[str]:
-    return [f"Left out, as the screen is too narrow: {listed(rows.left_out)}."] if rows.left_out else []
 
 
 def _row(found: Findings, column: int) -> Sequence[str]:

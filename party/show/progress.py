@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from party.names import printable
-from party.show.layout import rendered
+from party.show.document import rendered
 from party.show.screen import columns, has_colours, is_quiet, say
 from protocols.role import Phase, Progress
 

@@ -11,7 +11,7 @@ from party.files import write_atomically
 from party.node.inputs import ReleasedBefore
 from party.records.run_file import PLAIN, Row, RunReport
 from party.settings.toml import window_text
-from party.show.layout import USUAL_WIDTH, Block, ScreenColumn, cut_lines, screen_table
+from party.show.document import Block, CutLines, Grid, headed
 from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
@@ -34,27 +34,14 @@ _ACCURACY = (
 )
 
 _COLUMNS = (
-    ScreenColumn("method", is_text=True),
-    ScreenColumn("accuracy"),
-    ScreenColumn("SMC\ncomp.", rank=2),
-    ScreenColumn("cost\nratio"),
-    ScreenColumn("seconds"),
-    ScreenColumn("sent by\nboth", rank=1),
-    ScreenColumn("round\ntrips", rank=7),
-    ScreenColumn("counts\ntold", rank=5),
-    ScreenColumn("nodes", rank=4),
-    ScreenColumn("depth", rank=8),
-    ScreenColumn("plain\nID3?"),
+    *headed("<method", "accuracy", "SMC\ncomp.:2", "cost\nratio", "seconds", "sent by\nboth:1"),
+    *headed("round\ntrips:7", "counts\ntold:5", "nodes:4", "depth:8", "plain\nID3?"),
 )
 
 
-def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[Block]:
-    """Return a table over runs, and what it lacks."""
-    laid = screen_table(_COLUMNS, [_cells(row) for row in rows], width, rule=True)
-    blocks: list[Block] = [laid.drawn]
-    if laid.left_out:
-        blocks.append(f"Left out, as the screen is too narrow: {', '.join(laid.left_out)}; run.json has all.")
-    return blocks
+def run_table(rows: Sequence[Row]) -> Grid:
+    """Return a table over runs."""
+    return Grid(_COLUMNS, list(map(_cells, rows)), rule=True, beyond="; run.json has all")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -148,14 +135,14 @@ def result(row: Row) -> str:
     return f"  {label(row)}: {accuracy}{ratio}{row.seconds or 0:.1f} s{sent}"
 
 
-def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterator[Block]:
+def conclusion(report: RunReport, tree: Tree, model: Path) -> Iterator[Block]:
     """Yield the tree, which stands in that file, and the tables of all runs."""
     yield ""
-    yield from cut_lines(short_tree(tree, model), width)
+    yield CutLines(list(short_tree(tree, model)))
     for way in report.ways():
         yield ""
         yield way_text(way.rows[-1].counting)
-        yield from run_table(way.rows, width)
+        yield run_table(way.rows)
     yield ""
     if report.parameters.reveal is Reveal.TREE:
         yield _TREE_ALONE

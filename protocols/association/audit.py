@@ -23,7 +23,7 @@ from protocols.association.sampling import Words, randomize
 from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
 from protocols.privacy.audit import FEWEST, MAX_RECORDS
-from protocols.privacy.chernoff import DEFAULT_GOAL, Goal, alarm_bound, trials_needed
+from protocols.privacy.chernoff import DEFAULT_GOAL, Audit, Counted, Goal, limit_of, trials_needed
 
 MOST_ITEMS_TOGETHER = 3
 _MOST_CELLS = 64
@@ -32,51 +32,15 @@ TransactionSampler = Callable[[Transactions, TransactionDesign, Words], Randomiz
 
 
 @dataclass(frozen=True)
-class OperatorTest:
-    """One count of what a sampler sends, against its declared chance.
-
-    Args:
-        size: Original size of the transactions.
-        what: What was counted.
-        chance: As declared.
-        observed: How often it occurred.
-        trials: Number of trials.
-        bound: Bound on that being chance.
-        passed: Whether that is above the limit.
-    """
+class OperatorTest(Counted):
+    """One count of what a sampler sends of transactions of this original size, and what was counted."""
 
     size: int
     what: str
-    chance: Fraction
-    observed: int
-    trials: int
-    bound: float
-    passed: bool
 
 
-@dataclass(frozen=True)
-class OperatorAudit:
-    """What an audit of transactions found.
-
-    Args:
-        goal: What it promises; the shift is of the chance that an item is shown.
-        transactions: How many were randomized.
-        tests: Every count.
-    """
-
-    goal: Goal
-    transactions: int
-    tests: tuple[OperatorTest, ...]
-
-    @property
-    def failures(self) -> tuple[OperatorTest, ...]:
-        """Tests that failed."""
-        return tuple(test for test in self.tests if not test.passed)
-
-    @property
-    def passed(self) -> bool:
-        """Whether no test failed."""
-        return not self.failures
+OperatorAudit = Audit[OperatorTest]
+"""What an audit of transactions found; the shift of its goal is of the chance that an item is shown."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +74,7 @@ def audit_operators(
         goal: False-alarm rate, power, and the departure that must be caught.
     """
     plans = [(design.operator(size), list(_counts(design.operator(size), design.universe))) for size in design.sizes]
-    moved = sum(0 < chance < 1 for _, counts in plans for count in counts for chance in count.chances)
-    limit = goal.alarm / max(moved, 1)
+    limit = limit_of(goal, (chance for _, counts in plans for count in counts for chance in count.chances))
     tests: list[OperatorTest] = []
     total = 0
     for operator, counts in plans:
@@ -124,7 +87,7 @@ def audit_operators(
             )
         sent = _sent(design, operator, trials, make_words(trials), sampler)
         tests += (test for count in counts for test in _tests(operator.size, count, sent, limit))
-    return OperatorAudit(goal, total, tuple(tests))
+    return Audit(goal, total, tuple(tests))
 
 
 def _sent(
@@ -174,8 +137,7 @@ def _tests(size: int, count: _Count, sent: NDArray[np.bool_], limit: float) -> I
         rest = 1 - sum((chance for _, chance, _ in cells), Fraction(0))
         cells.append(("others", rest, len(values) - sum(hits for *_, hits in cells)))
     for value, chance, hits in cells:
-        bound = alarm_bound(hits, len(values), chance)
-        yield OperatorTest(size, f"{count.what}: {value}", chance, hits, len(values), bound, bound > limit)
+        yield OperatorTest(chance, hits, len(values), limit, size, f"{count.what}: {value}")
 
 
 def _trials(operator: Operator, universe: int, goal: Goal, limit: float) -> int:

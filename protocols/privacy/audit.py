@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.privacy.chernoff import DEFAULT_GOAL, Goal, alarm_bound, trials_needed
+from protocols.privacy.chernoff import DEFAULT_GOAL, Audit, Counted, Goal, limit_of, trials_needed
 from protocols.privacy.entry import column_transition
 from protocols.randomized_response.design import Design, Draw, Matrix, cells
 from protocols.tables import Codes
@@ -138,49 +138,26 @@ Sampler = Callable[[Codes, Draw], Codes]
 
 
 @dataclass(frozen=True)
-class AuditTest:
-    """One cell of a margin: its declared chance, its count, the trials, and the bound on such a count being chance."""
+class AuditTest(Counted):
+    """One cell of a margin."""
 
     margin: Margin
     cell: tuple[int, ...]
-    chance: Fraction
-    observed: int
-    trials: int
-    bound: float
-    passed: bool
 
 
 @dataclass(frozen=True)
-class AuditResult:
-    """What an audit found.
+class AuditResult(Audit[AuditTest]):
+    """What an audit of records found.
 
     Args:
-        goal: What it promises.
-        limit: A test fails where its bound is at most this: the false-alarm rate over the tests that chance can move.
-        records: How many records were disguised.
-        tests: Every cell of every margin.
         untested: Pairs of columns of one group that were not counted: too many joint cells, or too many pairs.
         sizes: Domain sizes of the design.
         groups: Its groups.
     """
 
-    goal: Goal
-    limit: float
-    records: int
-    tests: tuple[AuditTest, ...]
     untested: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
-
-    @property
-    def failures(self) -> tuple[AuditTest, ...]:
-        """Tests that failed."""
-        return tuple(test for test in self.tests if not test.passed)
-
-    @property
-    def passed(self) -> bool:
-        """Whether no test failed."""
-        return not self.failures
 
 
 def audit(
@@ -201,8 +178,7 @@ def audit(
     """
     truths = _checked(design, default_records(design) if records is None else records)
     every = tuple(margins(design, truths))
-    moved = sum(0 < chance < 1 for margin in every for chance in margin.chances)
-    limit = goal.alarm / max(moved, 1)
+    limit = limit_of(goal, (chance for margin in every for chance in margin.chances))
     trials = records_needed(design, truths, goal, limit)
     if trials * len(truths) > MAX_RECORDS:
         raise InputError(
@@ -216,7 +192,7 @@ def audit(
     design.check_fits(responses)
     blocks = {truth: responses[k * trials : (k + 1) * trials] for k, truth in enumerate(truths)}
     tests = tuple(test for margin in every for test in _tests(margin, blocks, limit))
-    return AuditResult(goal, limit, len(codes), tests, untested_pairs(design), design.sizes, design.groups)
+    return AuditResult(goal, len(codes), tests, untested_pairs(design), design.sizes, design.groups)
 
 
 def default_records(design: Design) -> tuple[Record, ...]:
@@ -274,8 +250,5 @@ def _tests(margin: Margin, blocks: dict[Record, Codes], limit: float) -> list[Au
     own = [block for truth, block in blocks.items() if tuple(truth[c] for c in margin.columns) == margin.truth]
     counts = np.sum([margin.observed(block) for block in own], axis=0).tolist()
     trials = sum(counts)
-    tests = []
-    for cell, chance, hits in zip(cells(margin.sizes), margin.chances, counts, strict=True):
-        bound = alarm_bound(hits, trials, chance)
-        tests.append(AuditTest(margin, cell, chance, hits, trials, bound, bound > limit))
-    return tests
+    each = zip(cells(margin.sizes), margin.chances, counts, strict=True)
+    return [AuditTest(chance, hits, trials, limit, margin, cell) for cell, chance, hits in each]

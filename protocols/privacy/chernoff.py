@@ -8,10 +8,13 @@ without a normal approximation, and takes one line where exact tails sum thousan
 a quarter larger than exact tails need.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, exp, inf, log
 from numbers import Rational
+from typing import Generic, TypeVar
 
 from protocols.errors import InputError
 
@@ -81,3 +84,56 @@ def trials_needed(claim: Fraction, truth: Fraction, alarm: float, miss: float) -
             far = middle
     enough, reached = divergence(far, claim), divergence(near, truth)
     return max(1, ceil(fire / enough), ceil(reach / reached)) if enough and reached else None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One count of an audit: its declared chance, how often it came in how many trials, and the limit of its bound."""
+
+    chance: Fraction
+    observed: int
+    trials: int
+    limit: float
+
+    @cached_property
+    def bound(self) -> float:
+        """Bound on such a count being chance."""
+        return alarm_bound(self.observed, self.trials, self.chance)
+
+    @property
+    def passed(self) -> bool:
+        """Whether that is above the limit."""
+        return self.bound > self.limit
+
+
+def limit_of(goal: Goal, chances: Iterable[Fraction]) -> float:
+    """Return the false-alarm rate of a single count: the goal's, over all counts that chance can move."""
+    return goal.alarm / max(sum(0 < chance < 1 for chance in chances), 1)
+
+
+Test = TypeVar("Test", bound=Counted)
+
+
+@dataclass(frozen=True)
+class Audit(Generic[Test]):
+    """What an audit found.
+
+    Args:
+        goal: What it promises.
+        disguised: How many records, or transactions, a sampler disguised.
+        tests: Every count.
+    """
+
+    goal: Goal
+    disguised: int
+    tests: tuple[Test, ...]
+
+    @property
+    def failures(self) -> tuple[Test, ...]:
+        """Tests that failed."""
+        return tuple(test for test in self.tests if not test.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no test failed."""
+        return all(test.passed for test in self.tests)

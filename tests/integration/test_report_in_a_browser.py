@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 
-from party.show.page.parts import Document, as_html
+from party.show.document import Document
+from party.show.page.parts import as_html
 from party.show.page.run_page import page_of_run
 from tests.support.accessibility import shortcomings
 from tests.support.browser import chromium

@@ -120,7 +120,7 @@ def test_the_coins_of_the_page_fall_as_the_design_declares(browser: webdriver.Ch
 
     goal = Goal(ALARM, 0.99, SHIFTS[isinstance(design, UnrelatedDesign)])
     result = audit(design, lambda n: keyed_draw(new_key(), "audit", list(map(str, range(n)))), sampler, goal=goal)
-    assert result.records * len(design.groups) >= 100_000, result.records
+    assert result.disguised * len(design.groups) >= 100_000, result.disguised
     assert result.passed, [test for test in result.tests if not test.passed][:3]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from party.cli.arguments import models
 from party.cli.main import main
 from party.cli.survey_report import survey_page
-from party.show.page.parts import Document
+from party.show.document import Document
 from tests.party.association.conftest import DESIGN as BASKETS
 from tests.party.association.conftest import lines
 from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows

@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from party.association.estimation import SupportFinding
 from party.names import printable
 from party.settings.transactions import BasketDesign
-from party.show.baskets import (
-    BREACH_EPSILON,
-    BREACH_HEADS,
-    BREACH_MEANINGS,
-    ITEMSET_HEADS,
-    assumed_lines,
-    breach_rows,
-    operator_audit_lines,
-)
+from party.show.audit import audit_lines
+from party.show.baskets import asked_grid, basket_privacy_parts
+from party.show.document import Document, Drawing, PageSection, Pairs, ReportPart
 from party.show.page.interval_svg import Interval, intervals_svg
-from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
-from party.show.page.survey_page import FoundInColumns, sets_parts
+from party.show.page.survey_page import TRIED, FoundInColumns, checks, sets_parts
 from protocols.association.audit import OperatorAudit
 from protocols.association.findings import TransactionFindings
 from protocols.association.transactions import Randomized
@@ -59,10 +52,10 @@ def page_of_baskets(told: BasketsTold) -> Document:
         [
             PageSection("asked", "What was sent", [Pairs(_sent(told))]),
             PageSection("answers", "What the baskets say", list(_said(told))),
-            PageSection("privacy", "What a basket reveals of a single person", list(_breaches(told))),
-            PageSection("known", "Where items of a basket are known", [Sentences([_KNOWN])]),
-            PageSection("audit", "Whether baskets are disguised as declared", list(_audit(told))),
-            PageSection("checks", "What can be compared", _checks(told)),
+            PageSection("privacy", "What a basket reveals of a single person", basket_privacy_parts(told.disclosed)),
+            PageSection("known", "Where items of a basket are known", [_KNOWN]),
+            PageSection("audit", "Whether baskets are disguised as declared", [*audit_lines(told.audited), "", TRIED]),
+            checks([told.baskets, told.design]),
         ],
     )
 
@@ -85,37 +78,14 @@ def _sent(told: BasketsTold) -> list[tuple[str, str]]:
     ]
 
 
-def _said(told: BasketsTold) -> Iterator[PagePart]:
+def _said(told: BasketsTold) -> Iterator[ReportPart]:
     if told.asked:
         label = f"What was asked for, {100 * told.confidence:g}%"
         intervals = [
             Interval(printable(", ".join(each.items)), float(each.support.share), *each.interval) for each in told.asked
         ]
         yield Drawing("What was asked for", intervals_svg(label, intervals, alone=False))
-        yield Grid(ITEMSET_HEADS, list(map(_row, told.asked)), title=label)
+        yield asked_grid(told.asked, label)
     if told.found is not None:
         yield from sets_parts(told.found)
-    if told.unsought:
-        yield Sentences(told.unsought)
-
-
-def _row(finding: SupportFinding) -> list[str]:
-    numbers = (float(finding.support.share), finding.support.standard_error, *finding.interval)
-    return [printable(", ".join(finding.items)), *(f"{number:.4f}" for number in numbers)]
-
-
-def _breaches(told: BasketsTold) -> Iterator[PagePart]:
-    yield Sentences(list(assumed_lines(told.disclosed)))
-    yield Grid(BREACH_HEADS, breach_rows(told.disclosed))
-    yield Sentences([BREACH_MEANINGS])
-    yield Sentences([BREACH_EPSILON])
-
-
-def _audit(told: BasketsTold) -> Iterator[PagePart]:
-    yield Sentences(operator_audit_lines(told.audited))
-    yield Sentences(["What was tried is the sampler that is installed here, by which `cotally disguise` works."])
-
-
-def _checks(told: BasketsTold) -> list[PagePart]:
-    said = "Another report is of the same files if their digests (SHA-256) are equal."
-    return [Sentences([said]), Pairs([told.baskets, told.design])]
+    yield from told.unsought

@@ -1,94 +1,17 @@
-"""What a page is made of, whatever it shows: sections of sentences, pairs, tables and drawings."""
+"""A document as HTML and as Markdown, and drawings as images."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from math import sqrt
 from pathlib import Path
-from typing import ClassVar
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from party.show.layout import ScreenColumn
+from party.show.document import Document, ReportPart
 from protocols.errors import InputError
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """Sentences, each from a new line; the blanks that one starts with set it in."""
-
-    kind: ClassVar = "sentences"
-    lines: Sequence[str]
-
-    @property
-    def indented(self) -> list[tuple[int, str]]:
-        """How many blanks each starts with, and the rest."""
-        return [(len(line) - len(line.lstrip()), line.strip()) for line in self.lines]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Names, and what is shown of each."""
-
-    kind: ClassVar = "pairs"
-    rows: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table, each row headed by its first cell.
-
-    Args:
-        columns: What stands in each; those of a rank above 2 are not for a phone.
-        rows: Of as many cells each.
-        bars: Of each row how long a bar stands below its head, the longest has 1; none if not given.
-        title: What it is of, where a section has several.
-    """
-
-    kind: ClassVar = "grid"
-    columns: Sequence[ScreenColumn]
-    rows: Sequence[Sequence[str]]
-    bars: Sequence[float] = ()
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A picture, as wide as it needs.
-
-    Args:
-        label: What it shows, for people who cannot see it.
-        svg: The picture.
-        lines: The same as text; none where another part of the section shows it.
-    """
-
-    kind: ClassVar = "drawing"
-    label: str
-    svg: str
-    lines: Sequence[str] = ()
-
-
-PagePart = Sentences | Pairs | Grid | Drawing
-
-
-@dataclass(frozen=True)
-class PageSection:
-    """Parts under one heading."""
-
-    name: str
-    heading: str
-    parts: Sequence[PagePart]
-
-
-@dataclass(frozen=True)
-class Document:
-    """Sections under one title."""
-
-    title: str
-    sections: Sequence[PageSection]
-
 
 _MARKED = re.compile(r"[\\`*_\[\]<>|#&~$@]|:(?=//)|(?<=www)\.")
 
@@ -140,12 +63,21 @@ PAGES = (".html", ".htm", *_MARKDOWN)
 
 def as_html(page: Document) -> str:
     """Return a page as one HTML file."""
-    return render("page.html", {"page": page, "style": page_file("page.css")})
+    return render("page.html", {"page": page, "paragraphs": _paragraphs, "style": page_file("page.css")})
 
 
 def as_markdown(page: Document) -> str:
     """Return a page as Markdown, for a ticket or a wiki: drawings as text, names as plain text whatever they hold."""
-    return render_markdown("page.md", {"page": page})
+    return render_markdown("page.md", {"page": page, "paragraphs": _paragraphs})
+
+
+def _paragraphs(parts: Sequence[ReportPart]) -> Iterator[ReportPart | list[tuple[int, str]]]:
+    """Yield the parts of a section, sentences that follow each other as one: how far each is set in, and the rest."""
+    for is_text, found in groupby(parts, lambda part: part if part == "" else isinstance(part, str)):
+        if is_text is True:
+            yield [(len(line) - len(line.lstrip()), line.strip()) for line in map(str, found)]
+        elif is_text is False:
+            yield from found
 
 
 def is_markdown(path: Path) -> bool:

@@ -27,23 +27,19 @@ from party.show.assessment import (
     revealed_text,
 )
 from party.show.baskets import first_rows, set_text
+from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
 from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to, worth_lines
-from party.show.layout import ScreenColumn, laid_out
 from party.show.ledger import dealings_lines
 from party.show.page.interval_svg import WindowPoint, bayes_svg, joint_svg, windows_svg
-from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import (
-    PRIVACY_COLUMNS,
-    assumption_lines,
+    figures,
     known_or_none,
-    legend_rows,
-    privacy_rows,
     summary_lines,
 )
 from party.show.reading import reading_line
 from party.show.runs import size_text
-from party.show.tree import bayes_blocks, counts_line, pure_leaves, pure_lines, title, tree_lines
+from party.show.tree import bayes_parts, counts_line, pure_leaves, pure_lines, title, tree_lines
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.learning.impurity import importances, informations
@@ -59,28 +55,28 @@ _BEST = RuleThreshold("confidence", Fraction(1, 2))
 
 def bayes_sections(model: NaiveBayes) -> list[PageSection]:
     """Return the chances of the model's values, drawn and as text, and what each attribute says of the class."""
-    title, *lines = laid_out(bayes_blocks(model), None)
+    title, *lines = laid_out(bayes_parts(model), None)
     said = f"{title}: how likely each value is in each class, as bars in the classes' order."
     drawing = Drawing("The model", bayes_svg(model, alone=False), lines)
-    return [PageSection("model", "The model", [Sentences([said]), drawing]), _informing(model)]
+    return [PageSection("model", "The model", [said, drawing]), _informing(model)]
 
 
 def _informing(model: NaiveBayes) -> PageSection:
     """Rank the attributes by the bits that each alone gives of the class."""
     attributes, bits = model.schema.attributes, informations(model).tolist()
     rows = sorted(zip(bits, references(attributes), attributes, strict=True), key=lambda row: -row[0])
-    heads = [ScreenColumn("Attribute", is_text=True), ScreenColumn("Party", is_text=True), ScreenColumn("Bits")]
+    heads = headed("<Attribute", "<Party", "Bits")
     cells = [(printable(name), each.party, f"{told:.4f}") for told, name, each in rows]
     most = max(bits, default=0.0)
     said = "How many bits of the class each attribute gives by itself, by the model's chances."
     bars = [told / most if most > 0 else 0.0 for told, *_ in rows]
-    return PageSection("importance", IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
+    return PageSection("importance", IMPORTANCE, [said, Grid(heads, cells, bars)])
 
 
 def rules_sections(found: JointItemsets, most_items: int | None) -> list[PageSection]:
     """Return the frequent sets of at most this many items, drawn and as a table, and the surest rules."""
     if not found.has_counts:
-        return [PageSection("sets", "The frequent itemsets", [Sentences(list(uncounted_lines(found, most_items)))])]
+        return [PageSection("sets", "The frequent itemsets", list(uncounted_lines(found, most_items)))]
     rules = rules_of(found, _BEST)
     return [
         PageSection("sets", "The frequent itemsets", list(_set_parts(found, most_items))),
@@ -88,19 +84,14 @@ def rules_sections(found: JointItemsets, most_items: int | None) -> list[PageSec
     ]
 
 
-def _set_parts(found: JointItemsets, most_items: int | None) -> Iterator[PagePart]:
-    yield Sentences([joint_title(found), *doubt_lines(found)])
+def _set_parts(found: JointItemsets, most_items: int | None) -> Iterator[ReportPart]:
+    yield from [joint_title(found), *doubt_lines(found)]
     sets = sets_of(up_to(found, most_items))
     order = first_rows(sets["support"])
     if not order:
         return
     yield Drawing("Supports of the most frequent sets", joint_svg(found, most_items))
-    heads = [
-        ScreenColumn("Itemset", is_text=True),
-        ScreenColumn("Support"),
-        ScreenColumn("Records", rank=3),
-        ScreenColumn("Known", is_text=True),
-    ]
+    heads = headed("<Itemset", "Support", "Records:3", "<Known")
     rows = [
         (
             set_text(sets["itemsets"][k]),
@@ -114,19 +105,13 @@ def _set_parts(found: JointItemsets, most_items: int | None) -> Iterator[PagePar
     yield from _rest(len(rows), len(sets["support"]), "sets")
 
 
-def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
+def _rule_parts(rules: ResultColumns) -> Iterator[ReportPart]:
     order = first_rows(rules["low"])
     if not order:
-        yield Sentences([f"No rule has a confidence of {float(_BEST.least):g} or more."])
+        yield f"No rule has a confidence of {float(_BEST.least):g} or more."
         return
-    yield Sentences(["By the lower ends of the intervals of their confidence."])
-    heads = [
-        ScreenColumn("Rule", is_text=True),
-        ScreenColumn("Confidence"),
-        ScreenColumn("Support", rank=3),
-        ScreenColumn("Lift", rank=3),
-        ScreenColumn("Known", is_text=True),
-    ]
+    yield "By the lower ends of the intervals of their confidence."
+    heads = headed("<Rule", "Confidence", "Support:3", "Lift:3", "<Known")
     rows = [
         (
             f"{set_text(rules['antecedents'][k])} → {set_text(rules['consequents'][k])}",
@@ -141,9 +126,9 @@ def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
     yield from _rest(len(rows), len(rules["low"]), f"rules of a confidence of {float(_BEST.least):g} or more")
 
 
-def _rest(shown: int, every: int, what: str) -> Iterator[PagePart]:
+def _rest(shown: int, every: int, what: str) -> Iterator[ReportPart]:
     if shown < every:
-        yield Sentences([f"{shown:,} of {every:,} {what}; `cotally rules MODEL -o FILE` writes all."])
+        yield f"{shown:,} of {every:,} {what}; `cotally rules MODEL -o FILE` writes all."
 
 
 def _known(columns: ResultColumns, k: int, form: str) -> str:
@@ -240,34 +225,31 @@ def tree_section(tree: Tree, levels: int | None) -> PageSection:
     said = f"{title(tree)}. {counts_line(tree)}"
     if drawn < tree.depth:
         said += f" The first {drawn} of {tree.depth} levels are drawn; a dashed box has more below it."
-    return PageSection(
-        "tree", "The tree", [Sentences([said]), Drawing("The tree", tree_svg(tree, drawn, alone=False), lines)]
-    )
+    return PageSection("tree", "The tree", [said, Drawing("The tree", tree_svg(tree, drawn, alone=False), lines)])
 
 
 def importance_section(tree: Tree) -> PageSection:
     """Return the section on what each attribute adds to a tree."""
     if not tree.has_counts:
         said = "Nobody knows what the splits of this tree decrease impurity by: the tree alone was revealed."
-        return PageSection("importance", IMPORTANCE, [Sentences([said])])
+        return PageSection("importance", IMPORTANCE, [said])
     rows = _importances(tree)
     if not rows:
-        return PageSection("importance", IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
+        return PageSection("importance", IMPORTANCE, ["No split of the tree decreases impurity."])
     said = "Each attribute's share of all that the tree's splits decrease impurity by, on the training records."
-    parties = [ScreenColumn("Party", is_text=True)] if len({party for party, *_ in rows}) > 1 else []
-    heads = [ScreenColumn("Attribute", is_text=True), *parties, ScreenColumn("Share")]
+    parties = ["<Party"] if len({party for party, *_ in rows}) > 1 else []
+    heads = headed("<Attribute", *parties, "Share")
     cells = [(name, *([party] if parties else []), f"{100 * share:.1f}%") for party, name, share in rows]
     bars = [share / rows[0][2] for *_, share in rows]
-    return PageSection("importance", IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
+    return PageSection("importance", IMPORTANCE, [said, Grid(heads, cells, bars)])
 
 
 def _learned(told: Finished) -> PageSection:
     run = told.assessment
     revealed = [*amount_lines(run, told.run.revealed), *noise_lines(run.terms, run.noise)]
     parts = [
-        Sentences([*revealed, *follows_lines(told.follows), *past_lines(told.past, told.agree), *_answers(told)]),
-        Sentences(["In all runs over this data set, as the ledger has it."]),
-        Sentences(list(dealings_lines(told.dealings, full=False))),
+        *[*revealed, *follows_lines(told.follows), *past_lines(told.past, told.agree), *_answers(told), ""],
+        *["In all runs over this data set, as the ledger has it.", "", *dealings_lines(told.dealings, full=False)],
     ]
     return PageSection("learned", "What each side has learned of the other", parts)
 
@@ -398,7 +380,7 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     yield "Told exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
-def _windows(told: Finished) -> list[PagePart]:
+def _windows(told: Finished) -> list[ReportPart]:
     """Return accuracy and cost ratio against the window, where there are several runs."""
     runs = sorted(told.alike, key=_window_order)
     if len(runs) < 2 or told.run.terms["learner"] == Learner.RULES or told.assessment.terms.hides_counts:
@@ -406,12 +388,12 @@ def _windows(told: Finished) -> list[PagePart]:
     points = [WindowPoint(_window_name(run), _share(run.correct, run.tests), _cost_ratio(run)) for run in runs]
     label = "Accuracy and cost ratio against the window"
     said = "Runs over the same people that differ in method and window alone."
-    heads = [ScreenColumn("Window", is_text=True), *map(ScreenColumn, ("Accuracy", "Cost ratio", "Secure counts"))]
+    heads = headed("<Window", "Accuracy", "Cost ratio", "Secure counts")
     rows = [
         (point.window, _told_share(point.accuracy), _told_share(point.cost), f"{run.counted:,}")
         for point, run in zip(points, runs, strict=True)
     ]
-    return [Drawing(label, windows_svg(label, points)), Grid(heads, rows, title=label), Sentences([said])]
+    return [Drawing(label, windows_svg(label, points)), Grid(heads, rows, title=label), said]
 
 
 def _window_order(run: FinishedRun) -> tuple[int, int]:
@@ -480,30 +462,27 @@ def _importances(tree: Tree) -> list[tuple[str, str, float]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def _privacy(told: Finished) -> list[PagePart]:
+def _privacy(told: Finished) -> list[ReportPart]:
     """Return what our copy discloses, by the table that was released; nothing is shown that needs another."""
     if told.run.copy is None:
-        return [Sentences(["No disguised copy left this party in this run."])]
+        return ["No disguised copy left this party in this run."]
     copy = told.copy
     if copy is None:
         odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy["odds"].items())
-        return [Sentences([_GONE, f"Odds of a true value against any one other: {odds}."])]
-    rows = privacy_rows(copy.found)
+        return [_GONE, f"Odds of a true value against any one other: {odds}."]
     counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly and not told.assessment.terms.hides_counts else []
     said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
-    if not rows:
-        return [Sentences(said)]
-    meanings = Sentences([*assumption_lines(copy.found), _KEEP])
-    return [Sentences(said), Grid(PRIVACY_COLUMNS, rows), Pairs(legend_rows(copy.found)), meanings]
+    shown = figures(copy.found)
+    return [*said, *shown, *([_KEEP] if shown else [])]
 
 
 def _odds(strength: str | None) -> str:
     return "infinite" if strength is None else f"{strength} to 1"
 
 
-def _costs(costs: TrainReport | None) -> list[PagePart]:
+def _costs(costs: TrainReport | None) -> list[ReportPart]:
     if costs is None:
-        return [Sentences(["The costs of this run were not kept (`cotally train --report FILE` keeps them)."])]
+        return ["The costs of this run were not kept (`cotally train --report FILE` keeps them)."]
     told = [
         ("Time", f"{costs.seconds:.1f} s"),
         ("Sent", size_text(costs.bytes_sent)),
@@ -511,7 +490,7 @@ def _costs(costs: TrainReport | None) -> list[PagePart]:
         ("Round trips", f"{costs.round_trips:,}"),
     ]
     phases = [(printable(phase), f"{seconds:.1f}") for phase, seconds in costs.phases.items()]
-    return [Pairs(told), Grid((ScreenColumn("Phase", is_text=True), ScreenColumn("Seconds")), phases)]
+    return [Pairs(told), Grid(headed("<Phase", "Seconds"), phases)]
 
 
 def _checks(told: Finished) -> PageSection:
@@ -522,5 +501,5 @@ def _checks(told: Finished) -> PageSection:
         ("Digest of the model", told.model.digest().hex()),
         ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
     ]
-    said = Sentences(["The other party's page shows the same run, digest and certificates."])
+    said = "The other party's page shows the same run, digest and certificates."
     return PageSection("checks", "What can be compared", [said, Pairs(rows)])

@@ -6,32 +6,21 @@ from dataclasses import dataclass
 from party.association.mining import FoundSets, ResultColumns
 from party.names import printable
 from party.show.audit import audit_lines
-from party.show.baskets import (
-    ITEMSET_HEADS,
-    RULE_HEADS,
-    found_lines,
-    itemset_rows,
-    rule_rows,
-)
+from party.show.baskets import found_lines, itemset_parts, rule_parts
+from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
 from party.show.estimates import UNBIASED, at_random_line, chi_square_text, weights_text
-from party.show.layout import ScreenColumn, laid_out
 from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg, sets_svg
-from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.run_page import importance_section, tree_section
 from party.show.privacy_full import after_mining_lines, shown_names
 from party.show.privacy_short import (
-    KNOWN_COLUMNS,
-    PRIVACY_COLUMNS,
-    assumption_lines,
+    figures,
     kinds_text,
+    known_grid,
     known_or_none,
-    known_rows,
-    legend_rows,
-    privacy_rows,
     summary_lines,
 )
 from party.show.reading import LIKE_THESE, reading_line
-from party.show.tree import bayes_blocks
+from party.show.tree import bayes_parts
 from party.survey.estimation import AnswerFile, ColumnShares, EstimateOptions, Finding
 from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Tree
@@ -103,6 +92,7 @@ class SurveyTold:
     found: FoundInColumns | None
 
 
+TRIED = "What was tried is the sampler that is installed here, by which `cotally disguise` works."
 _GIVEN = "Those are the shares that these answers suggest, negative ones set to 0 and the others rescaled."
 
 
@@ -119,12 +109,12 @@ def page_of_survey(told: SurveyTold) -> Document:
             PageSection("known", "Where a personal answer is known", list(_known(told))),
             PageSection("mining", "What is left after mining", list(_after_mining(told))),
             PageSection("audit", "Whether answers are disguised as declared", list(_audit(told))),
-            PageSection("checks", "What can be compared", _checks(told)),
+            checks([file for each in told.files for file in (each.answers, each.design)]),
         ],
     )
 
 
-def _asked(told: SurveyTold) -> Iterator[PagePart]:
+def _asked(told: SurveyTold) -> Iterator[ReportPart]:
     for each in told.files:
         asked = each.sample.questionnaire
         yield Pairs(
@@ -138,7 +128,7 @@ def _asked(told: SurveyTold) -> Iterator[PagePart]:
         )
 
 
-def _answers(told: SurveyTold) -> Iterator[PagePart]:
+def _answers(told: SurveyTold) -> Iterator[ReportPart]:
     random = [
         at_random_line(each.sample.questionnaire, each.at_random) for each in told.files if each.at_random is not None
     ]
@@ -150,17 +140,17 @@ def _answers(told: SurveyTold) -> Iterator[PagePart]:
     )
     if several and any(each.sample.questionnaire.controls for each in told.files):
         text.append("Where files are combined nothing is corrected for random answers.")
-    yield Sentences([*random, *text, UNBIASED])
+    yield from [*random, *text, UNBIASED]
     shares = [finding for column in told.columns for finding in column.findings]
     if shares:
         yield Drawing("Shares and their intervals", _drawn(told, "Shares and their intervals", shares))
         yield _grid(told, "Every column", shares)
     few = [printable(column.name) for column in told.columns if not column.findings]
     if few:
-        yield Sentences([f"Too few gave an answer to estimate from: {', '.join(few)}."])
+        yield f"Too few gave an answer to estimate from: {', '.join(few)}."
     plain = [printable(column.name) for column in told.columns if column.plain]
     if plain:
-        yield Sentences([f"Sent as they are, no coin's error is in them: {', '.join(plain)}."])
+        yield f"Sent as they are, no coin's error is in them: {', '.join(plain)}."
     if told.asked:
         yield Drawing("What was asked for", _drawn(told, "What was asked for, with intervals", told.asked))
         yield _grid(told, "What was asked for", told.asked)
@@ -173,20 +163,13 @@ def _drawn(told: SurveyTold, title: str, findings: Sequence[Finding]) -> str:
 
 def _grid(told: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
     percent = f"{100 * told.options.confidence:g}%"
-    heads = [
-        ScreenColumn("Answer", is_text=True),
-        ScreenColumn("Share"),
-        ScreenColumn("Error", rank=3),
-        ScreenColumn(f"{percent} from"),
-        ScreenColumn("to"),
-        ScreenColumn("Of", rank=3),
-    ]
+    heads = headed("<Answer", "Share", "Error:3", f"{percent} from", "to", "Of:3")
     rows = [_row(finding) for finding in findings]
     if any(finding.corrected is not None for finding in findings):
-        heads += [ScreenColumn("Corrected"), ScreenColumn("Error of it", rank=3)]
+        heads += headed("Corrected", "Error of it:3")
         rows = [[*row, *_corrected(finding)] for row, finding in zip(rows, findings, strict=True)]
     if any(isinstance(finding.estimate, CombinedEstimate) for finding in findings):
-        heads += [ScreenColumn("Weights of files", rank=3), ScreenColumn("Chi-square", rank=3)]
+        heads += headed("Weights of files:3", "Chi-square:3")
         rows = [[*row, *_combination(finding)] for row, finding in zip(rows, findings, strict=True)]
     return Grid(heads, rows, title=title)
 
@@ -212,67 +195,62 @@ def _learned(told: SurveyTold) -> Iterator[PageSection]:
         yield tree_section(told.model, told.levels)
         yield importance_section(told.model)
     elif told.model is not None:
-        title, *lines = laid_out(bayes_blocks(told.model), None)
+        title, *lines = laid_out(bayes_parts(told.model), None)
         drawing = Drawing("The model", bayes_svg(told.model, alone=False), lines)
-        yield PageSection("model", "The model", [Sentences([title]), drawing])
+        yield PageSection("model", "The model", [title, drawing])
     if told.found is not None:
         yield PageSection("sets", "Itemsets and rules", list(sets_parts(told.found)))
 
 
-def sets_parts(found: FoundInColumns) -> Iterator[PagePart]:
+def sets_parts(found: FoundInColumns) -> Iterator[ReportPart]:
     """Yield itemsets and rules, the first of each."""
-    yield Sentences(list(found_lines(found.sets, found.itemsets, found.undefined, None)))
+    yield from found_lines(found.sets, found.itemsets, found.undefined, None)
     if found.sets.sets:
         label = "Supports and their intervals"
         yield Drawing(label, sets_svg(label, found.itemsets, float(found.sets.threshold), alone=False))
-        yield Grid(ITEMSET_HEADS, itemset_rows(found.itemsets), title="The most frequent itemsets")
-    yield Grid(RULE_HEADS, rule_rows(found.rules), title="The rules whose confidence is surely highest")
+        yield from itemset_parts(found.itemsets, "The most frequent itemsets")
+    yield from rule_parts(found.rules, "The rules whose confidence is surely highest")
 
 
-def _privacy(told: SurveyTold) -> Iterator[PagePart]:
+def _privacy(told: SurveyTold) -> Iterator[ReportPart]:
     for each in told.files:
         yield from _named(told, each)
-        yield Sentences([*summary_lines(each.found), reading_line(each.read, LIKE_THESE)])
-        rows = privacy_rows(each.found)
-        if rows:
-            yield Grid(PRIVACY_COLUMNS, rows)
-            yield Pairs(legend_rows(each.found))
-            yield Sentences([*assumption_lines(each.found), _GIVEN])
+        yield from [*summary_lines(each.found), reading_line(each.read, LIKE_THESE)]
+        if parts := figures(each.found):
+            yield from [*parts, _GIVEN]
 
 
-def _named(told: SurveyTold, each: AskedFile) -> Iterator[PagePart]:
+def _named(told: SurveyTold, each: AskedFile) -> Iterator[ReportPart]:
     """Yield which design is spoken of, where there are several."""
     if len(told.files) > 1:
-        yield Sentences([f"{each.design[0]}:"])
+        yield from ("", f"{each.design[0]}:", "")
 
 
-def _known(told: SurveyTold) -> Iterator[PagePart]:
+def _known(told: SurveyTold) -> Iterator[ReportPart]:
     for each in told.files:
         yield from _named(told, each)
-        yield Sentences(known_or_none(each.found))
-        yield Grid(KNOWN_COLUMNS, known_rows(each.found))
+        yield from known_or_none(each.found)
+        yield known_grid(each.found)
 
 
-def _after_mining(told: SurveyTold) -> Iterator[PagePart]:
+def _after_mining(told: SurveyTold) -> Iterator[ReportPart]:
     for each in told.files:
         for what, mined in (("The model", each.mined), ("The rules that name a class", each.ruled)):
             if mined is not None:
-                lines = [line for line in map(str, after_mining_lines(mined, each.found)) if line]
                 yield from _named(told, each)
-                yield Sentences([f"{what}:"])
-                yield Sentences(lines)
+                yield from [f"{what}:", *after_mining_lines(mined, each.found), ""]
     if not any(each.mined or each.ruled for each in told.files):
-        yield Sentences(["Neither a model nor rules that name a class are in this report."])
+        yield "Neither a model nor rules that name a class are in this report."
 
 
-def _audit(told: SurveyTold) -> Iterator[PagePart]:
+def _audit(told: SurveyTold) -> Iterator[ReportPart]:
     for each in told.files:
         yield from _named(told, each)
-        yield Sentences(audit_lines(each.audited, shown_names(each.sample.questionnaire)))
-    yield Sentences(["What was tried is the sampler that is installed here, by which `cotally disguise` works."])
+        yield from audit_lines(each.audited, shown_names(each.sample.questionnaire))
+    yield from ("", TRIED)
 
 
-def _checks(told: SurveyTold) -> list[PagePart]:
-    files = [name_and_digest for each in told.files for name_and_digest in (each.answers, each.design)]
+def checks(files: Sequence[tuple[str, str]]) -> PageSection:
+    """Return the section that names the files of a report, each with its digest."""
     said = "Another report is of the same files if their digests (SHA-256) are equal."
-    return [Sentences([said]), Pairs(files)]
+    return PageSection("checks", "What can be compared", [said, Pairs(files)])

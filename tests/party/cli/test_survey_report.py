@@ -13,7 +13,8 @@ import pytest
 
 from party.cli.main import main
 from party.cli.survey_report import survey_page
-from party.show.page.parts import Document, Grid, PagePart, Pairs, Sentences, as_html, as_markdown
+from party.show.document import Document, Grid, Pairs, ReportPart
+from party.show.page.parts import as_html, as_markdown
 from party.show.privacy_full import shown_names
 from party.show.privacy_short import summary_lines
 from party.survey import read_design, read_disguised
@@ -28,13 +29,13 @@ from tests.support.reported import FAST, basket_page, hostile_survey, parsed, su
 ASKED = "smoker = yes and drinks = often"
 
 
-def parts(page: Document, section: str) -> Sequence[PagePart]:
+def parts(page: Document, section: str) -> Sequence[ReportPart]:
     (found,) = [each.parts for each in page.sections if each.name == section]
     return found
 
 
 def sentences(page: Document, section: str) -> list[str]:
-    return [line for part in parts(page, section) if isinstance(part, Sentences) for line in part.lines]
+    return [part for part in parts(page, section) if isinstance(part, str) and part]
 
 
 def grid(page: Document, section: str, number: int = 0) -> list[dict[str, str]]:

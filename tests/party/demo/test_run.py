@@ -20,7 +20,7 @@ from party.node.inputs import load_inputs
 from party.records.run_file import TrainReport
 from party.settings.job import read_job
 from party.settings.party import read_party_config
-from party.show.layout import Block, laid_out
+from party.show.document import Block, laid_out
 from party.show.progress import Step
 from party.show.runs import short_tree
 from protocols.errors import InputError

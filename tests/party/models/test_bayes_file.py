@@ -16,8 +16,8 @@ from party.models.any_file import read_model, write_model
 from party.models.bayes_file import FORMAT, bayes_from_json, bayes_json, read_bayes
 from party.models.prediction import predict_frame
 from party.models.strict_json import ModelError
-from party.show.layout import laid_out
-from party.show.tree import bayes_blocks
+from party.show.document import laid_out
+from party.show.tree import bayes_parts
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.tables import Attribute, Schema
@@ -197,7 +197,7 @@ def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:
 
 def test_the_text_has_a_table_for_each_attribute_and_nothing_unprintable() -> None:
     assert (
-        "\n".join(laid_out(bayes_blocks(small_bayes()), None))
+        "\n".join(laid_out(bayes_parts(small_bayes()), None))
         == """\
 smoker: naive Bayes over 2 attributes
               yes      no
@@ -210,7 +210,7 @@ sex
   f        0.9000  0.5000
   m        0.1000  0.5000"""
     )
-    assert "\n".join(laid_out(bayes_blocks(surveyed_bayes()), None)).splitlines()[1:] == [
+    assert "\n".join(laid_out(bayes_parts(surveyed_bayes()), None)).splitlines()[1:] == [
         "                       yes               no",
         "P(class)   0.2500 (0.0100)  0.7500 (0.0150)",
         "age",
@@ -224,7 +224,7 @@ sex
     ]
     schema = Schema((Attribute("survey", "a\x1b[2J", ("\n",)),), Attribute("", "c\t", ("\x07",)), ())
     nasty = NaiveBayes(schema, log(1.0), (log([1.0]),))
-    assert all(line.isprintable() for line in laid_out(bayes_blocks(nasty), None))
+    assert all(line.isprintable() for line in laid_out(bayes_parts(nasty), None))
 
 
 def predict(folder: Path, text: str) -> list[str]:

@@ -17,7 +17,7 @@ from party.records.run_file import (
     write_run,
     write_train_report,
 )
-from party.show.layout import laid_out
+from party.show.document import laid_out
 from party.show.runs import run_table, size_text
 from protocols.terms import Counting
 
@@ -100,9 +100,7 @@ def test_a_row_out_of_its_range_is_refused(change: dict[str, object]) -> None:
 
 
 def test_the_table_has_a_line_a_row_with_its_costs_beside_its_ratio() -> None:
-    lines = laid_out(
-        run_table([ROW, OF_PLAIN, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)], 200), 200
-    )
+    lines = laid_out([run_table([ROW, OF_PLAIN, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)])], 200)
     assert lines[1].split()[:2] == ["method", "accuracy"]
     assert lines[3].split() == [
         "hybrid", "ω=2", "0.750", "1,500", "42.0%", "12.3", "5.6", "MB", "22", "1,501", "513", "8", "no",
@@ -119,7 +117,7 @@ def test_the_table_has_a_line_a_row_with_its_costs_beside_its_ratio() -> None:
 )
 def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out: str) -> None:
     large = replace(ROW, smc_computations=1_000_000, exact_counts_disclosed=1_000_001, seconds=1234.5, round_trips=100)
-    lines = laid_out(run_table([large, SMC], width), width)
+    lines = laid_out([run_table([large, SMC])], width)
     assert max(map(len, lines[:5])) <= width
     said = f"Left out, as the screen is too narrow: {left_out}; run.json has all."
     assert (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from party.show.layout import USUAL_WIDTH, laid_out
-from party.show.privacy_full import privacy_blocks
+from party.show.document import USUAL_WIDTH, laid_out
+from party.show.privacy_full import privacy_parts
 from party.show.privacy_json import findings_json
 from party.show.privacy_short import odds
 from protocols.privacy.entry import Prior
@@ -20,7 +20,7 @@ NO_YES = ["no", "yes"]
 
 
 def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
-    return laid_out(privacy_blocks(found, full=full, width=width), width)
+    return laid_out(privacy_parts(found, full=full), width)
 
 
 def report(design: Design, priors: Sequence[Prior | None] | None = None) -> Findings:

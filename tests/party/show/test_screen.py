@@ -15,7 +15,7 @@ import pytest
 from rich.cells import cell_len
 
 from party.cli.main import COMMANDS
-from party.show.layout import ScreenColumn, Sentence, branched, cut_lines, laid_out, meanings, screen_table, wrapped
+from party.show.document import Branches, CutLines, Grid, Pairs, ScreenColumn, Sentence, laid_out, wrapped
 from tests.support.forked import Forked
 from tests.support.processes import cotally, cotally_here, run_here
 
@@ -195,18 +195,18 @@ def test_a_file_gets_the_report_eighty_wide_or_as_columns_says(survey: Path, mon
 
 def test_a_tree_goes_on_beside_its_branches() -> None:
     lines = ["├─ a: one two", "│  └─ b: three", "└─ c"]
-    assert [line.plain for line in branched(lines, None)] == lines
-    assert [line.plain for line in branched(lines, 16)] == lines
-    assert [line.plain for line in branched(["├─ value: a name of many words [1 2]"], 24)] == [
+    assert laid_out([Branches(lines)], None) == lines
+    assert laid_out([Branches(lines)], 16) == lines
+    assert laid_out([Branches(["├─ value: a name of many words [1 2]"])], 24) == [
         "├─ value: a name of",
         "│    many words [1 2]",
     ]
-    assert [line.plain for line in branched(["└─ 值: 很长的名字 很长的名字 [1]"], 20)] == [
+    assert laid_out([Branches(["└─ 值: 很长的名字 很长的名字 [1]"])], 20) == [
         "└─ 值: 很长的名字",
         "     很长的名字 [1]",
     ]
     deep = "│  " * 5 + "└─ value: class"
-    assert [line.plain for line in branched([deep], 22)] == [deep[:21] + "…"]
+    assert laid_out([Branches([deep])], 22) == [deep[:21] + "…"]
 
 
 def test_an_error_is_laid_out_on_a_terminal_and_one_line_elsewhere(tmp_path: Path) -> None:
@@ -234,8 +234,8 @@ def test_sentences_are_broken_between_words_alone() -> None:
 
 def test_meanings_stand_beside_their_terms() -> None:
     pairs = [("one", "a b"), ("三", "c d")]
-    assert laid_out([meanings(pairs)], 20) == ["one  a b", "三   c d"]
-    assert laid_out([meanings(pairs, indent=1)], 7) == [" one  a", "      b", " 三   c", "      d"]
+    assert laid_out([Pairs(pairs)], 20) == ["one  a b", "三   c d"]
+    assert laid_out([Pairs(pairs, indent=1)], 7) == [" one  a", "      b", " 三   c", "      d"]
 
 
 COLUMNS = [
@@ -261,10 +261,12 @@ ROWS = [["a name of twenty-four", "1", "22", "333"], ["二十四字的名字", "
 def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns(
     columns: int, left_out: tuple[str, ...], name: str
 ) -> None:
-    found = screen_table(COLUMNS, ROWS, columns, rule=True)
-    lines = laid_out([found.drawn], columns)
-    assert found.left_out == left_out
+    found = Grid(COLUMNS, ROWS, rule=True)
+    lines = laid_out([found], columns)
+    said = " ".join(map(str.strip, lines[5:]))
+    assert said == (f"Left out, as the screen is too narrow: {', '.join(left_out)}." if left_out else "")
     assert max(map(cell_len, lines)) <= columns
+    del lines[5:]
     assert len(lines) == 5
     assert lines[3].startswith(name + "  ")
     assert lines[1].split()[:2] == ["name", "figure"]
@@ -272,6 +274,13 @@ def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns(
 
 
 def test_a_drawing_keeps_its_lines_and_says_how_many_were_cut() -> None:
-    drawn = ["ab", "ab…", "abc", "文…", "2 lines cut at the width of the screen"]
-    assert [line.plain for line in cut_lines(["ab", "abcd", "abc", "文文"], 3)] == drawn
-    assert [line.plain for line in cut_lines(["ab"], 3)] == ["ab"]
+    drawn = [
+        "ab",
+        "ab…",
+        "abc",
+        "文…",
+    ]
+    lines = laid_out([CutLines(["ab", "abcd", "abc", "文文"])], 3)
+    assert lines[:4] == drawn
+    assert " ".join(lines[4:]).startswith("2 lin es")
+    assert laid_out([CutLines(["ab"])], 3) == ["ab"]

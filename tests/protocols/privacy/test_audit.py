@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from party.show.audit import audit_lines
-from party.show.layout import laid_out
+from party.show.document import laid_out
 from party.show.privacy_short import Names
 from protocols.errors import InputError
 from protocols.privacy.audit import (
@@ -117,7 +117,7 @@ def test_the_power_is_as_stated_by_exact_tails(design: Design) -> None:
                 continue
             wrong = moved(design.part(number), design.truth(number) + shift)
             misses = [
-                missed(test.chance, wrong(column, code), test.trials, result.limit)
+                missed(test.chance, wrong(column, code), test.trials, result.tests[0].limit)
                 for column in columns
                 for code in range(design.sizes[column])
                 for test in result.tests
@@ -138,8 +138,8 @@ def test_the_limits_of_all_tests_that_chance_can_move_add_up_to_the_false_alarm_
     result = run(related([2, 2], [[0]], "9/20"))
     movable = [test for test in result.tests if 0 < test.chance < 1]
     assert len(movable) < len(result.tests)
-    assert result.limit * len(movable) == pytest.approx(1e-6)
-    assert all(test.passed == (test.bound > result.limit) for test in result.tests)
+    assert result.tests[0].limit * len(movable) == pytest.approx(1e-6)
+    assert all(test.passed == (test.bound > result.tests[0].limit) for test in result.tests)
 
 
 def test_two_groups_that_share_a_coin_are_caught() -> None:
@@ -182,7 +182,7 @@ def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> N
         <= {"column 2", "column 2, one record and the next", "columns 0 and 2, of two groups"}
     )
     told, off = told_chance(UNRELATED, 2, 2), told_chance(wrong, 2, 2)
-    assert (trials_needed(told, off, result.limit, 1e-3) or 0) <= min(test.trials for test in result.tests)
+    assert (trials_needed(told, off, result.tests[0].limit, 1e-3) or 0) <= min(test.trials for test in result.tests)
     assert isinstance(UNRELATED, UnrelatedDesign)
     design = UNRELATED
 
@@ -252,8 +252,8 @@ def test_records_show_the_lowest_and_highest_codes_and_may_be_chosen() -> None:
     result = audit(RELATED, chance(1), records=[(1, 0, 1), (1, 0, 1)])
     assert result.passed
     assert {test.margin.truth for test in result.tests if test.margin.columns == (2,)} == {(1,)}
-    assert result.records == records_needed(RELATED, [(1, 0, 1)], Goal(), result.limit)
-    assert run(related([2], [], "9/20")).records == 2 * FEWEST
+    assert result.disguised == records_needed(RELATED, [(1, 0, 1)], Goal(), result.tests[0].limit)
+    assert run(related([2], [], "9/20")).disguised == 2 * FEWEST
     assert run(related([1, 2], [[0]], "9/20")).passed
 
 
@@ -272,8 +272,8 @@ def test_the_verdict_comes_first_then_what_was_counted() -> None:
     passed = run(RELATED)
     assert audit_lines(passed)[0] == "OK: the sampler responds as the design declares."
     assert told(passed) == (
-        f"{audit_lines(passed)[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} "
-        "counts of the responses were held against their declared chances: a correct sampler fails such a check in at "
+        f"{audit_lines(passed)[0]} Made-up records were disguised {passed.disguised:,} times, and {len(passed.tests)} "
+        "counts held against their declared chances: a correct sampler fails such a check in at "
         "most 0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
     )
     design = related([2], [[0]], "9/20")
@@ -294,7 +294,7 @@ def test_pairs_that_were_not_counted_are_named() -> None:
 
 def test_departures_are_told_by_name_the_least_likely_first() -> None:
     honest = run(RELATED, lambda codes, _: codes)
-    half = honest.records // 4
+    half = honest.disguised // 4
     only = replace(honest, tests=honest.tests[:1])
     share = f"{2 * half:,} of {2 * half:,} (100%), declared 45.00% (chance of this at most 0.0e+00)."
     assert f"age (group person): 'young' sent where 'young' is true: {share}" in told(only, NAMES)

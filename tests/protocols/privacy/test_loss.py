@@ -14,8 +14,8 @@ from math import exp, inf, log
 import pytest
 
 from party.names import odds_words
-from party.show.layout import USUAL_WIDTH, laid_out
-from party.show.privacy_full import privacy_blocks
+from party.show.document import USUAL_WIDTH, laid_out
+from party.show.privacy_full import privacy_parts
 from party.show.privacy_short import odds_text
 from protocols.errors import InputError
 from protocols.privacy.findings import Findings, measure_design
@@ -175,7 +175,7 @@ def test_relations_of_binary_attributes_and_of_common_factors_are_disclosed() ->
 
 
 def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
-    return laid_out(privacy_blocks(found, full=full, width=width), width)
+    return laid_out(privacy_parts(found, full=full), width)
 
 
 def worded(design: Design, column: int) -> str:
