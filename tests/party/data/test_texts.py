@@ -249,7 +249,10 @@ def test_spellings_and_unseen_characters_are_counted_and_not_shown() -> None:
     cells = ["1", "1.0", "1.00", "01", "true", "TRUE", "True", "tRUE", "1e+0", " 1", "true "]
     column = frame_of(Path("t"), ["c"], [cells]).column("c")
     assert set(column.cells) == {"1", "01", "True"}
-    assert column.spelt == (About.WRITTEN_APART(column="c", cells=6), About.SPELLED_ALIKE(column="c", values=2, cells=1))
+    assert column.spelt == (
+        About.WRITTEN_APART(column="c", cells=6),
+        About.SPELLED_ALIKE(column="c", values=2, cells=1),
+    )
     assert frame_of(Path("t"), ["c"], [["1", "1.0", "2.50"]]).column("c").spelt == ()
     cells = ["West\u200b", "West", " Ost ", "O\u00adst", "Ost\r"]
     frame = frame_of(Path("t"), ["c"], [cells])
