@@ -6,7 +6,7 @@ it. Both parties share this machine, and a forecast takes each to have one of it
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 
 from _lab import FAR, OPTIONS, Line, make_parser, measure_run, publish, say
@@ -15,7 +15,7 @@ from growth import generate
 from party.demo.data import Halves, deal_dataset
 from party.forecast import model as forecasting
 from party.forecast.model import calibrate_transfers
-from protocols.terms import Method
+from protocols.terms import Method, Reveal
 
 FACTOR = 2.0
 
@@ -28,6 +28,7 @@ class Case:
     records: int
     omega: int
     line: Line | None = None
+    reveal: Reveal = Reveal.COUNTS
 
 
 CASES = [
@@ -38,8 +39,13 @@ CASES = [
     Case("generated", 5_000, 2, line=FAR),
     Case("generated", 100_000, 3),
     Case("generated", 100_000, 3, line=FAR),
+    Case("generated", 100_000, 3, line=FAR, reveal=Reveal.TREE),
 ]
-QUICK = [Case("generated", 1_000, 3), Case("generated", 1_000, 3, line=FAR)]
+QUICK = [
+    Case("generated", 1_000, 3),
+    Case("generated", 1_000, 3, line=FAR),
+    Case("generated", 1_000, 3, line=FAR, reveal=Reveal.TREE),
+]
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,10 @@ def measure(case: Case) -> tuple[dict[str, object], list[str]]:
     name, records = case.data, case.records
     halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).taken(range(records))
     line = forecasting.NO_LINE if case.line is None else forecasting.Line(case.line.rate, case.line.delay)
-    terms = OPTIONS.terms(Method.HYBRID, case.omega, "class")
+    options = replace(OPTIONS, reveal=Reveal.TREE, max_depth=3) if case.reveal is Reveal.TREE else OPTIONS
+    terms = options.terms(Method.HYBRID, case.omega, "class")
     told = forecasting.forecast(expected_sizes(halves), terms, means, line=line)
-    run = measure_run(halves, Method.HYBRID, case.omega, case.line)
+    run = measure_run(halves, Method.HYBRID, case.omega, case.line, options=options)
     report = run.report
     pairs = {
         "seconds": Told(told.seconds, report.seconds),
@@ -95,7 +102,7 @@ def measure(case: Case) -> tuple[dict[str, object], list[str]]:
         "round_trips": Told(told.round_trips, report.round_trips),
     }
     row: dict[str, object] = {"data": name, "train": records - floor(records * OPTIONS.test), "omega": case.omega}
-    row |= {"line": case.line is not None}
+    row |= {"line": case.line is not None, "reveal": case.reveal.value}
     row |= {"counts_at_most": told.counts, "counts": report.exact_counts_disclosed}
     for quantity, pair in pairs.items():
         row |= {f"{quantity}_told": float(pair.before), quantity: float(pair.after), f"{quantity}_ratio": pair.ratio}

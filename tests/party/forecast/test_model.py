@@ -179,12 +179,20 @@ def test_a_line_that_cannot_be_is_refused(rate: float, delay: float) -> None:
         Line(rate, delay)
 
 
-def test_a_line_adds_its_delay_for_each_round_trip_and_what_bytes_take() -> None:
-    near = cost(records=10**6)
-    assert cost(records=10**6, line=Line(delay=0.02)).seconds - near.seconds == pytest.approx(0.04 * near.round_trips)
-    slow, slower = (cost(records=10**6, line=Line(rate)).seconds for rate in (1e5, 5e4))
+@pytest.mark.parametrize(
+    "terms",
+    [{"omega": 3}, {"method": "smc", "reveal": "tree", "max_depth": 4}, {"reveal": "tree", "max_depth": 4, "omega": 3}],
+    ids=["counts", "a tree alone", "with windows"],
+)
+def test_a_line_adds_its_delay_for_each_round_trip_and_what_bytes_take(terms: dict[str, object]) -> None:
+    made = make_terms(**terms)
+    near = cost(made, records=10**6)
+    far = cost(made, records=10**6, line=Line(delay=0.02))
+    assert (far.bytes, far.round_trips) == (near.bytes, near.round_trips)
+    assert far.seconds - near.seconds == pytest.approx(0.04 * near.round_trips)
+    slow, slower = (cost(made, records=10**6, line=Line(rate)).seconds for rate in (1e5, 5e4))
     assert slower - slow == pytest.approx(8 * near.bytes / 1e5)
-    assert cost(records=10**6, line=Line(1e12)).seconds == pytest.approx(near.seconds, rel=0.01)
+    assert cost(made, records=10**6, line=Line(1e12)).seconds == pytest.approx(near.seconds, rel=0.01)
 
 
 def test_on_a_slow_line_sending_takes_longer_than_encrypting_which_goes_on_beside_it() -> None:

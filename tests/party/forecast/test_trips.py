@@ -72,4 +72,5 @@ def test_a_session_sends_half_to_twice_the_bytes_that_were_forecast(
     told = forecast(Sizes(records, sides, class_holder=1, classes=2), case.terms, MEANS)
     report = Sessions(tmp_path, case, 'odds = "any"\n').run()[0].traffic
     assert 1 / 2 <= told.bytes / (report.bytes_sent + report.bytes_received) <= 2
-    assert 1 / 2 <= told.round_trips / report.round_trips <= 2
+    least, most = (0.9, 1.2) if case.terms.opens_tree else (1 / 2, 2)  # trips are most of the time over a far line
+    assert least <= told.round_trips / report.round_trips <= most
