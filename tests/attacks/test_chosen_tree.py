@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import make_view
 from protocols.counts import Query
+from protocols.errors import DisagreementError
 from protocols.learning.ranking import GAIN_BITS, best, sum_bits, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import Gini, Whole, mixture
@@ -31,17 +32,17 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import noise_of_scores
 from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Table
-from protocols.terms import EPSILON_OF_SCORES, Growth
+from protocols.terms import EPSILON_OF_SCORES, Growth, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import split_of
-from protocols.two_party.inputs import PartyInputs, split_records
+from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
 from protocols.two_party.noise import tree_spending
 from tests.protocols.oblivious.test_gates import sides
 from tests.protocols.secret_tree.test_growth import Game
 from tests.protocols.two_party.test_held_out import agreements
 from tests.support.binomial import ShareTest
 from tests.support.curious import Guarded, assert_refused
-from tests.support.parties import Case, make_terms
+from tests.support.parties import Case, make_local, make_roles, make_terms
 from tests.support.plain import schema_of
 
 Labels = NDArray[np.int64]
@@ -239,6 +240,29 @@ def test_one_person_alone_in_a_branch_would_bar_it_and_does_not() -> None:
     trees = with_it.grown(), without_it.grown()
     assert isinstance(trees[0].root, Split)
     assert trees[0] == trees[1]
+
+
+def test_a_class_of_one_person_is_refused_where_class_counts_cross_and_else_asks_about_her() -> None:
+    """Bob's class is one person; Alice takes none of fewer than ten, and sees no count of a tree alone.
+
+    The winner is the column in which she stands with the fewest others: one of eight, so three bits; 5.2 are shown.
+    """
+    rng = np.random.default_rng(8)
+    codes = (rng.random((200, 9)) < np.linspace(0.2, 0.8, 9)).astype(int)
+    codes[:, -1] = np.arange(200) == 7
+    terms = make_terms(method="smc", reveal="tree", max_depth=1, test=0, min_leaf=20)
+    case = Case({"alice": (2,) * 7, "bob": (2,)}, ("bob",), 2, codes.astype(np.uint8), {"alice": 7, "bob": 1}, terms)
+    alice = replace(make_local(case, "alice"), limits=USUAL_LIMITS)
+    (_, outcome), _ = run_pair(*make_roles(case, alice=alice))
+    root = outcome.tree.root
+    assert isinstance(root, Split)
+    assert float(Allowance(outcome.tree.schema, 1).spent(outcome.tree)) == pytest.approx(5.2, abs=0.05)
+    beside_her = (codes[:, :8] == codes[7, :8]).sum(0)
+    assert root.attribute == int(np.argmin(beside_her))
+    assert sorted(beside_her)[1] - min(beside_her) > 0
+    counted = replace(case, terms=replace(terms, reveal=Reveal.COUNTS))
+    with pytest.raises(DisagreementError, match="class counts"):
+        run_pair(*make_roles(counted, alice=alice))
 
 
 def lead(law: Geometric, left: tuple[int, ...] | Labels) -> float:
