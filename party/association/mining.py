@@ -127,9 +127,6 @@ class RuleThreshold:
     Args:
         metric: A measure by mlxtend's name.
         least: Its smallest value.
-
-    Raises:
-        InputError: There is no such measure.
     """
 
     metric: str = "confidence"

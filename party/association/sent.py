@@ -41,11 +41,7 @@ _SUFFIXES = (".csv", ".txt")
 
 
 def check_sent_name(path: Path) -> None:
-    """Make sure, before anything is disguised, that a file's name asks for what is written.
-
-    Raises:
-        DataError: It does not.
-    """
+    """Make sure, before anything is disguised, that a file's name asks for what is written."""
     if bare_name(path).suffix.lower() not in _SUFFIXES:
         names = ", ".join(_SUFFIXES)
         raise DataError(f"the name of disguised baskets must end in {names}, or in .gz after it", path=path)

@@ -29,7 +29,6 @@ from protocols.two_party.memory import bare_head
 
 
 def command_check(arguments: argparse.Namespace) -> int:
-    """Look and print."""
     config = read_party_config(arguments.party)
     notices: list[Notice | ReleasedBefore] = []
     local = load_common(config, KEY_FLOOR, notices.extend)

@@ -100,11 +100,7 @@ def _call(config: PartyConfig, address: str) -> Peer:
 
 
 def _pin(config: PartyConfig, certificate: x509.Certificate) -> Peer:
-    """Pin a certificate whose owner has proved to know the code.
-
-    Raises:
-        IdentityError: It is not that of the peer whom our settings name, or cannot be pinned.
-    """
+    """Pin a certificate whose owner has proved to know the code."""
     what = "the certificate that came"
     name = about(certificate, what)[0]
     if config.node.peer not in {None, name}:
@@ -113,7 +109,6 @@ def _pin(config: PartyConfig, certificate: x509.Certificate) -> Peer:
 
 
 def command_keys(arguments: argparse.Namespace) -> int:
-    """Do it, and say what holds from now on."""
     folder, action = party_folder(arguments.party), arguments.action
     for option, of in (("by", "seal"), ("host", "renew"), ("json", "renew")):
         if getattr(arguments, option) and action != of:
@@ -137,7 +132,6 @@ def command_keys(arguments: argparse.Namespace) -> int:
 
 
 def command_doctor(arguments: argparse.Namespace) -> int:
-    """Tell of each layer as it is tried; fail with the first fault."""
     path, layers = settings_file(arguments.party), []
     for found in Examination(path).diagnoses():
         layers.append(found)

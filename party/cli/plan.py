@@ -36,7 +36,6 @@ from protocols.two_party.inputs import PartyInputs, held_out_records
 
 
 def command_plan(arguments: argparse.Namespace) -> int:
-    """Run the command."""
     for option in ("peer_columns", "splits", "records", "workers"):
         value = getattr(arguments, option)
         if value is not None and value < 1:
@@ -53,7 +52,6 @@ def command_plan(arguments: argparse.Namespace) -> int:
 
 
 def _line(arguments: argparse.Namespace) -> Line:
-    """Return the line that was told."""
     if arguments.megabits is not None and not arguments.megabits > 0:
         raise InputError("--megabits must be more than 0")
     if arguments.delay is not None and not 0 <= arguments.delay < inf:

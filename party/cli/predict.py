@@ -77,12 +77,7 @@ class Classified:
 
 
 def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: bool) -> tuple[str, ...]:
-    """Return the columns of a file and those that are added.
-
-    Raises:
-        InputError: The name cannot be one.
-        DataError: The file has a column of such a name already.
-    """
+    """Return the columns of a file and those that are added."""
     flaw = name_flaw(column)
     if flaw is not None:
         raise InputError(f"--column: the name {flaw}: choose another")

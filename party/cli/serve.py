@@ -35,7 +35,6 @@ from protocols.errors import CotallyError, DeviationError, InputError
 
 
 def command_serve(arguments: argparse.Namespace) -> int:
-    """Run the command, and keep a log of it where one is asked for."""
     if arguments.log is None:
         return _serve(arguments)
     if arguments.log != AS_JSON:

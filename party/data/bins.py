@@ -246,9 +246,6 @@ class ColumnTreatment:
             or a text to fill in.
         not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
         smallest_value: A value that fewer records hold is not named; 1 names all.
-
-    Raises:
-        ConfigError: A setting is out of its range.
     """
 
     bins: str | Edges | None = None

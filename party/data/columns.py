@@ -152,10 +152,6 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     fill in, where it is new, then "other", then "missing". No value is held by fewer than `smallest_value` records,
     unless it is the only one: rare bins join their neighbours, rare texts become "other", and missing cells that are
     too few and find no "other" count as the most common value.
-
-    Raises:
-        DataError: A cell is missing where that is refused, or not a number or date where it is binned; a value has the
-            name of a label that treatment would make; or there are too many values.
     """
     labels = _labelled(column, treatment)
     filler = _fill_in(column, treatment, labels)

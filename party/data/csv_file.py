@@ -95,12 +95,7 @@ class _Source:
 
 
 def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
-    """Read a CSV file.
-
-    Raises:
-        DataError: It is not a table, or cannot be read as text.
-        OSError: It cannot be read.
-    """
+    """Read a CSV file."""
     encoding, notice = (form.encoding, None) if form.encoding else encoding_of(path, file)
     csv.field_size_limit(max(MAX_LINE, csv.field_size_limit()))  # for good: threads share it
     try:

@@ -67,10 +67,6 @@ class Form:
         missing: Markers of a missing cell, beside the usual ones and an empty cell.
         decimal: The sign, a point or a comma, that begins a fraction; the other one, blanks and apostrophes then group
             thousands. Unless it is declared, a point does and nothing groups.
-
-    Raises:
-        InputError: There is no such encoding, or the separator is not a single character that can be one, or the sign
-            is another.
     """
 
     separator: str | None = None
@@ -96,12 +92,7 @@ USUAL = Form()
 
 
 def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
-    """Open a table's file, or the standard input for `-`; gzip is unpacked.
-
-    Raises:
-        DataError: Its name or its first bytes are those of something else.
-        OSError: It cannot be read.
-    """
+    """Open a table's file, or the standard input for `-`; gzip is unpacked."""
     if path == STANDARD_INPUT:
         file: BinaryIO = io.BytesIO(sys.stdin.buffer.read())
     else:
@@ -137,11 +128,7 @@ def _first_bytes(file: BinaryIO, count: int) -> bytes:
 
 
 def encoding_of(path: Path, file: BinaryIO) -> tuple[str, Notice | None]:
-    """Return a file's encoding, and a notice where it is a guess.
-
-    Raises:
-        DataError: It cannot be determined.
-    """
+    """Return a file's encoding, and a notice where it is a guess."""
     first = _first_bytes(file, SAMPLE)
     marked = next((name for mark, name in _MARKS if first.startswith(mark)), None)
     if marked is not None:

@@ -107,9 +107,6 @@ class Frame:
             name: The column's.
             keep: Texts that are values of it, though they mark a missing cell elsewhere.
             marks: Markers of its missing cells, where the file's own are not declared; else the usual ones.
-
-        Raises:
-            DataError: There is none, or it has a cell that cannot be used.
         """
         cells = self._usable(name)
         decimal = None if name in self.typed else self.decimal
@@ -126,11 +123,7 @@ class Frame:
         return self._read(name, cells, read_texts(_counted(cells), chosen, keep, decimal))
 
     def ids(self, name: str) -> Column:
-        """Return a column of record ids as they are seen, except that whole numbers are written as such.
-
-        Raises:
-            DataError: There is none, or it has a cell that cannot be used.
-        """
+        """Return a column of record ids as they are seen, except that whole numbers are written as such."""
         cells = self._usable(name)
         return self._read(name, cells, read_ids(_counted(cells)))
 
@@ -205,9 +198,6 @@ def frame_of(path: Path, names: Sequence[str], cells: Sequence[Sequence[str | No
         path: What to call them in errors.
         names: Of the columns.
         cells: Of each column, all of one length; None for a missing one.
-
-    Raises:
-        DataError: There is no record, or a name cannot be used.
     """
     if not cells or not cells[0]:
         raise DataError("there are no records", path=path)
@@ -245,11 +235,7 @@ class Written:
 
 
 def finished(written: Written, form: Form = USUAL) -> Frame:
-    """Leave out whatever is not a column of the table, and check the names.
-
-    Raises:
-        DataError: There is no record, or a name cannot be used.
-    """
+    """Leave out whatever is not a column of the table, and check the names."""
     names, cells = list(map(plain_name, written.names)), written.cells
     dropped = [i for i, name in enumerate(names) if _is_index(i, name, cells[i], written.indexes)]
     kept = [i for i in range(len(names)) if i not in dropped]

@@ -72,11 +72,7 @@ class People:
 
 
 def row_ids(frame: Frame, columns: IdColumns) -> list[str]:
-    """Return the id of each row, in its normal form.
-
-    Raises:
-        DataError: One is empty.
-    """
+    """Return the id of each row, in its normal form."""
     parts = [frame.ids(name) for name in columns.names]
     for part in parts:
         _check_filled(part)
@@ -87,11 +83,7 @@ def row_ids(frame: Frame, columns: IdColumns) -> list[str]:
 
 
 def read_people(frame: Frame, columns: IdColumns) -> People:
-    """Return the ids of a table, in the order of its rows.
-
-    Raises:
-        DataError: One is empty, or occurs twice and must not.
-    """
+    """Return the ids of a table, in the order of its rows."""
     ids = row_ids(frame, columns)
     if len({*ids}) == len(ids):
         return People(ids, [*range(len(ids))])
@@ -160,11 +152,7 @@ def _rare(few: int, ids: int, spelling: Spelling) -> Iterator[Notice]:
 
 
 def distinct_ids(column: Column) -> list[str]:
-    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56).
-
-    Raises:
-        DataError: One is empty or occurs twice.
-    """
+    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56)."""
     _check_filled(column)
     ids = [str(text) for text in column.cells]
     first: dict[str, int] = {}

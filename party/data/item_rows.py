@@ -29,9 +29,6 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
         who: What makes an id, and which is the column of items.
         ignore: Columns that are neither.
         smallest: How many persons are enough.
-
-    Raises:
-        DataError: A column is missing or too many, an id is empty, or no item is left.
     """
     found = _find(frame, who, ignore)
     count = np.diff(found.starts)

@@ -139,11 +139,7 @@ def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
 def check_no_identifier(
     columns: Sequence[tuple[Looks, ColumnTreatment]], way_out: str = "list {} under ignore"
 ) -> None:
-    """Refuse columns that identify records, all at once.
-
-    Raises:
-        DataError: Some do, and are not binned.
-    """
+    """Refuse columns that identify records, all at once."""
     found = [looks for looks, treatment in columns if treatment.bins is None and looks.nearly_all_differ]
     if not found:
         return

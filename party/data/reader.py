@@ -13,12 +13,7 @@ from party.errors import DataError
 
 
 def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
-    """Read a Parquet file; indexes that its pandas metadata name are not columns.
-
-    Raises:
-        DataError: It is not Parquet, or pyarrow is not installed.
-        OSError: It cannot be read.
-    """
+    """Read a Parquet file; indexes that its pandas metadata name are not columns."""
     try:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -74,9 +69,6 @@ def read_frame(path: Path | str, form: Form = USUAL) -> Frame:
     Args:
         path: A `.csv`, `.tsv`, `.txt` or `.parquet` file, packed by gzip or not; `-` for the standard input.
         form: What is declared about the file.
-
-    Raises:
-        DataError: The file cannot be read, or is not a table with a header, distinct column names and records.
     """
     path = Path(path)
     called = Path("standard input") if path == STANDARD_INPUT else path

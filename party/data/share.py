@@ -71,11 +71,6 @@ def read_share(
             named must have no missing cell, and its smallest value is that of "*".
         ignore: Columns to leave out.
         form: What is declared about the file. Ids are taken as they are, whatever marks a missing cell elsewhere.
-
-    Raises:
-        ConfigError: One column is given two roles.
-        DataError: The file, a column name or a cell cannot be used; a column identifies records; or too few records
-            hold a value of the class.
     """
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column
@@ -173,11 +168,7 @@ def _check_no_identifiers(
 def _treated(
     looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool
 ) -> tuple[TreatedColumn, tuple[Notice, ...]]:
-    """Treat a column that does not identify records, and return what its owner should know.
-
-    Raises:
-        DataError: See `read_share`.
-    """
+    """Treat a column that does not identify records, and return what its owner should know."""
     treated = treat(looks.column, treatment)
     if is_class and treated.absorbed:
         raise looks.column.error(

@@ -21,11 +21,7 @@ AsText = Callable[[float], str]
 
 
 def check_table_name(path: Path | None) -> None:
-    """Make sure, before long work, that a table can be written in the form that its file's name asks for.
-
-    Raises:
-        DataError: The name asks for none that can be written here.
-    """
+    """Make sure, before long work, that a table can be written in the form that its file's name asks for."""
     if path is None or bare_name(path).suffix.lower() in TEXT_SUFFIXES:
         return
     if path.suffix.lower() != PARQUET_SUFFIX:
@@ -44,20 +40,12 @@ def write_table(path: Path, columns: Sequence[str], cells: Sequence[Sequence[Cel
         columns: Names.
         cells: Of each column; Parquet holds numbers as such.
         text: Writes a number where the form is text.
-
-    Raises:
-        DataError: The name asks for a form that cannot be written here.
-        InputError: The file cannot be written.
     """
     write_atomically(path, table_bytes(path, columns, cells, text))
 
 
 def table_bytes(path: Path, columns: Sequence[str], cells: Sequence[Sequence[Cell]], text: AsText = str) -> bytes:
-    """Return what `write_table` writes.
-
-    Raises:
-        DataError: The name asks for a form that cannot be written here.
-    """
+    """Return what `write_table` writes."""
     check_table_name(path)
     if path.suffix.lower() == PARQUET_SUFFIX:
         return _parquet(path, columns, cells)

@@ -12,12 +12,7 @@ _TOLD = 10
 
 
 def audit_lines(result: AuditResult | OperatorAudit, names: Names | None = None) -> list[str]:
-    """Return the finding in sentences.
-
-    Args:
-        result: What was found.
-        names: Of columns, values and groups; numbers counted from 1 if not given, codes as they are.
-    """
+    """Return the finding in sentences."""
     failures, pairs = len(result.failures), list[str]()
     if isinstance(result, AuditResult):
         known = names or _numbers(result)

@@ -45,11 +45,7 @@ def _check_one(survey: Responses) -> None:
 
 
 def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
-    """Refuse answers that this design cannot well have disguised: a value's estimated count is no count.
-
-    Raises:
-        DataError: A count is far below none or far above all records.
-    """
+    """Refuse answers that this design cannot well have disguised: a value's estimated count is no count."""
     for _, column, part, records, error in _count_errors(questionnaire.design, codes):
         answers = codes[questionnaire.design.answered(codes, [column])]
         count = estimate_count(answers, part, questionnaire.design).count

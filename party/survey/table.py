@@ -37,9 +37,6 @@ def as_frame(source: TableSource) -> Frame:
     Args:
         source: A `.csv` or `.parquet` file, columns that were read, or a data frame, whose cells are taken as text and
             whose missing cells are missing.
-
-    Raises:
-        DataError: The file cannot be read, or the data frame has no records or two columns of one name, or is none.
     """
     if isinstance(source, Path | str):
         return read_frame(source)
@@ -133,12 +130,7 @@ def answers_given(codes: Codes, questionnaire: Questionnaire) -> tuple[tuple[str
 
 
 def read_attributes(source: TableSource, questionnaire: Questionnaire) -> Codes:
-    """Return the codes of a table by the attributes alone: it may lack the class.
-
-    Raises:
-        ConfigError: The design declares no class.
-        DataError: As for `read_codes`.
-    """
+    """Return the codes of a table by the attributes alone: it may lack the class."""
     need_class(questionnaire)
     return _coded(source, questionnaire, questionnaire.names[:-1])
 

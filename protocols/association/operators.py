@@ -72,10 +72,6 @@ class SelectASize(Operator):
         size: Original size, `m`.
         chances: `p_m[0 .. m]`.
         rho: Chance of each foreign item; 0 adds none.
-
-    Raises:
-        InputError: There are not `m + 1` chances of 0 or more that add up to 1, rho is not at least 0 and below 1, or a
-            fraction is too fine.
     """
 
     kind: ClassVar[str] = "select-a-size"
@@ -121,9 +117,6 @@ class CutAndPaste(Operator):
         size: Original size, `m`.
         cutoff: `K`, above 0.
         rho: Chance of every item that was not cut.
-
-    Raises:
-        InputError: The cut-off is not above 0, rho is not at least 0 and below 1, or rho is too fine.
     """
 
     kind: ClassVar[str] = "cut-and-paste"
@@ -183,10 +176,6 @@ class Uniform(Operator):
         size: Original size, `m`.
         universe: Number of items, `n`.
         replaced: `p`.
-
-    Raises:
-        InputError: `p` is not a fraction in `0 .. 1` or is too fine, or there are too few other items to replace all of
-            them.
     """
 
     kind: ClassVar[str] = "uniform"

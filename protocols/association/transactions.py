@@ -29,9 +29,6 @@ class Transactions:
         universe: Number of items, `n`.
         starts: Where each transaction begins in `items`, and where the last one ends; `N + 1` numbers.
         items: Item numbers, rising within each transaction.
-
-    Raises:
-        InputError: An item is outside the universe or stands twice in a transaction, or the arrays do not fit.
     """
 
     universe: int
@@ -105,9 +102,6 @@ class Randomized:
     Args:
         transactions: As they were sent.
         sizes: Original sizes, `m`, one per transaction.
-
-    Raises:
-        InputError: There is not one size per transaction, or one is negative.
     """
 
     transactions: Transactions
@@ -131,9 +125,6 @@ class TransactionDesign:
     Args:
         universe: Number of items, `n`.
         operators: One per original size.
-
-    Raises:
-        InputError: Two operators have one size, there is none, or one cannot work in this universe.
     """
 
     universe: int

@@ -27,9 +27,6 @@ class Goal:
         alarm: How often it may fail a sampler that is as declared, over all its counts.
         power: How often it must fail one whose theta is off by `shift` in some group.
         shift: The departure of theta that must be caught.
-
-    Raises:
-        InputError: A rate is not strictly between 0 and 1, or the shift is not an exact fraction above 0 and at most 1.
     """
 
     alarm: float = 1e-6

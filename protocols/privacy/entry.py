@@ -33,11 +33,7 @@ MatrixRow = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Entry:
-    """A prior over the values of one attribute, and the declared chance of each response (row) to each truth (column).
-
-    Raises:
-        InputError: The prior is not a distribution, or the matrix does not hold one distribution per truth.
-    """
+    """A prior over values of one attribute, and the declared chance of each response (row) to each truth (column)."""
 
     prior: MatrixRow
     matrix: Matrix

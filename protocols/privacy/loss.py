@@ -181,11 +181,7 @@ _MOST_RUNS = 1 << 40
 
 @dataclass(frozen=True)
 class Claim:
-    """What a mechanism says of itself, and how often a test may refute it though it is true.
-
-    Raises:
-        InputError: Epsilon or delta is negative, or the rate not strictly between 0 and 1.
-    """
+    """What a mechanism says of itself, and how often a test may refute it though it is true."""
 
     epsilon: float
     delta: float

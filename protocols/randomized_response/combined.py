@@ -59,9 +59,6 @@ class CombinedEstimate:
     Args:
         samples: The estimate of each, of two records or more.
         kinds: How each was disguised, as far as the expression goes.
-
-    Raises:
-        InputError: There is no sample, or one of fewer than two records.
     """
 
     samples: tuple[Estimate, ...]

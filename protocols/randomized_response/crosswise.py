@@ -40,12 +40,7 @@ from protocols.tables import Codes
 
 @dataclass(frozen=True)
 class CrosswiseDesign(RelatedDesign):
-    """A statement in each group, its second value "true"; theta is the prevalence of the harmless statement.
-
-    Raises:
-        InputError: As for the related question; or a group has more than one column, or one not of two values, or the
-            prevalence is one half.
-    """
+    """A statement in each group, its second value "true"; theta is the prevalence of the harmless statement."""
 
     kind: ClassVar[Kind] = Kind.CROSSWISE
     asks_personally: ClassVar[bool] = True
@@ -85,12 +80,7 @@ _ALWAYS_TRUE = (Fraction(0), Fraction(1))
 
 @dataclass(frozen=True)
 class TriangularDesign(UnrelatedDesign):
-    """A statement in each group, its second value "true"; made by `of_prevalence`.
-
-    Raises:
-        InputError: As for the unrelated question; or a group has more than one column, or one not of two values, or
-            the personal chances are not those of a statement that is always true.
-    """
+    """A statement in each group, its second value "true"; made by `of_prevalence`."""
 
     kind: ClassVar[Kind] = Kind.TRIANGULAR
 
@@ -126,11 +116,7 @@ class TriangularDesign(UnrelatedDesign):
 
 @dataclass(frozen=True)
 class ForcedDesign(UnrelatedDesign):
-    """Which columns share a device, the chance of the truth, and in `personal` the chances of the forced answers.
-
-    Raises:
-        InputError: As for the unrelated question.
-    """
+    """Which columns share a device, the chance of the truth, and in `personal` the chances of the forced answers."""
 
     kind: ClassVar[Kind] = Kind.FORCED
     asks_personally: ClassVar[bool] = False

@@ -72,9 +72,6 @@ class Design(ABC):
     Args:
         sizes: Domain size of every column.
         groups: Disjoint groups of column indices; columns in no group are sent as they are.
-
-    Raises:
-        InputError: A column is unknown or in two groups, or a group is empty.
     """
 
     sizes: tuple[int, ...]
@@ -220,9 +217,6 @@ class OneKind(Design):
 
     Args:
         theta: Chance of the truth, an exact fraction in `0 .. 1`.
-
-    Raises:
-        InputError: As for any design; or theta is out of range or too fine.
     """
 
     kind: ClassVar[Kind]

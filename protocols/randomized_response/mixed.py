@@ -20,9 +20,6 @@ class MixedDesign(Design):
 
     Args:
         parts: For every group a design over the same columns that has this group alone.
-
-    Raises:
-        InputError: As for any design; or a part is for other columns, or not for its group alone.
     """
 
     parts: tuple[OneKind, ...]

@@ -41,9 +41,6 @@ class RelatedDesign(OneKind):
     Args:
         tossed: Of each group whose odds are those of theta, the offsets among which its coin is tossed: `L`, or more
             where columns of the group are not sent; None where every group has theta.
-
-    Raises:
-        InputError: As for any design; or a group's chance of the truth equals `1/L`, or there are too many offsets.
     """
 
     kind: ClassVar[Kind] = Kind.RELATED

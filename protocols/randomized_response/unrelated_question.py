@@ -37,10 +37,6 @@ class UnrelatedDesign(OneKind):
         personal: `P(Y = v)` for every value of every column; empty for plain columns.
         joint: For every group `P(Y = y)` for every cell of its columns, in row-major order; empty for a group whose
             personal answers are independent, and where all are.
-
-    Raises:
-        InputError: As for any design; or theta is 0, or the chances of a column or a group are missing, too fine,
-            negative, do not add up to 1 or contradict each other.
     """
 
     kind: ClassVar[Kind] = Kind.UNRELATED

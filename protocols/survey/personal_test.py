@@ -30,9 +30,6 @@ class BitDesign:
 
     Args:
         truth: The chance that it is true, above 1/2; 1 sends it as it is.
-
-    Raises:
-        InputError: The chance is out of range, or too fine.
     """
 
     truth: Fraction

@@ -23,9 +23,6 @@ class PooledResponses:
 
     Args:
         parts: Each with its own design, over columns of the same names and values.
-
-    Raises:
-        InputError: There is none, or columns differ.
     """
 
     parts: tuple[Responses, ...]

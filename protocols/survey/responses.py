@@ -48,9 +48,6 @@ class Responses:
     """Disguised records by the columns of a schema, the class last, and their design.
 
     An answer not given has the code `NO_ANSWER` and is left out of every count that needs it.
-
-    Raises:
-        InputError: There are no records, or design, schema and records do not fit together.
     """
 
     schema: Schema

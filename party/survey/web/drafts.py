@@ -26,9 +26,6 @@ def questions_of_table(frame: Frame, names: Sequence[str] = ()) -> list[DraftQue
     Args:
         frame: The table.
         names: The columns to ask; all if none is named.
-
-    Raises:
-        DataError: A column is not there, or has too many values that are no numbers, or fewer than two.
     """
     return [_question_of_column(frame, name) for name in names or frame.columns]
 

@@ -123,9 +123,6 @@ class AnswerStore(Closing):
     Args:
         database: Open, with its tables.
         survey: The digest of the survey's design: noted if the store is new.
-
-    Raises:
-        ConfigError: It is that of another survey, or of another version.
     """
 
     def __init__(self, database: Database, survey: str) -> None:

@@ -57,11 +57,7 @@ class ResponseShape:
         return 1024 + 16 * len(self.sizes)
 
     def read_answer(self, body: bytes) -> Submission:
-        """Read what the page sends.
-
-        Raises:
-            RefusedError: It is not a response to this survey.
-        """
+        """Read what the page sends."""
         content = _fields(body, ANSWER_FORMAT, ("survey", "code", "answers"))
         self._check_survey(content)
         try:
@@ -73,11 +69,7 @@ class ResponseShape:
         return Submission(_code(content), self._checked(response))
 
     def read_form(self, body: bytes) -> Submission:
-        """Read what the form without a script sends.
-
-        Raises:
-            RefusedError: It is not a response to this survey.
-        """
+        """Read what the form without a script sends."""
         names = ["survey", "code", *(f"a{column}" for column in range(len(self.sizes)))]
         try:
             pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, strict_parsing=True, errors="strict")
@@ -111,11 +103,7 @@ class BitSubmission:
 
 
 def read_bit(body: bytes, digest: str) -> BitSubmission:
-    """Read what the page of round two sends.
-
-    Raises:
-        RefusedError: It is not a bit of this round.
-    """
+    """Read what the page of round two sends."""
     content = _fields(body, BIT_FORMAT, ("round", "code", "bit"))
     if content["round"] != digest:
         raise RefusedError(OTHER_SURVEY)

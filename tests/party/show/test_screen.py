@@ -74,7 +74,9 @@ def shown(columns: int, *arguments: str, code: int = 0, cwd: Path | None = None)
         with os.fdopen(theirs, "w") as screen:
             ended = run_here(arguments, screen, screen)
         assert ended == code, text.result()
-    return _lines(text.result())
+    lines = _lines(text.result())
+    os.close(ours)
+    return lines
 
 
 def _lines(text: str) -> list[str]:
@@ -91,6 +93,7 @@ def sent(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None =
     with Forked(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=environment) as process:
         os.close(theirs)
         text = _read_all(ours)
+    os.close(ours)
     assert process.returncode == code, text
     return text
 
@@ -112,7 +115,6 @@ def _read_all(terminal: int) -> str:
     text = b""
     while part := _read(terminal):
         text += part
-    os.close(terminal)
     return text.decode()
 
 
