@@ -188,7 +188,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("noise", noise_text(terms.epsilon), _is_noisy_enough(agree, terms)),
     )
     cures = {"noise": f": {_noise_cure(agree)}"}
-    asked = ((term, f"{term} = {value}", cures.get(term, "")) for term, value, fit in fits if not fit)
+    asked = ((term, f"{term} = {value}", cures.get(term, _EITHER)) for term, value, fit in fits if not fit)
     unwelcome = next((_unwelcome(*each) for each in asked), None)
     return unwelcome or _unbounded_objection(agree, terms) or _exact_counts_objection(agree, terms)
 
@@ -210,11 +210,14 @@ def _bits_objection(local: PartyInputs, agree: Acceptance, terms: Terms) -> Obje
     """Object to more bits than ever may be revealed of as many records as we bring."""
     most = agree.life.bits_of(len(local.records))
     fits = most is None or terms.most_bits is None or terms.most_bits <= most
-    return None if fits else _unwelcome("most_bits", f"most_bits = {terms.most_bits:,}", f": it allows {most:,}")
+    return None if fits else _unwelcome("most_bits", f"most_bits = {terms.most_bits:,}", f": write {most} or less")
 
 
-def _unwelcome(term: str, asked: str, cure: str = "") -> Objection:
-    """Object to a term, and name the key that refuses it, and a way out that the key's name does not say."""
+_EITHER = ": change the job, or allow it there"
+
+
+def _unwelcome(term: str, asked: str, cure: str = _EITHER) -> Objection:
+    """Object to a term, and name the key that refuses it, and a way out."""
     key = _AGREE_KEYS.get(term, term)
     return Objection(term, f"the job asks for {asked}, our [agree] {key} does not allow it{cure}")
 
@@ -312,8 +315,8 @@ class Account:
         return Objection(
             "budget",
             f"our [agree] most_runs allows {self.bounds.runs:,} over the life of a data set: {before:,} on other terms "
-            f"before and this run make {before + 1:,}; return to the terms of one of them, or let most_runs allow "
-            "more: counts of two runs can be subtracted",
+            f"before and this run make {before + 1:,}; return to the terms of one of them, or write most_runs = "
+            f"{before + 1} in both party.toml: what two runs reveal can be subtracted",
         )
 
     def judge(self, agreed: Agreement) -> Objection | None:
@@ -359,11 +362,13 @@ class Account:
         before, follow = sum(dealing.bits for dealing in told), at_most - sum(opened.values())
         if before + follow <= most:
             return None
+        left = floor(most - before)
+        way = f"write most_bits = {left} in the job" if left > 0 else "return to earlier terms"
         return Objection(
             "most_bits",
             f"our [agree] most_bits allows {most:,} over the life of a data set of {records:,} records: "
             f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
-            f"{ceil(before + follow):,}; name a smaller most_bits or max_depth in the job, or let ours allow more",
+            f"{ceil(before + follow):,}; {way}, or let ours allow more",
         )
 
     def _opened_too_often(self, agreed: Agreement) -> Objection | None:

@@ -149,7 +149,7 @@ _VALUES_CHANGED = (
 _COPIES = "a second copy in another disguise would undo the first: return to it"
 _OTHER_SPLIT = "counts over two splits can be subtracted and show single records: return to the first"
 _PEERS = "two peers together would learn more than either: return to the first"
-_CLASSES = "counts against two classes show more of a record than against one: return to the first"
+_CLASSES = "counts against two classes show more of a record than against one: return to the first, for life"
 _CURES = {
     "party": _PEERS,
     "class": _CLASSES,

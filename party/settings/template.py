@@ -108,7 +108,8 @@ _JOBS = {
     "job.toml": """\
 # Terms of a run. `cotally plan` shows what they cost and reveal, `cotally train` runs them.
 # This one reveals the tree and nothing else; job-papers.toml, job-bayes.toml and job-rules.toml
-# reveal counts. A key that is left out has its usual value.
+# reveal counts. One data set serves one of them, or as many as most_runs of both parties allows,
+# and rules only where no class was used before. A key that is left out has its usual value.
 class = "outcome"        # the column to predict
 reveal = "tree"          # which column splits which node, and the class of each leaf
 max_depth = 4            # most splits of a path

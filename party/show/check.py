@@ -13,6 +13,7 @@ from party.show.notices import notice_text
 from party.show.privacy_full import privacy_parts
 from party.show.privacy_json import findings_json
 from party.show.reading import reading_json, reading_line
+from protocols.two_party.inputs import USUAL_LIMITS
 
 _HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")
 _MOST_VALUES = 12
@@ -41,8 +42,20 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         "",
         *told_lines(found.told),
         *past_lines(found.told, agree),
+        *_wide_lines(found),
         *([*_noise_lines(found)] if found.run is None else run_lines(found.run, found.told, agree)),
     ]
+
+
+def _wide_lines(found: LeavingCheck) -> Iterator[str]:
+    """Name the columns of more values than a peer with the usual limits takes."""
+    most = USUAL_LIMITS.most_values
+    wide = [column.name for column in found.columns if not column.is_class and len(column.values) > most]
+    if wide and (found.run is None or found.run.terms.hides_counts):
+        yield (
+            f"More than {most} values: {', '.join(wide)}. Where no count is revealed a peer refuses them, unless "
+            "its [agree] most_values allows more: merge values ([columns] max_values), or ask it."
+        )
 
 
 def _noise_lines(found: LeavingCheck) -> Iterator[str]:

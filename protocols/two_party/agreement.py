@@ -83,7 +83,7 @@ _PEER_WANTS = {
     ),
     "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
     "impurity": (
-        'the peer cannot take this impurity: with reveal = "tree", gini is for a class of two values, and for '
+        'the peer cannot take this impurity: with reveal = "tree", gini, and so noise, is for two classes and '
         f'{MOST_GINI_RECORDS:,} records at most: take impurity = "information_gain", without noise'
     ),
     "reveal": (
@@ -92,7 +92,7 @@ _PEER_WANTS = {
     ),
     "most_bits": (
         "the peer does not agree: it allows a tree of fewer bits only (its [agree] most_bits), or has revealed those "
-        "of its data set; name a smaller most_bits or max_depth, or ask it to allow more"
+        "of its data set; write a smaller most_bits in the job, or ask it to allow more"
     ),
     "most_columns": (
         "we bring more columns than the peer takes where no count is revealed (its [agree] most_columns): list "
@@ -381,6 +381,9 @@ def _object_to_class(local: PartyInputs, terms: Terms, classes: int) -> Objectio
     train = training_records(len(local.records), terms)
     if not terms.hides_counts or terms.impurity is not Impurity.GINI or (classes == 2 and train <= MOST_GINI_RECORDS):
         return None
+    if terms.noise is not None and classes > 2:
+        two = f"noise is for a class of two values, and here are {classes}"
+        return Objection("impurity", f"{two}: merge values of the class ([columns] max_values), or take noise out")
     found = f"{train:,} training records" if classes == 2 else f"a class of {classes} values"
     most = f'impurity = "gini" with reveal = "tree" is for two values and {MOST_GINI_RECORDS:,} records at most'
     cure = "take" if classes == 2 else "merge values of the class ([columns] max_values), or take"

@@ -222,7 +222,7 @@ def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
         ({"min_leaf": "30"}, TREE, "min_leaf", "it asks for larger leaves", "[agree] min_leaf"),
         ({"max_depth": "2"}, TREE, "max_depth", "it allows fewer splits of a path", "[agree] max_depth"),
         ({"methods": '["hybrid"]'}, TREE, "method", "ask its owner to add it", "[agree] methods"),
-        ({"most_bits": "2"}, TREE, "most_bits", "the peer", "name a smaller most_bits or max_depth in the job"),
+        ({"most_bits": "2"}, TREE, "most_bits", "the peer", "write most_bits = 2 in the job"),
         ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "it allows 2"),
         ({"most_values": "2"}, TREE, "most_values", "merge some ([columns] max_values)", "most_values"),
         ({"most_columns": "3"}, TREE, "most_columns", "we bring more columns", "most_columns"),

@@ -42,9 +42,9 @@ def test_a_process_tells_its_error_and_exit_code(tmp_path: Path) -> None:
     with PartyProcess.started(ALICE, tmp_path, "train", "absent.toml", "job.toml") as process:
         events = list(process.events())
         assert process.wait() == 2
-    assert events == [Failure("absent.toml does not exist")]
-    assert process.error == "absent.toml does not exist"
-    assert (tmp_path / "log.txt").read_text() == "cotally: absent.toml does not exist\n"
+    assert events == [Failure("absent.toml does not exist: name another file")]
+    assert process.error == "absent.toml does not exist: name another file"
+    assert (tmp_path / "log.txt").read_text() == "cotally: absent.toml does not exist: name another file\n"
     process.clear_error()
     assert not process.error
 

@@ -124,7 +124,7 @@ def test_what_the_job_asks_for_and_which_key_refuses_it_are_told_to_its_owner(
 ) -> None:
     objection = first_objection(AGREE, make(**change))
     assert objection is not None
-    assert objection.reason == f"the job asks for {value} does not allow it"
+    assert objection.reason == f"the job asks for {value} does not allow it: change the job, or allow it there"
 
 
 CASE = Case(

@@ -1,5 +1,6 @@
 """What is asked of a data set where the tree alone is revealed, and asked again with other tables or orders."""
 
+import re
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import ceil
@@ -211,7 +212,10 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
     ("line", "said"),
     [
         ("most_bits = 12", None),
-        ("most_bits = 11", "the job asks for most_bits = 12, our [agree] most_bits does not allow it: it allows 11"),
+        (
+            "most_bits = 11",
+            "the job asks for most_bits = 12, our [agree] most_bits does not allow it: write 11 or",
+        ),
         ("most_bits = 5", "allows 5 over the life of a data set of 300 records: 0 revealed before and at most 6 for"),
         ("most_columns = 2", None),
         ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 where"),
@@ -242,6 +246,10 @@ def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_side
     assert said in str(ends[0])
     assert f"its [agree] {key}" in str(ends[1])
     assert {each["kind"] for each in contents(sessions, "bob")} <= {"columns", "head", "comparison"}
+    if key == "most_bits":
+        found = re.search(r"write (?:most_bits = )?(\d+) ", str(ends[0]))
+        assert found
+        assert sessions.both_errors(replace(terms, most_bits=int(found[1]))) == [None, None]  # as the line says
 
 
 def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_not(tmp_path: Path) -> None:
