@@ -1,21 +1,27 @@
 """Apriori on recovered supports, held against its definition step by step in exact fractions."""
 
+import tracemalloc
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from protocols.association.apriori import MinedItemsets, mine_itemsets, usable_size
+from protocols.association.findings import Exceeding, find_exceeding
 from protocols.association.operators import CutAndPaste, SelectASize, Uniform
+from protocols.association.own_sets import TermSet, find_own_sets
 from protocols.association.rules import mine_rules, rule_metrics
 from protocols.association.sampling import keyed_words, randomize
 from protocols.association.support import Support, estimate_support, variance
 from protocols.association.transactions import Randomized, TransactionDesign, Transactions
 from protocols.errors import InputError
+from protocols.tables import Codes, Expression, Term
 from tests.support.examples import at_most
 from tests.support.transactions import estimate_covariance, fractions
 
@@ -315,3 +321,89 @@ def test_nothing_above_the_threshold_is_an_empty_result_and_baskets_of_two_hundr
     sent = randomize(Transactions.of([range(200)] * 300, 400), design, words)
     mined = mine_itemsets(sent, design, Fraction(9, 10), 1)
     assert mined.lattice.transactions == 300
+
+
+ASSUMPTIONS_UNIVERSE = 6
+BASKETS = st.lists(st.sets(st.integers(0, ASSUMPTIONS_UNIVERSE - 1), max_size=4), min_size=1, max_size=8)
+SUPPORTS = st.lists(st.sampled_from([Fraction(n, 8) for n in range(9)]), min_size=1, max_size=3)
+
+
+def counted(baskets: list[set[int]], supports: list[Fraction]) -> dict[tuple[int, ...], float]:
+    """Return every set that exceeds, and how many times the assumed support its largest share is."""
+    found: dict[tuple[int, ...], float] = {}
+    for size in {len(basket) for basket in baskets}:
+        same = [basket for basket in baskets if len(basket) == size]
+        for k, support in enumerate(supports, start=1):
+            expected, spread = len(same) * float(support), sqrt(len(same) * float(support * (1 - support)))
+            for items in combinations(range(ASSUMPTIONS_UNIVERSE), k):
+                holders = sum(basket.issuperset(items) for basket in same)
+                if holders >= 10 and holders > expected + 3 * spread:
+                    excess = holders / len(same) / float(support) if support else float("inf")
+                    found[items] = max(found.get(items, 0), excess)
+    return found
+
+
+@settings(max_examples=at_most(60))
+@given(BASKETS, SUPPORTS, st.integers(1, 60))
+def test_every_set_that_exceeds_is_found_and_no_other(
+    kinds: list[set[int]], supports: list[Fraction], times: int
+) -> None:
+    baskets = kinds * times
+    found = find_exceeding(Transactions.of(baskets, ASSUMPTIONS_UNIVERSE), supports)
+    assert {each.items: each.excess for each in found} == counted(baskets, supports)
+    assert [each.excess for each in found] == sorted((each.excess for each in found), reverse=True)
+
+
+def test_every_set_that_exceeds_is_found_and_no_other_and_none_where_nothing_is_assumed() -> None:
+    baskets = [{0, 1}] * 50 + [{2, 3}] * 50 + [{0}] * 9
+    found = find_exceeding(Transactions.of(baskets, 4), [Fraction(1, 2), Fraction(1, 10)])
+    assert found[0] == Exceeding((0, 1), 2, 50, 100, Fraction(1, 10))
+    assert [each.items for each in found] == [(0, 1), (2, 3)]
+    assert find_exceeding(Transactions.of([{0}] * 100, 1), []) == ()
+    assert find_exceeding(Transactions.of([], 1), [Fraction(1, 10)]) == ()
+
+
+def brute_force(codes: Codes, items: list[Term], least: int, smallest: int, max_len: int) -> dict[TermSet, int]:
+    """Return the sets that are used, every two compared record by record."""
+    used: dict[TermSet, NDArray[np.bool_]] = {}
+    for length in range(1, max_len + 1):
+        for terms in combinations(items, length):
+            parts = combinations(terms, length - 1) if length > 1 else ()
+            if len({term.column for term in terms}) < length or not all(part in used for part in parts):
+                continue
+            having = Expression(terms).satisfied_by(codes)
+            others = [np.zeros(len(codes), dtype=np.bool_), *used.values()]
+            apart = [int((having != each).sum()) for other in others for each in (other, ~other)]
+            if having.sum() >= least and all(number == 0 or number >= smallest for number in apart):
+                used[terms] = having
+    return {terms: int(having.sum()) for terms, having in used.items()}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Codes:
+    row = st.lists(st.integers(0, 2), min_size=3, max_size=3)
+    rows = draw(st.lists(row, min_size=1, max_size=24))
+    return np.array(rows, dtype=np.uint8)
+
+
+@given(codes=tables(), least=st.integers(1, 4), smallest=st.integers(2, 6))
+def test_no_two_of_the_sets_that_are_used_differ_in_few_records_nor_do_their_complements(
+    codes: Codes, least: int, smallest: int
+) -> None:
+    items = [Term(column, value) for column in range(codes.shape[1]) for value in range(3)]
+    found = find_own_sets(codes, items, least, (3, smallest), 10_000)
+    assert {each.terms: each.count for each in found.sets} == brute_force(codes, items, least, smallest, 3)
+    assert found.complete
+
+
+def test_candidates_are_looked_at_one_by_one_and_never_held_all_together() -> None:
+    codes = np.ones((80_000, 200), dtype=np.uint8)
+    items = [Term(column, 1) for column in range(200)]
+    tracemalloc.start()
+    try:
+        found = find_own_sets(codes, items, 1, (2, 1), 250)  # of 19,900 pairs, 10 kB each
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (len(found.sets), found.complete) == (250, False)
+    assert peak < 50e6

@@ -3,7 +3,9 @@
 import inspect
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counts import Counts
+from protocols.counts import Answer, Counts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain
+from protocols.learning.merit import estimated_merits, is_small, may_be_split, may_split
+from protocols.learning.pruning import prune
 from protocols.learning.ranking import Ranking
-from protocols.learning.tree import Leaf, Node, Split
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Progress, run_alone
 from protocols.simulation.two_party import PlainRanking
-from protocols.tables import Attribute, Codes, Schema, joint_schema
-from protocols.terms import ALL, Window
+from protocols.survey.mining import prune_tree
+from protocols.survey.responses import Responses
+from protocols.tables import Attribute, Codes, Expression, Schema, joint_schema
+from protocols.terms import ALL, Growth, Impurity, Window
 from tests.support.cases import correlated
 from tests.support.examples import at_most
-from tests.support.plain import FixedTables, RecordingEngine, reference_id3, schema_of
+from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, reference_id3, schema_of
+from tests.support.surveys import SIZES, designs, sampled, schema_for
 
 TENNIS = json.loads((Path(__file__).parents[2] / "vectors/play_tennis.json").read_text("utf-8"))
 
@@ -217,3 +226,222 @@ def test_a_negative_window_and_a_window_without_a_ranking_are_refused() -> None:
         HybridId3(schema, (1, 0), -1, engine, PlainRanking([], 2))
     with pytest.raises(InputError, match="needs something to rank by"):
         HybridId3(schema, (1, 0), 1, engine)
+
+
+def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, RecordingEngine]:
+    engine = PlaintextEngine(schema, codes, codes[:0])
+    recording = RecordingEngine(engine)
+    learner = HybridId3(schema, engine.class_counts, ALL, recording, growth=growth)
+    return run_alone(learner.build()), recording
+
+
+@settings(max_examples=at_most(300))
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    classes=st.integers(1, 5),
+    records=st.integers(1, 150),
+    seed=st.integers(0, 2**32 - 1),
+    limits=st.tuples(st.none() | st.integers(1, 4), st.integers(1, 9), st.sampled_from(Impurity)),
+)
+def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
+    sizes: list[int], classes: int, records: int, seed: int, limits: tuple[int | None, int, Impurity]
+) -> None:
+    codes = correlated([*sizes, classes], records, seed, flips=0.5)
+    max_depth, min_leaf, impurity = limits
+    reference = ReferenceId3(sizes, classes, *limits)
+    expected = reference.grow(codes.tolist())
+    growth = Growth(max_depth, min_leaf, impurity=impurity)
+    result, engine = grow(schema_of(sizes, classes), codes, growth)
+    assert result.tree.root == expected
+    assert result.computations == sum(sum(level) for level in reference.asked.values())
+    asked = [sorted(sum(query.cells(result.tree.schema)) for query in level) for level in engine.levels]
+    assert asked == [sorted(level) for level in reference.asked.values()]
+
+
+def test_branches_below_a_limit_are_leaves() -> None:
+    """Values of 5, 15 and 4 records, a fourth one of none; no label of a small branch is that of its own records."""
+    for min_leaf, parts in ((5, True), (6, False)):
+        codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15 + [[2, 0]] * 4, dtype=np.uint8)
+        tree = grow(schema_of((4,), 2), codes, Growth(min_leaf=min_leaf))[0].tree
+        if parts:
+            leaves = (Leaf((5, 0), 0), Leaf((0, 15), 1), Leaf((4, 0), 1), Leaf((0, 0), 1))
+            assert tree.root == Split((9, 15), 0, leaves)
+            assert tree.predict(codes[-1:]).tolist() == [1]
+            assert tree.shares(codes[-1:]).tolist() == [[0.0, 1.0]]
+        else:
+            assert tree.root == Leaf((9, 15), 1)
+    codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    assert grow(schema_of((2,), 2), codes, Growth(min_leaf=20))[0].tree.root == Leaf((1, 2), 1)
+
+
+def test_nothing_is_asked_where_no_split_can_follow() -> None:
+    for records, asks in ((9, False), (10, True)):
+        codes = correlated((2, 2), records, seed=3, flips=0.9)
+        result, engine = grow(schema_of((2,), 2), codes, Growth(min_leaf=5))
+        assert bool(engine.levels) == asks
+        assert asks or isinstance(result.tree.root, Leaf)
+    codes = correlated((2, 2, 2, 2), 60, seed=1, flips=0.7)
+    result, engine = grow(schema_of((2, 2, 2), 2), codes, Growth(max_depth=2))
+    assert result.tree.depth == len(engine.levels) == 2
+
+
+def test_estimates_reach_a_limit_but_for_what_was_rounded_away() -> None:
+    """A branch and a node of half a record; the papers' tree goes on."""
+    assert may_split([0.5, 4.0], Growth())
+    assert not is_small(0.5, Growth())
+    assert is_small(0.0, Growth())
+    assert may_be_split(0.5, 3, Growth())
+    ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
+    assert merit_of_it > 0
+    assert may_split([4.9999999999, 10.0], Growth(min_leaf=5))
+    assert not may_split([4.99999, 10.0], Growth(min_leaf=5))
+    assert not is_small(4.9999999999, Growth(min_leaf=5))
+    assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
+
+
+def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -> tuple[Result, RecordingEngine]:
+    schema = schema_of((4, 2), 2, alice=1)
+    engine = PlaintextEngine(schema, codes, codes[:0])
+    recording, ranking = RecordingEngine(engine), PlainRanking([FixedTables(tables)] * 2, 2, growth)
+    learner = HybridId3(schema, engine.class_counts, window, recording, ranking, growth)
+    return run_alone(learner.build()), recording
+
+
+MANY = np.array([[0, 0, 0]] * 7 + [[1, 1, 1], [2, 1, 1], [3, 1, 1]] * 2 + [[3, 1, 1]], dtype=np.uint8)
+"""Column 0 tells the class by branches of 7, 2, 2 and 3 records; column 1 by two of 7."""
+
+
+def test_a_node_whose_window_may_not_split_it_is_a_leaf_that_told_one_window() -> None:
+    """The estimates rank column 0 first and say nothing of its small branches."""
+    tables = {0: [[6, 0], [6, 0], [0, 6], [0, 2]], 1: [[4, 3], [3, 4]]}
+    result, engine = windows(Growth(min_leaf=4), 1, tables, MANY)
+    assert [query.candidates for level in engine.levels for query in level] == [(0,)]
+    assert result.tree.root == Leaf((7, 7), 0)
+
+
+def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
+    tables = {0: [[7, 0], [0, 2], [0, 2], [0, 3]], 1: [[4, 3], [3, 4]]}
+    result, engine = windows(Growth(min_leaf=4), 1, tables, MANY)
+    assert [query.candidates for level in engine.levels for query in level] == [(1,)]
+    assert result.tree.root == Split((7, 7), 1, (Leaf((7, 0), 0), Leaf((0, 7), 1)))
+
+
+@pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (4, 1)])
+def test_with_all_in_the_window_the_best_of_those_that_may_split_is_taken(min_leaf: int, first: int) -> None:
+    codes: Sequence[Sequence[int]] = MANY.tolist()
+    reference = ReferenceId3((4, 2), 2, min_leaf=min_leaf).grow([list(row) for row in codes])
+    result, _ = grow(schema_of((4, 2), 2), MANY, Growth(min_leaf=min_leaf))
+    assert result.tree.root == reference
+    assert isinstance(result.tree.root, Split)
+    assert result.tree.root.attribute == first
+
+
+SCHEMA = schema_for(SIZES)
+
+
+def grown(codes: Codes) -> Tree:
+    engine = PlaintextEngine(SCHEMA, codes, codes[:0])
+    return run_alone(HybridId3(SCHEMA, engine.class_counts, ALL, engine).build()).tree
+
+
+def cut_back(node: Node) -> Iterator[Node]:
+    """Yield the node with every choice of branches cut to leaves."""
+    yield Leaf(node.counts, node.label if isinstance(node, Leaf) else majority(node.counts))
+    if isinstance(node, Split):
+        for children in product(*(list(cut_back(child)) for child in node.children)):
+            yield Split(node.counts, node.attribute, children)
+
+
+def right(root: Node, codes: Codes) -> int:
+    return int((Tree(SCHEMA, root).predict(codes) == codes[:, -1]).sum())
+
+
+class Counted:
+    """Exact counts in place of estimates."""
+
+    def __init__(self, codes: Codes) -> None:
+        self._estimator = sampled(designs()["related, nothing disguised"], codes).estimator()
+        self.advance, self.answers = self._estimator.advance, self._estimator.answers
+
+
+def exactly(columns: frozenset[int]) -> float:
+    """Nothing is rounded where records are counted."""
+    del columns
+    return 0.0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_no_other_cut_does_better_and_none_as_good_is_smaller(seed: int) -> None:
+    codes = np.random.default_rng(seed).integers(0, SIZES, size=(24, 4)).astype(np.uint8)
+    train, held_out = codes[:8], codes[8:]
+    tree = grown(train)
+    pruned = prune(tree, Counted(held_out), exactly)
+    best = right(pruned.root, held_out)
+    for other in cut_back(tree.root):
+        score = right(other, held_out)
+        assert score < best or (score == best and Tree(SCHEMA, other).size >= pruned.size)
+
+
+def test_branches_without_merit_become_leaves() -> None:
+    tree = Tree(SCHEMA, Leaf((3.0, 1.0), 0))
+    assert prune(tree, Counted(np.zeros((2, 4), dtype=np.uint8)), exactly).root == tree.root
+    # An empty branch's counts are all zero; its class came from its parent and is not made again.
+    root = Split((1.0, 3.0), 0, (Leaf((0.0, 0.0), 1), Leaf((1.0, 0.0), 0)))
+    held_out = np.array([[0, 0, 0, 1], [1, 0, 0, 0]], dtype=np.uint8)
+    assert prune(Tree(SCHEMA, root), Counted(held_out), exactly).root == root
+    # Estimated counts of branches need not add up: both say 1 where the node's own counts say 0.
+    root = Split((3.0, 2.0), 0, (Leaf((0.9, 1.0), 1), Leaf((0.9, 1.0), 1)))
+    held_out = np.array([[0, 0, 0, 1], [1, 0, 0, 1]], dtype=np.uint8)
+    assert prune(Tree(SCHEMA, root), Counted(held_out), exactly).root == Leaf((3.0, 2.0), 1)
+
+
+def test_what_was_rounded_away_keeps_no_branch() -> None:
+    """In thirds: the branch of value 1 is right for as many as the leaf is, and its float is 2.2e-16 above."""
+    root = Split((2.0, 1.0), 0, (Leaf((2.0, 1.0), 0), Leaf((0.0, 0.0), 1)))
+    codes = np.array([[1, 0, 0, 1]] + [[0, 0, 0, 0]] * 3 + [[0, 0, 0, 1]] * 7, dtype=np.uint8)
+    survey = Responses(SCHEMA, codes, RelatedDesign(SIZES, ((0,), (3,)), Fraction(4, 5)))
+    branch = Expression().child(0, 1)
+    right, wrong = (estimate_count(codes, branch.child(3, label), survey.design).count for label in (1, 0))
+    assert right == wrong
+    estimator = survey.estimator()
+    assert prune(Tree(SCHEMA, root), estimator, exactly).root == root
+    assert prune_tree(Tree(SCHEMA, root), survey).root == Leaf((2.0, 1.0), 0)
+
+
+@pytest.mark.parametrize("name", designs())
+def test_rounding_bounds_what_floats_lose_of_exact_estimates(name: str) -> None:
+    survey = sampled(designs()[name], correlated(SIZES, 500, seed=7, flips=0.3))
+    estimator = survey.estimator()
+    path = Expression().child(1, 2)
+    for above in (Expression(), path):
+        estimator.advance([above])
+        (answer,) = estimator.answers([Query(above, (0,), None)])
+        for value, row in enumerate(answer.tables[0].tolist()):
+            for label, count in enumerate(row):
+                exact = estimate_count(survey.codes, above.child(0, value).child(3, label), survey.design).count
+                columns = above.columns | {0, 3}
+                assert abs(Fraction(count) - exact) <= Fraction(survey.rounding(columns)) / 2
+
+
+@pytest.mark.parametrize("name", ["unrelated, one group", "related, two groups", "unrelated, a plain class"])
+def test_disguised_records_prune_by_their_estimates(name: str) -> None:
+    codes = correlated(SIZES, 300, seed=2, flips=0.5)
+    tree = grown(codes[:100])
+    survey = sampled(designs()[name], codes[100:])
+    estimator = survey.estimator()
+
+    def score(root: Node) -> float:
+        return float(estimator.repeats @ estimator.correct_factors(Tree(SCHEMA, root)))
+
+    pruned = prune_tree(tree, Responses(SCHEMA, survey.codes, survey.design))
+    assert pruned.size < tree.size
+    best = score(pruned.root)
+    generator = np.random.default_rng(4)
+    for _ in range(200):
+        assert score(random_cut(tree.root, generator)) <= best + 1e-6
+
+
+def random_cut(node: Node, generator: np.random.Generator) -> Node:
+    if isinstance(node, Leaf) or generator.random() < 0.2:
+        return Leaf(node.counts, node.label if isinstance(node, Leaf) else majority(node.counts))
+    return Split(node.counts, node.attribute, tuple(random_cut(child, generator) for child in node.children))

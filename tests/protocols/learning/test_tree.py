@@ -2,13 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import log2
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from protocols.learning.impurity import importances
+from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.tables import ROOT, Attribute, Expression, Schema, Term
+from protocols.terms import Growth, Impurity
 from tests.support.enumeration import every_record
+from tests.support.models import chain, models, small_model
 from tests.support.plain import schema_of
 
 INNER = Split((1, 3), 0, (Leaf((1, 0), 0), Leaf((0, 3), 1)))
@@ -124,3 +131,72 @@ def test_nodes_are_walked_parents_first() -> None:
         assert majority(counts) == label
     assert len({expression for expression, _ in TREE.walk()}) == TREE.size
     assert Expression((Term(1, 1), Term(0, 0))) != Expression((Term(0, 0), Term(1, 1)))
+
+
+def outcomes(tree: Tree, codes: np.ndarray, asker: str, *, probabilities: bool) -> list[RowOutcome]:
+    """Let the asker see its own columns alone, the answerer all others, and add up."""
+    routes = Routes(tree, asker, probabilities=probabilities)
+    own = np.array([attribute.party == asker for attribute in tree.schema.attributes])
+    bits = routes.bits(np.where(own, codes, -9))
+    constants, weights = routes.weights(np.where(own, -9, codes))
+    sums = constants + (bits * weights).sum(axis=1)
+    return [routes.outcomes[number] for number in sums.tolist()]
+
+
+@given(models(), st.data())
+def test_bits_and_weights_add_up_to_what_the_whole_tree_says_whoever_asks(tree: Tree, data: st.DataObject) -> None:
+    row = st.tuples(*(st.integers(-1, attribute.size) for attribute in tree.schema.attributes))
+    codes = np.array(data.draw(st.lists(row, min_size=1, max_size=12)), dtype=np.int16)
+    asker = data.draw(st.sampled_from(["alice", "bob"]))
+    classes = outcomes(tree, codes, asker, probabilities=False)
+    assert [outcome.label for outcome in classes] == tree.predict(codes).tolist()
+    told = outcomes(tree, codes, asker, probabilities=True)
+    assert [outcome.label for outcome in told] == tree.predict(codes).tolist()
+    np.testing.assert_allclose([[float(s) for s in outcome.shares or ()] for outcome in told], tree.shares(codes))
+
+
+def test_an_edge_is_asked_once_and_only_where_branches_differ() -> None:
+    routes = Routes(small_model(), "alice", probabilities=True)
+    assert routes.edges == 6  # three of her age, three of her city below the first
+    assert Routes(small_model(), "bob", probabilities=True).edges == 2
+    schema = Schema((Attribute("alice", "a", ("0", "1")),), Attribute("", "class", ("no", "yes")), ())
+    agreed = Tree(schema, Split((3, 5), 0, (Leaf((1, 2), 1), Leaf((2, 3), 1))))
+    routes = Routes(agreed, "alice", probabilities=False)
+    assert (routes.edges, len(routes.outcomes)) == (0, 1)
+    assert Routes(agreed, "alice", probabilities=True).edges == 2
+
+
+def test_a_tree_deeper_than_the_stack_is_walked() -> None:
+    tree = chain(3000)
+    codes = np.zeros((3, 3000), dtype=np.int16)
+    codes[1] = 1
+    codes[2, 0] = -1
+    assert [o.label for o in outcomes(tree, codes, "alice", probabilities=False)] == tree.predict(codes).tolist()
+
+
+def _bits(*counts: int) -> float:
+    total = sum(counts)
+    return -sum(c / total * log2(c / total) for c in counts if c)
+
+
+def test_each_split_counts_by_its_records_and_its_decrease() -> None:
+    root = 16 * _bits(7, 9) - 8 * _bits(5, 3) - 7 * _bits(1, 6)
+    decreases = np.array([root, 8 * _bits(5, 3), 7 * _bits(1, 6)])
+    assert importances(small_model()) == pytest.approx(decreases / decreases.sum())
+    tree = small_model()
+
+    def by(impurity: Impurity) -> Tree:
+        return replace(tree, growth=replace(Growth(), impurity=impurity))
+
+    root = 16 * 2 * 7 * 9 / 256 - 8 * 2 * 15 / 64 - 7 * 2 * 6 / 49
+    decreases = np.array([root, 8 * 2 * 15 / 64, 7 * 2 * 6 / 49])
+    assert importances(by(Impurity.GINI)) == pytest.approx(decreases / decreases.sum())
+    assert importances(by(Impurity.GAIN_RATIO)) == pytest.approx(importances(tree))
+
+
+@given(models())
+def test_shares_are_of_one_whole_or_of_nothing_and_of_split_attributes_alone(tree: Tree) -> None:
+    shares = importances(tree)
+    assert (shares >= 0).all()
+    assert shares.sum() == pytest.approx(1) or shares.sum() == 0
+    assert {k for k, share in enumerate(shares) if share > 0} <= tree.columns

@@ -85,7 +85,7 @@ def test_who_knows_the_harmless_statement_knows_the_answer() -> None:
 def test_what_is_no_question_of_its_kind_is_refused() -> None:
     with pytest.raises(InputError, match="true of half of all makes every answer carry nothing"):
         crosswise((2,), [0], "1/2")
-    with pytest.raises(InputError, match="a group of its own: one column"):
+    with pytest.raises(InputError, match="a group of its own: name one column"):
         CrosswiseDesign((2, 2), ((0, 1),), Fraction(1, 6))
     with pytest.raises(InputError, match="its column has two values, in this order"):
         triangular((3,), [0], "1/6")

@@ -6,13 +6,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from party.datasets.included import load_table
+from protocols.association.joint import JointItemsets
+from protocols.association.own_sets import TermSet
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
+from protocols.learning.tree import Leaf, Split, majority
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_alone
+from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.simulation.survey import (
     disguised,
     naive_bayes_accuracy,
@@ -22,9 +28,26 @@ from protocols.simulation.survey import (
     tree_accuracy,
     unrelated_question,
 )
-from protocols.simulation.two_party import HoldOut, accuracy, random_groups
+from protocols.simulation.two_party import (
+    HoldOut,
+    accuracy,
+    at_random,
+    disguised_views,
+    end_early,
+    grow_hybrid,
+    grow_plain,
+    grow_randomized,
+    label_by_estimates,
+    label_exactly,
+    random_groups,
+    random_split,
+)
 from protocols.survey.mining import grow_tree
-from protocols.terms import ALL
+from protocols.tables import Attribute
+from protocols.terms import ALL, RuleTerms
+from tests.protocols.two_party.test_itemsets import cases, table
+from tests.support.examples import at_most
+from tests.support.joint_itemsets import RuleCase, plain_apriori
 
 Learn = Callable[[HoldOut, Design, np.random.Generator], float]
 
@@ -90,3 +113,121 @@ def test_every_pair_of_groups_occurs_alike_often() -> None:
 def test_impossible_numbers_of_groups_are_refused(groups: int) -> None:
     with pytest.raises(InputError, match="1 to 4 groups"):
         random_groups(range(4), groups, np.random.default_rng(9))
+
+
+@pytest.fixture(scope="module", params=["adult", "tic-tac-toe"])
+def split(request: pytest.FixtureRequest) -> HoldOut:
+    table = load_table(request.param)
+    generator = np.random.default_rng(1)
+    sample = table.rows(generator.choice(len(table), 900, replace=False))
+    return random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)
+
+
+def test_estimated_labels_leave_a_tree_of_estimates_as_it_predicts(split: HoldOut) -> None:
+    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(4)), np.random.default_rng(4))
+    tree = grow_randomized(split, views)
+    again = label_by_estimates(tree, split, views)
+    assert [expression for expression, _ in again.leaves()] == [expression for expression, _ in tree.leaves()]
+    assert (again.predict(split.train) == tree.predict(split.train)).mean() > 0.99  # but for rounding on ties
+
+
+def test_exact_labels_are_the_majority_of_the_training_records(split: HoldOut) -> None:
+    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(5)), np.random.default_rng(5))
+    tree = label_exactly(grow_randomized(split, views), split)
+    classes = split.train[:, split.schema.class_index]
+    for expression, label in tree.leaves():
+        counts = np.bincount(classes[expression.satisfied_by(split.train)], minlength=split.schema.classes)
+        assert counts.sum() == 0 or label == majority(counts.tolist())
+
+
+def test_exact_labels_leave_exact_trees_as_they_are(split: HoldOut) -> None:
+    views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(2)), np.random.default_rng(2))
+    for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
+        assert label_exactly(grown.tree, split) == grown.tree
+    views = disguised_views(split, at_random(Fraction(1), 2, np.random.default_rng(3)), np.random.default_rng(3))
+    tree = grow_plain(split).tree
+    assert label_by_estimates(tree, split, views).leaves() == tree.leaves()
+    stump = end_early(grow_plain(split).tree, lambda *_: False)
+    assert isinstance(stump.root, Leaf)
+    assert label_exactly(stump, split) == stump
+    tree = grow_plain(split).tree
+    assert end_early(tree, lambda *_: True) == tree
+
+
+def test_an_early_end_cuts_what_fails(split: HoldOut) -> None:
+    tree = grow_plain(split).tree
+    cut = end_early(tree, lambda _, node: sum(node.counts) >= 50)
+    kept = {expression: node for expression, node in tree.walk() if isinstance(node, Split) and sum(node.counts) >= 50}
+    found = {expression: node for expression, node in cut.walk() if isinstance(node, Split)}
+    assert set(found) == set(kept)
+    assert 1 < cut.size < tree.size
+    for _, node in cut.walk():
+        if isinstance(node, Leaf) and sum(node.counts) > 0:
+            assert node.label == majority(node.counts)
+    assert end_early(grow_plain(split).tree, lambda expression, _: len(expression.terms) < 3).depth == 3
+
+
+def test_the_recorded_queries_are_those_that_were_tallied(split: HoldOut) -> None:
+    views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(6)), np.random.default_rng(6))
+    for grown in (grow_plain(split), grow_hybrid(split, views, 2)):
+        sizes = [attribute.size for attribute in split.schema.attributes]
+        cells = sum(sizes[c] * split.schema.classes for query in grown.queries for c in query.candidates)
+        assert cells == grown.computations
+        inner = sum(isinstance(node, Split) for _, node in grown.tree.walk())
+        assert len(grown.queries) == inner
+
+
+def joint(case: RuleCase) -> JointTable:
+    alice, bob = ([each for each in case.attributes if each.party == party] for party in SIDES)
+    return JointTable.of(alice, bob, case.codes)
+
+
+def counts_of(found: JointItemsets) -> dict[TermSet, int]:
+    return {each.terms: int(each.count) for each in found.frequent}
+
+
+@settings(max_examples=at_most(8))
+@given(case=cases())
+def test_without_copies_it_tells_and_finds_what_a_run_does(case: RuleCase) -> None:
+    assert case.terms.rules is not None
+    run, _ = case.play()
+    found = joint(case).find(case.terms.rules, case.terms.min_leaf, None)
+    assert counts_of(found.itemsets) == counts_of(run.itemsets) == plain_apriori(case)
+    assert (found.own, found.counted) == (run.told, run.counted)
+
+
+def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> None:
+    case = table(2000)
+    rules = RuleTerms(Fraction(1, 4), 3, 10_000)
+    every = joint(case).find(rules, 1, None).counted
+    counted = []
+    for theta in ("1", "9/10", "3/5"):
+        design = RelatedDesign.of_odds((2, 2, 2), ((0,), (1, 2)), Fraction(theta))
+        copies = joint(case).copies(dict.fromkeys(SIDES, design), np.random.default_rng(1))
+        found = joint(case).find(rules, 1, copies)
+        assert {terms for terms, _ in counts_of(found.itemsets).items()} == plain_apriori(
+            RuleCase(case.sizes, case.codes, case.with_terms(rules=rules).terms)
+        ).keys()
+        counted.append(found.counted)
+    assert counted[0] == 0
+    assert 0 < counted[1] < counted[2] <= every
+
+
+def test_more_sets_of_one_party_than_are_agreed_are_refused() -> None:
+    attributes = [Attribute("", name, ("0", "1")) for name in "ab"]
+    made = JointTable.of(attributes, attributes, np.zeros((10, 4), dtype=np.uint8))
+    with pytest.raises(InputError, match="more than most_sets = 2 sets of one party's items are frequent"):
+        made.find(RuleTerms(Fraction(1, 2), 2, 2), 1, None)
+
+
+def test_no_estimate_is_taken_for_frequent_whose_error_is_as_large_as_the_threshold() -> None:
+    """Of some hundred sets a few are estimated at several times what there is."""
+    generator = np.random.default_rng(2)
+    attributes = [Attribute("", f"i{number}", ("0", "1")) for number in range(16)]
+    codes = (generator.random((600, 32)) < 0.3).astype(np.uint8)
+    made = JointTable.of(attributes, attributes, codes)
+    design = RelatedDesign.of_odds((2,) * 16, (tuple(range(8)), tuple(range(8, 16))), Fraction(2, 3))
+    copies = made.copies(dict.fromkeys(SIDES, design), generator)
+    found = made.find(RuleTerms(Fraction(1, 20), 4, 0, ("0",)), 1, copies, 5000).itemsets
+    assert found.undecided > 0
+    assert all(0 < each.error < found.least for each in found.kept if not each.settled)

@@ -1,10 +1,13 @@
 """Attributes, the joint schema, tables: what is refused, and the agreed order."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.tables import MAX_DOMAIN, Attribute, Codes, Schema, Table, joint_schema
+from protocols.tables import MAX_DOMAIN, ROOT, Attribute, Codes, Expression, Schema, Table, Term, joint_schema
+from tests.support.enumeration import every_record, expressions
 
 CLASS = Attribute("bob", "class", ("no", "yes"))
 
@@ -70,3 +73,20 @@ def test_a_table_fits_its_schema() -> None:
     assert len(table.rows([])) == 0
     table = Table((Attribute("alice", "canary", ("canary1", "canary2")),), codes([1], [0], [1]))
     assert repr(table) == "<Table 3 x 1>"
+
+
+PATH = Expression((Term(2, 1), Term(0, 0), Term(1, 2)))
+
+
+def test_an_expression_is_its_terms_in_canonical_order() -> None:
+    assert ROOT & Term(2, 1) & Term(0, 0) & Term(1, 2) == PATH
+    assert PATH.parent == ROOT & Term(2, 1) & Term(0, 0)
+    assert ROOT.parent == ROOT
+    assert PATH.columns == {0, 1, 2}
+    for order in permutations(PATH.terms):
+        assert Expression(order).restricted(frozenset({0, 2})) == Expression((Term(0, 0), Term(2, 1)))
+    assert PATH.restricted(frozenset()) == ROOT
+    records = every_record((2, 3, 2))
+    for expression in expressions((2, 3, 2)):
+        expected = [all(row[t.column] == t.value for t in expression.terms) for row in records.tolist()]
+        assert expression.satisfied_by(records).tolist() == expected

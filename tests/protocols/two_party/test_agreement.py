@@ -1,5 +1,6 @@
 """Before any data leaves, both sides compare everything; a difference ends both with the name of the same field."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -7,12 +8,34 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protocols.errors import PeerError
-from protocols.jobs import NO_JOB
-from protocols.messages import Greeting, HiddenContents, JointDigests, Share, SharedColumn, TableCommitment, Verdict
-from protocols.terms import EVERYONE, HALF, Learner, RuleTerms
-from protocols.two_party.agreement import FIELDS
-from protocols.two_party.inputs import PartyInputs
+from protocols.errors import DisagreementError, InputError, PeerError
+from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.messages import (
+    ClassCounts,
+    DisguisedPage,
+    Greeting,
+    HiddenContents,
+    JointDigests,
+    Share,
+    SharedColumn,
+    TableCommitment,
+    Verdict,
+)
+from protocols.terms import EVERYONE, HALF, MODEL_BYTES, Learner, Method, Reveal, RuleMetric, RuleTerms, Terms
+from protocols.two_party import agreement
+from protocols.two_party.agreement import (
+    FIELDS,
+    Agreement,
+    Objection,
+    agree_again,
+    agree_on_training,
+    answer,
+    object_to_limits,
+    propose,
+)
+from protocols.two_party.inputs import Limits, PartyInputs
+from tests.support.duel import End, Tamper, duel, honest
+from tests.support.joint_itemsets import rule_terms
 from tests.support.meeting import (
     BOTH_HOLD,
     BROUGHT,
@@ -25,11 +48,12 @@ from tests.support.meeting import (
     on,
     outcome_of,
     rename,
+    wide,
     with_attributes,
     with_codes,
     with_terms,
 )
-from tests.support.parties import TEST_BITS, labels, make_local, make_terms
+from tests.support.parties import NO_LIMITS, TEST_BITS, agree_to_all, labels, make_local, make_terms
 
 
 def without_attributes(party: str) -> PartyInputs:
@@ -222,3 +246,267 @@ def test_those_who_agree_know_the_same() -> None:
         assert len(b.own_design.sizes) == 1 + ("bob" in case.class_owners and not shared)
     alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, ()))).play()
     assert type(alice.error) is PeerError
+
+
+RESPELLED = {
+    "case": str.upper,
+    "blanks": lambda record: f" {record}\t",
+    "leading zeros": lambda record: record,
+    "other people": lambda record: f"{record}x",
+}
+
+
+@pytest.mark.parametrize("how", RESPELLED)
+def test_the_same_people_in_another_spelling_are_told_from_other_people_on_both_sides(how: str) -> None:
+    """Bob's list has another order too, as its spelling sorts otherwise."""
+    alice, bob = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
+    if how == "leading zeros":
+        alice = replace(alice, records=tuple(f"{number:03}" for number in range(20)))
+        bob = replace(bob, records=tuple(f"{number}.0" for number in range(20)))
+    else:
+        bob = replace(bob, records=tuple(sorted(map(RESPELLED[how], bob.records))))
+    right, wrong = "of the same people in another spelling: write the ids alike", "of other people"
+    if how == "other people":
+        right, wrong = wrong, right
+    for error in outcome_of(meet(alice=alice, bob=bob))[:2]:
+        assert error.field == "record ids"
+        assert f"20 records here and at the peer, {right}" in str(error)
+        assert wrong not in str(error)
+
+
+def test_how_many_people_each_side_holds_is_told_on_both() -> None:
+    alice, bob, _ = outcome_of(meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1])))
+    assert "20 records here, 19 at the peer" in str(alice)
+    assert "19 records here, 20 at the peer" in str(bob)
+
+
+@pytest.mark.parametrize("who", ["alice", "bob"])
+@pytest.mark.parametrize("field", BROUGHT)
+def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_leave(field: str, who: str) -> None:
+    asked: list[Agreement] = []
+
+    def judge(agreed: Agreement) -> Objection:
+        asked.append(agreed)
+        return Objection(field, "canary: our own business")
+
+    ends = meet(ONE_HOLDS, **{f"{who}_judges": judge})
+    alice, bob, kinds = outcome_of(ends)
+    assert alice.field == bob.field == field
+    assert kinds == {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
+    ours, theirs = (alice, bob) if who == "alice" else (bob, alice)
+    assert "canary" in str(ours)
+    assert str(theirs) == (
+        f"the parties differ on {field!r}: "
+        "the peer has met another table of ours in this data set, and answers to both can be subtracted: bring that "
+        "one again"
+    )
+    (agreed,) = asked
+    peer = ends.bob if who == "alice" else ends.alice
+    assert agreed.commitment == peer.digest(b"commitment")
+
+
+@pytest.mark.parametrize(("method", "who"), [("hybrid", "alice"), ("hybrid", "bob"), ("randomized", "bob")])
+def test_a_peer_that_sends_another_copy_than_before_is_refused_before_gains_leave(method: str, who: str) -> None:
+    objecting: dict[str, Any] = {f"{who}_judges_copy": lambda _: Objection(COPY, "canary: our own business")}
+    alice, bob, kinds = outcome_of(meet(ONE_HOLDS, terms=make_terms(method=method, omega=1), **objecting))
+    assert alice.field == bob.field == COPY
+    assert kinds == {
+        Greeting,
+        Verdict,
+        Share,
+        TableCommitment,
+        HiddenContents,
+        JointDigests,
+        *({ClassCounts} if method == "hybrid" else ()),
+        DisguisedPage,
+    }
+    assert "canary" in str(alice if who == "alice" else bob)
+
+
+def test_the_digest_of_a_copy_tells_copies_apart_and_not_the_order_of_columns() -> None:
+    def digest_of(bob: PartyInputs, secret: bytes = bytes(32)) -> bytes:
+        alice = make_local(ONE_HOLDS, "alice")
+        heard: list[bytes] = []
+        alice = replace(alice, secrets=replace(alice.secrets, coins=secret))
+        ends = meet(ONE_HOLDS, alice=alice, bob=bob, alice_judges_copy=heard.append).play()
+        assert all(end.error is None for end in ends), ends
+        return heard[0]
+
+    bob = make_local(ONE_HOLDS, "bob")
+    assert digest_of(bob) == digest_of(bob)
+    assert digest_of(bob) != digest_of(bob, secret=bytes(range(32)))
+    assert digest_of(bob) != digest_of(with_codes(bob, flip_first_class))
+    assert digest_of(bob) != digest_of(replace(bob, dataset="next year"))
+
+
+def test_only_the_side_that_objects_knows_why() -> None:
+    alice, bob, _ = outcome_of(meet(bob_agrees=object_to("seed")))
+    assert "canary" in str(bob)
+    assert str(alice).startswith("the parties differ on 'seed': the peer has used its data set with another seed")
+    for field in FIELDS:
+        alice, *_ = outcome_of(meet(bob_agrees=object_to(field)))
+        reason = str(alice).removeprefix(f"the parties differ on {field!r}: ")
+        assert len(reason.split()) > 5, field
+        assert "canary" not in reason
+    alice, bob, _ = outcome_of(meet(alice_agrees=object_to("seed"), bob_agrees=object_to("omega")))
+    assert alice.field == bob.field == "omega"
+    assert "canary" not in str(alice)
+    assert "canary" in str(bob)
+    alice, bob, _ = outcome_of(meet(alice_agrees=object_to("theta"), bob_agrees=object_to("theta")))
+    assert str(alice) == str(bob)
+
+
+def test_a_field_that_nobody_compares_is_another_version() -> None:
+    alice, bob = meet(tamper=on("b", Verdict, lambda m: Verdict("colour"))).play()
+    assert isinstance(alice.error, DisagreementError)
+    assert alice.error.field == "version"
+    assert "colour" not in str(alice.error)
+    assert bob.error is None
+    with pytest.raises(InputError, match=r"the parties compare version, party, .*, and not 'colour'"):
+        Objection("colour", "we like blue")
+
+
+@pytest.mark.parametrize("terms", [{}, {"counting": "paillier"}, {"method": "smc"}, {"method": "randomized"}])
+def test_any_number_of_coins_is_carried(terms: dict[str, Any]) -> None:
+    meeting = Meeting(wide("alice", (2,)), wide("bob", (2,) * 17), make_terms(**terms))
+    assert all(end.error is None for end in meeting.play())
+
+
+IN_NO_DISGUISE: dict[str, tuple[Callable[[Terms], Meeting], Terms, str]] = {
+    "theta is too fine": (lambda terms: meet(terms=terms), make_terms(theta=Fraction(10**17, 10**18 - 1)), "theta"),
+    "too many offsets": (
+        lambda terms: Meeting(wide("alice", (67,)), wide("bob", (2,)), terms),
+        make_terms(counting="paillier"),
+        "groups",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_NO_DISGUISE)
+def test_what_spoils_a_disguise_does_not_matter_to_smc(case: str) -> None:
+    make, terms, name = IN_NO_DISGUISE[case]
+    alice, bob, _ = outcome_of(make(terms))
+    assert alice.field == bob.field == name
+    ends = make(replace(terms, method=Method.SMC)).play()
+    for end in ends:
+        assert end.error is None
+        assert end.result is not None
+        assert end.result[0].own_design.patterns == end.result[0].peer_design.patterns == 1
+
+
+ALICE, BOB = make_local(ONE_HOLDS, "alice"), make_local(ONE_HOLDS, "bob")
+HER_CLASS = make_local(BOTH_HOLD, "alice")
+MODEL = PredictionTerms(bytes(MODEL_BYTES), Receiver.INITIATOR, False)
+RULES = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
+
+
+def of_sets(least: Fraction) -> Terms:
+    rules = RuleTerms(Fraction(1, 2), 2, 50, metric=RuleMetric.LIFT, min_threshold=least)
+    return rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
+
+
+def met(job: Job, bob_agrees: Any = agree_to_all, tamper: Tamper = honest) -> tuple[End[Any], End[Any]]:
+    roles = propose(ALICE, job, agree_to_all, "bob", b"1" * 32), answer(BOB, bob_agrees, "alice", b"2" * 32)
+    return duel(*roles, tamper)
+
+
+def assert_differ(ends: tuple[End[Any], End[Any]], field: str) -> None:
+    for end in ends:
+        assert isinstance(end.error, DisagreementError), end
+        assert end.error.field == field
+
+
+@pytest.mark.parametrize("job", [Train(make_terms()), Predict(MODEL), Align()], ids=["train", "predict", "align"])
+def test_a_job_of_any_kind_that_the_policy_does_not_allow_is_refused(job: Job) -> None:
+    assert [end.error for end in met(job)] == [None, None]
+    assert_differ(met(job, bob_agrees=object_to("budget")), "budget")
+
+
+@pytest.mark.parametrize(
+    ("job", "answered", "field"),
+    [
+        (Predict(MODEL), Predict(replace(MODEL, receiver=Receiver.BOTH)), "receiver"),
+        (Predict(MODEL), Predict(replace(MODEL, model=b"m" * MODEL_BYTES)), "model"),
+        (Align(), Align(count_only=True), "ids"),
+        (Align(), Train(make_terms()), "job"),
+        (Predict(MODEL), Align(), "job"),
+    ],
+)
+def test_an_answer_that_names_another_job_is_refused(job: Job, answered: Job, field: str) -> None:
+    assert_differ(met(job, tamper=on("b", Greeting, lambda m: replace(m, job=answered))), field)
+
+
+def again(alice: PartyInputs) -> tuple[End[Any], End[Any]]:
+    job = Train(make_terms())
+    return duel(agree_again(alice, job, agree_to_all), agree_again(BOB, job, agree_to_all))
+
+
+def test_rows_that_an_alignment_has_left_are_judged_again() -> None:
+    assert [end.error for end in again(ALICE)] == [None, None]
+    assert_differ(again(replace(ALICE, limits=Limits())), "test")
+
+
+@pytest.mark.parametrize(
+    ("limits", "terms", "field"),
+    [
+        (Limits(smallest_class=0), make_terms(), "test"),
+        (NO_LIMITS, make_terms(min_leaf=9), "min_leaf"),
+        (Limits(max_classes=1, smallest_test=0), make_terms(), "class values"),
+        (Limits(smallest_class=20, smallest_test=0), make_terms(), "class counts"),
+        (NO_LIMITS, replace(RULES, min_leaf=11), "rules"),
+        (NO_LIMITS, RULES, None),
+        (NO_LIMITS, of_sets(Fraction(1, 3)), None),
+        (NO_LIMITS, of_sets(Fraction(10**17 - 1, 10**17)), "rules"),
+        (NO_LIMITS, make_terms(min_leaf=8), None),
+    ],
+)
+def test_what_our_own_limits_refuse_is_known_before_there_is_a_peer(
+    limits: Limits, terms: Terms, field: str | None
+) -> None:
+    """20 records, of which 16 are trained on where a fifth is held out."""
+    objection = object_to_limits(replace(HER_CLASS, limits=limits), terms)
+    assert (objection and objection.field) == field
+
+
+def test_our_class_is_counted_only_where_we_hold_one_and_its_counts_are_told_as_they_are() -> None:
+    """Without a class the last column is an attribute; with noise the run judges what it tells."""
+    strict = Limits(smallest_class=20, smallest_test=0)
+    assert object_to_limits(replace(ALICE, limits=strict), make_terms()) is None
+    noisy = make_terms(noise=Fraction(1), max_depth=2)
+    assert object_to_limits(replace(HER_CLASS, limits=strict), noisy) is None
+
+
+@pytest.mark.parametrize("most", [50 * 20, 50 * 20 - 1])
+def test_sets_of_items_that_memory_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(agreement, "MAX_SET_BITS", most)
+    objection = object_to_limits(ALICE, RULES)
+    assert (objection is None) == (most == 50 * 20)
+    assert objection is None or (objection.field == "rules" and "at most 49 for 20 records" in objection.reason)
+
+
+def agreed(alice: PartyInputs, bob: PartyInputs, terms: Terms) -> tuple[End[Agreement], End[Agreement]]:
+    return duel(agree_on_training(alice, terms, "bob", bytes(64)), agree_on_training(bob, terms, "alice", bytes(64)))
+
+
+def test_a_class_of_the_peer_with_more_values_than_we_allow_is_refused() -> None:
+    for most, field in ((2, None), (1, "class values")):
+        ends = agreed(replace(ALICE, limits=replace(NO_LIMITS, max_classes=most)), BOB, make_terms())
+        assert [end.error is None for end in ends] == [field is None] * 2
+        if field:
+            assert_differ(ends, field)
+
+
+LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)
+
+
+def test_one_past_a_limit_is_refused_with_the_way_out() -> None:
+    for accepted, refused, way_out in (
+        (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "merge values"),
+        (LIMITS.refuse_counts([10, 50]), LIMITS.refuse_counts([9, 0, 51]), "merge them ([columns] max_values)"),
+        (LIMITS.refuse_test(30), LIMITS.refuse_test(29), "test = 0"),
+        (LIMITS.refuse_test(0), LIMITS.refuse_test(1), "test = 0"),
+    ):
+        assert accepted is None
+        assert refused is not None
+        assert way_out in refused
+    assert (LIMITS.refuse_counts([9, 0, 51]) or "").startswith("2 of 3 class values have fewer than 10")

@@ -1,12 +1,13 @@
 """Two ledgers side by side: who has forgotten is found out by both, and one that only grew goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import pytest
 
-from protocols.errors import DisagreementError, PeerError
+from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.messages import SignedHead
-from protocols.role import run_pair
+from protocols.role import Part, run_pair
 from protocols.two_party.agreement import Objection
 from protocols.two_party.memory import (
     NO_HEAD,
@@ -15,10 +16,12 @@ from protocols.two_party.memory import (
     HeadSigning,
     LedgerHead,
     OpenRuns,
+    Resumed,
     bare_head,
     compare_memories,
     exchange_heads,
     head_statement,
+    resume,
 )
 from tests.support.duel import End, duel
 
@@ -148,3 +151,34 @@ def test_what_is_signed_names_both_parties_and_the_head() -> None:
     usual = ("alice", "bob", CHAIN[2])
     others = [("bob", "alice", CHAIN[2]), ("alice", "bob", CHAIN[3]), ("alice", "bob", OTHER[2])]
     assert len({head_statement(*each) for each in (usual, *others)}) == 4
+
+
+FIRST, SECOND, THIRD = (bytes([number]) * 8 for number in range(3))
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """Has kept these answers of a run, and nothing else."""
+
+    answers: tuple[bytes, ...]
+
+    def recall(self, part: Part) -> Iterator[bytes]:
+        yield from self.answers if part is Part.ANSWERS else ()
+
+
+def both(*answers: tuple[bytes, ...]) -> tuple[End[Resumed], End[Resumed]]:
+    alice, bob = (resume(Remembered(each), b"nonces") for each in answers)
+    return duel(alice, bob)
+
+
+def test_what_both_remember_is_recalled() -> None:
+    for hers in ((), (FIRST,), (FIRST, SECOND)):
+        for end in both(hers, (FIRST, SECOND)):
+            assert end.error is None
+            assert end.result is not None
+            recalled = [end.result.answers.recalled() for _ in range(3)]
+            assert sum(each is not None for each in recalled) == len(hers)
+    alice, bob = both((FIRST, SECOND), (FIRST, THIRD))
+    assert type(alice.error) is type(bob.error) is DeviationError
+    longer, _ = both((FIRST, SECOND), (THIRD,))
+    assert type(longer.error) is DeviationError

@@ -1,14 +1,17 @@
 from collections import Counter
 from itertools import product
+from math import prod
 
+import numpy as np
 import phe
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.ciphers.draws import watched
-from protocols.ciphers.paillier.arithmetic import Integer
-from protocols.ciphers.paillier.encryption import Encryptor, random_member
+from protocols.ciphers.paillier import arithmetic
+from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
+from protocols.ciphers.paillier.encryption import Encryptor, FixedBase, random_member
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
 from tests.protocols.ciphers.paillier.chance import Chance, Script
@@ -99,3 +102,73 @@ def test_a_bad_source_ends_encryption(key: PrivateKey) -> None:
     for message in (-1, SMALL_N, SMALL_N + 1):
         with pytest.raises(InputError, match="below the modulus"):
             ENCRYPTOR.encrypt([0, message])
+
+
+PRIME = Integer(0xF00000000000002B)
+SQUARE = PRIME**2
+BASE = Integer(pow(3, int(PRIME), int(SQUARE)))
+TABLE = FixedBase(BASE, PRIME, 64)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**90)), max_size=5))
+def test_the_table_gives_powers_and_takes_corrections_in(pairs: list[tuple[int, int]]) -> None:
+    powers = TABLE.powers([exponent for exponent, _ in pairs], [Integer(correction) for _, correction in pairs])
+    assert powers == [
+        pow(int(BASE), exponent, int(SQUARE)) * (1 + PRIME * correction) % SQUARE for exponent, correction in pairs
+    ]
+
+
+def test_the_table_gives_powers_up_to_the_longest_exponent() -> None:
+    for bits in (1, 8, 15, 16, 17):
+        exponent = 2**bits - 1
+        assert FixedBase(BASE, PRIME, bits).powers([exponent], [Integer(0)]) == [pow(int(BASE), exponent, int(SQUARE))]
+    for exponent in (-1, 2**64):
+        with pytest.raises(InputError, match=r"below 2\*\*64"):
+            TABLE.powers([5, exponent], [Integer(0), Integer(0)])
+
+
+MODULUS = Integer(1009 * 1013) ** 2
+units = st.integers(1, int(MODULUS) - 1).filter(lambda value: value % 1009 != 0 and value % 1013 != 0).map(Integer)
+
+
+@given(st.lists(st.tuples(st.none() | units, st.integers(0, 4)), max_size=30), st.integers(0, 30))
+def test_multiplying_into_groups_agrees_with_multiplying_each(
+    pairs: list[tuple[Integer | None, int]], cut: int
+) -> None:
+    products: list[Integer | None] = [None] * 5
+    for part in (pairs[:cut], pairs[cut:]):
+        groups = np.array([group for _, group in part], dtype=np.int64)
+        multiply_into(products, [value for value, _ in part], groups, MODULUS)
+    for group, result in enumerate(products):
+        members = [int(value) for value, its in pairs if its == group and value is not None]
+        assert result == (prod(members) % MODULUS if members else None)
+
+
+@pytest.mark.parametrize("groups", [[0], [0, 1, 1], [0, -1], [0, 2]])
+def test_groups_that_do_not_fit_are_refused_and_nothing_is_multiplied(groups: list[int]) -> None:
+    products: list[Integer | None] = [None, Integer(3)]
+    with pytest.raises(InputError, match="group"):
+        multiply_into(products, [Integer(5), Integer(6)], np.array(groups), MODULUS)
+    assert products == [None, 3]
+
+
+@given(units, st.integers(0, 40))
+def test_the_power_of_two_agrees_with_the_general_power(base: Integer, bits: int) -> None:
+    expected = pow(int(base), 2**bits, int(MODULUS))
+    assert arithmetic.power_of_two(base, bits, MODULUS) == expected
+    assert arithmetic.powmod(base, Integer(2) ** bits, MODULUS) == expected
+    assert arithmetic.powmod_secret(base, Integer(2) ** bits, MODULUS) == expected
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_bytes_and_integers_convert_both_ways(value: int) -> None:
+    data = arithmetic.to_bytes(Integer(value), 8)
+    assert data == value.to_bytes(8, "big")
+    assert arithmetic.from_bytes(data) == value
+
+
+def test_the_small_primes_are_the_primes() -> None:
+    assert [p for p in range(1000) if p > 1 and all(p % d for d in range(2, p))] == list(arithmetic.primes_below(1000))
+    assert len(arithmetic.primes_below(2**16)) == 6542
+    for limit in (0, 1, 2):
+        assert arithmetic.primes_below(limit) == ()
