@@ -42,7 +42,7 @@ def command_check(arguments: argparse.Namespace) -> int:
         put_json(content)
     else:
         lay_out(check_parts(found, config.agree, notices, full=arguments.full), columns())
-    if found.run is not None and found.run.flaw is not None:
+    if not found.is_usual and found.run.flaw is not None:
         raise found.run.flaw
     return 0
 

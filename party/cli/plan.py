@@ -9,7 +9,7 @@ from party.compute import ComputeSettings, available_cpus, make_compute
 from party.forecast.agreed import measure
 from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast, guess_rules
 from party.node.aligning import load_common
-from party.node.check import Supposed, assess, told_before
+from party.node.check import Supposed, assess, sends_copy, told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
@@ -88,7 +88,8 @@ def _plan_training(
         shown |= {"ways": ways_json(others), **past_json(before, config.agree, ())}
         put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
-    told = [*own_odds(local, design), reading_line(read, "our copy")] if design else []
+    sent = design is not None and sends_copy(local, terms)
+    told = [*own_odds(local, design), reading_line(read, "our copy")] if design and sent else []
     if design and not terms.counts_exactly and local.holds_class:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     if design:

@@ -145,7 +145,7 @@ def announcer(
         progress.finish()
         announce(rows.local, agreed, resumed, read)
         if means is not None:
-            note_all(expected(forecast_agreed(agreed, rows.local, means), agreed.terms))
+            note_all(expected(forecast_agreed(agreed, rows.local, means)))
 
     return on_agreed
 

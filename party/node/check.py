@@ -7,7 +7,7 @@ themselves as what a receiver may know beforehand.
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
 from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_before, spent_of
 from party.records.tally import Revealed, dealings
+from party.settings.job import usual_terms
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
 from protocols.association.joint import JointItemsets
@@ -33,17 +34,14 @@ from protocols.learning.tree import Tree
 from protocols.noise.accounting import Spending, TreeSpending, changes_of
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
-from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import Method, Terms, asking_of
+from protocols.terms import Terms, asking_of
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
 from protocols.two_party.power import Seen, seen_of_alike
-
-_LARGEST = Fraction(39, 40)  # theta that is looked at where [agree] bounds none
 
 
 @dataclass(frozen=True)
@@ -97,6 +95,7 @@ class Assessment:
         flaw: Why we would refuse the run; None if we would not, or it is over.
         records: How many are trained on.
         bits: Of the tree that reveals most, where it alone is revealed without noise.
+        holds_class: Whether the class is ours; else the peer's.
     """
 
     terms: Terms
@@ -107,6 +106,7 @@ class Assessment:
     flaw: InputError | None = None
     records: int = 0
     bits: int | None = None
+    holds_class: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,15 @@ class OwnCopy:
 
 @dataclass(frozen=True)
 class LeavingCheck:
-    """All that a look before leaving finds; `copy` is None where no copy can leave, `run` where no job was given."""
+    """All that a look before leaving finds; `copy` is None where no copy leaves, `is_usual` where no job was given."""
 
     dataset: str
     records: int
     columns: tuple[LeavingColumn, ...]
     copy: OwnCopy | None
     told: Past
-    run: Assessment | None
+    run: Assessment
+    is_usual: bool = False
 
 
 def check_party(
@@ -144,17 +145,19 @@ def check_party(
     Args:
         local: What we bring.
         config: Our settings.
-        terms: Of a run; without, the weakest disguise that we agree to is looked at, and no run.
+        terms: Of the run.
         peer_columns: Attributes that the peer is taken to have.
         shown: How names and values are written.
     """
+    job = usual_terms(config.data.class_column, local.listed) if terms is None else terms
     return LeavingCheck(
         dataset=local.dataset,
         records=len(local.records),
         columns=_columns(local, shown),
-        copy=_copy(local, config, terms, shown),
+        copy=_copy(local, config, job, shown),
         told=told_before(local, config.folder),
-        run=None if terms is None else _refused_or_not(local, config, terms, Supposed(peer_columns)),
+        run=_refused_or_not(local, config, job, Supposed(peer_columns)),
+        is_usual=terms is None,
     )
 
 
@@ -169,12 +172,16 @@ def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingCo
     return tuple(found)
 
 
-def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: Callable[[str], str]) -> OwnCopy | None:
+def sends_copy(local: PartyInputs, terms: Terms) -> bool:
+    """Tell whether a disguised copy of ours leaves in a run: who mines a tree from the peer's sends none."""
+    return terms.disguises and not (terms.mines and local.holds_class)
+
+
+def _copy(local: PartyInputs, config: PartyConfig, terms: Terms, shown: Callable[[str], str]) -> OwnCopy | None:
     """Measure our copy, with the class among its columns where we hold it; the peer may not."""
-    if not (terms.disguises if terms is not None else set(config.agree.methods) - {Method.SMC}):
+    if not sends_copy(local, terms):
         return None
-    theta = _weakest(local, config.agree.odds) if terms is None else terms.theta
-    design = local.design(theta, class_is_shared=False)
+    design = local.design(terms.theta, class_is_shared=False)
     copy = own_copy(local, design, shown)
     try:
         check_design(local, design, config.agree.odds, copy.read)
@@ -242,19 +249,6 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
     return deduced(local, agreed, model)
 
 
-def _weakest(local: PartyInputs, odds: Fraction | None) -> Fraction:
-    """Return the largest theta at which no column has stronger odds than these: `1 + (o - 1) d/L` of `d` values."""
-    if odds is None:
-        return _LARGEST
-    design = local.design(Fraction(1), class_is_shared=False)
-    groups = zip(design.groups, design.orders, strict=True)
-    share = max((Fraction(design.sizes[column], order) for group, order in groups for column in group), default=1)
-    of_coin = 1 + (odds - 1) / share
-    theta = of_coin / (1 + of_coin)
-    exact = theta.denominator <= MAX_DENOMINATOR
-    return min(theta if exact else Fraction(floor(theta * MAX_DENOMINATOR), MAX_DENOMINATOR), _LARGEST)
-
-
 def told_before(local: PartyInputs, folder: Path) -> Past:
     """Return what was told of a data set before, as the ledger in the party's folder has it."""
     if not has_ledger(folder):
@@ -316,7 +310,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     train = training_records(records, terms)
     most = most_counts(domains, classes, train, terms, supposed.splits)
     bits = most_tree_bits(domains, classes, records, terms)
-    found = Assessment(terms, most, likely=None, records=train, bits=bits)
+    found = Assessment(terms, most, likely=None, records=train, bits=bits, holds_class=local.holds_class)
     try:
         found = replace(found, noise=spendings(terms, len(own), supposed.peer_columns, train, alone=local.holds_class))
         likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts
@@ -353,8 +347,10 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         terms,
         most_counts(domains, classes, train, terms),
         likely=None,
+        records=train,
         noise=spendings(terms, own, len(columns) - own, train, alone=run.class_owners == (party,)),
         bits=most_tree_bits(domains, classes, run.records, terms),
+        holds_class=run.class_owners == (party,),
     )
 
 

@@ -134,6 +134,15 @@ class Revealed:
         return cls(sum(tables.values()), sum(map(len, classes)), len(accuracies), len(sets))
 
 
+def _heard(run: Any, peer: str) -> Any:
+    """Return what a run says of the peer's names: as an entry of ours does."""
+    start = f"{peer}."
+    columns = [each for each in run["columns"] if each["column"].startswith(start)]
+    own = [each | {"column": each["column"].removeprefix(start)} for each in columns]
+    label = run["class"]["values"] if run["class"]["owners"] == [peer] else None
+    return {"records": run["records"], "columns": own, "class values": label}
+
+
 _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
 
 
@@ -150,7 +159,8 @@ class Dealings:
     `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
     `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
-    told, in each form in which it was. `refused` are the comparisons of whole lists that found a difference, or no end.
+    told, in each form in which it was, `heard` those that it told in runs. `refused` are the comparisons of whole lists
+    that found a difference, or no end.
     """
 
     dataset: str
@@ -161,6 +171,7 @@ class Dealings:
     telling: list[Any] = field(default_factory=list)
     alignments: dict[str, Any] = field(default_factory=dict)
     named: list[Any] = field(default_factory=list)
+    heard: list[Any] = field(default_factory=list)
     refused: int = 0
     booked: list[Booked] = field(default_factory=list)
     trees: dict[str, int] = field(default_factory=dict)
@@ -215,6 +226,7 @@ class Dealings:
             case "run":
                 self.runs.append(content["run"])
                 self.terms[content["run"]] = content["terms"]
+                _once(self.heard, _heard(content, self.peer.name))
                 if content["terms"].get("reveal") == Reveal.TREE and content["terms"]["noise"] is None:
                     self._sizes[content["run"]] = len(content["columns"]), len(content["class"]["values"])
             case "model":

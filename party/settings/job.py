@@ -141,6 +141,11 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
         raise section.error(error.field, error.problem) from None
 
 
+def usual_terms(class_name: str | None, people: int) -> Terms:
+    """Return the terms of a job that names its class alone; of one that the peer holds, if we have none."""
+    return _terms(Section(Path("job.toml"), "", {"class": class_name or "the peer's class"}, _KEYS), KEY_FLOOR, people)
+
+
 def _terms(job: Section, key_floor: int, people: int) -> Terms:
     learner = Learner(job.choice("learner", Learner.names(), Learner.TREE))
     reveal = Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE))

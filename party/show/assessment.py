@@ -1,8 +1,8 @@
 """What a run reveals and what its owner's `[agree]` leaves: one assessment for `plan`, `check` and the report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from math import ceil, sqrt
+from math import ceil, log2, sqrt
 
 from party.names import printable
 from party.node.check import Assessment, Past
@@ -13,7 +13,7 @@ from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import Learner, Method, Terms
+from protocols.terms import Learner, Method, RuleTerms, Terms
 from protocols.two_party.power import Seen
 
 
@@ -67,69 +67,125 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
     """Say what a run that has not begun will reveal and spend, what its checks will notice, and why it is refused."""
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
-    noise = [*noise_lines(run.terms, run.noise), *_few_lines(run), *_epsilon_lines(run.terms.epsilon, told, agree)]
+    noise = [*noise_lines(run), *_epsilon_lines(run.terms.epsilon, told, agree)]
     return [*amount_lines(run), *noise, *checks, *refused]
 
 
-def amount_lines(run: Assessment, revealed: Revealed | None = None) -> list[str]:
-    """Say how many counts a run reveals: at most, and in truth if it is over."""
-    if run.terms.rules is not None and run.terms.hides_counts:
-        rules = "" if run.terms.rules.min_threshold is None else f"{_RULES.format(**vars(run.terms.rules))} "
-        return [f"{_SETS.format(run.terms.rules.most_sets)} {rules}{_READS}", _DEVIATES]
-    if run.terms.hides_counts and not run.terms.counts_exactly:
-        return [_TREE_ALONE, _COPIES]
-    if run.terms.hides_counts:
-        return [
-            _TREE_ALONE,
-            *([] if run.bits is None else [_BITS.format(run.bits)]),
-            *([_WINDOWS] if run.terms.ranks else []),
-            *([_SCORES] if run.terms.test else []),
-            _DEVIATES,
-        ]
-    if not run.terms.counts_exactly:
-        return ["This run reveals the counts of the classes and no others exactly."]
-    kind = counts_kind(run.terms)
-    if revealed is not None:
-        return [f"This run revealed {revealed_text(revealed, kind)}; at most {run.most:,} were possible."]
+def amount_lines(run: Assessment) -> list[str]:
+    """Say what a run reveals, by our role: how many counts at most, where it reveals some."""
+    terms = run.terms
+    if terms.mines:
+        return [*_mined_lines(run)]
+    if not terms.counts_exactly:
+        return ["This run reveals a disguised copy of each side, and no count but of all records exactly."]
+    if terms.hides_counts:
+        shown = _asked_lines(terms.rules) if terms.rules is not None else _tree_lines(run)
+        return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
+    kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
-    return [f"This run reveals at most {run.most:,} {kind}{_WHATEVER[run.terms.learner]}{guess}, {_ALIKE}."]
+    told = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}, {_ALIKE}."
+    danger = [] if terms.noise is not None else [SOLVED, f"A partner that deviates can {deviations_of(run)[0]}."]
+    return [told, *([_COPIES] if terms.disguises else []), *danger]
 
 
+_ALIKE = "if the peer has columns like ours"
 _WHATEVER = {
     Learner.TREE: ", whatever tree it grows, and often far fewer",
     Learner.NAIVE_BAYES: "",
     Learner.RULES: ", whatever sets are frequent",
 }
-_ALIKE = "if the peer has columns like ours"
 
 
-_SETS = "This run reveals no count, but of at most {:,} sets with items of both sides which are frequent."
-_RULES = "As far as these are fewer, it reveals which of their rules have a {metric} of {min_threshold} or more."
-_READS = "A partner that chose its items can read single people from that."
-_TREE_ALONE = "This run reveals the tree and no count: which attribute splits which node, and the class of each leaf."
-_COPIES = "It also reveals a disguised copy of each side. Only who holds the class can estimate how good the tree is."
-_BITS = (
-    "The tree is an answer of at most {:,} bits: a partner that chose its columns for it may know as many yes-or-no "
-    "facts about people whom it picked."
+def revealed_lines(terms: Terms, revealed: Revealed) -> list[str]:
+    """Say how many counts a run has revealed; nothing where it reveals none."""
+    if terms.hides_counts or terms.mines:
+        return []
+    return [f"This run revealed {revealed_text(revealed, counts_kind(terms))}."]
+
+
+def _mined_lines(run: Assessment) -> Iterator[str]:
+    if run.holds_class:
+        bits = "" if run.bits is None else f": an answer of at most {run.bits:,} bits about our people"
+        yield f"This run sends the peer a tree that we mine from our true columns and its copy{bits}."
+        yield "No copy of ours leaves."
+        yield "We alone can estimate how good the tree is."
+    else:
+        yield "This run sends the peer a disguised copy of our columns, and nothing else of them."
+        yield "The peer sends the tree that it mines, and alone can estimate how good the tree is."
+
+
+def _asked_lines(rules: RuleTerms) -> Iterator[str]:
+    if rules.min_threshold is None:
+        asked = f"of at most {rules.most_sets:,} sets with items of both sides which are frequent"
+    else:
+        reach = f"which of their rules have a {rules.metric} of {rules.min_threshold} or more"
+        asked = f"which sets with items of both sides are frequent, and {reach}: {rules.most_sets:,} answers at most"
+    yield f"This run reveals no count, but {asked}. A partner that chose its items can read single people from that."
+
+
+def _tree_lines(run: Assessment) -> Iterator[str]:
+    yield "This run reveals the tree and no count: which column splits which node, and the class of each leaf."
+    if run.bits is not None:
+        known = "a partner that chose its columns for it may know as many yes-or-no facts about people whom it picked"
+        yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
+    if run.terms.ranks:
+        yield f"{_COPIES[:-1]}, and which columns rank highest at each node, in no order."
+    if run.terms.test:
+        yield "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
+
+
+_COPIES = "It also reveals a disguised copy of each side."
+SOLVED = (
+    "Exact counts are equations about single people: a partner that brings well-chosen columns can work out records of "
+    "ours. Only noise bounds that."
 )
-_WINDOWS = "It also reveals a disguised copy of each side, and which attributes rank highest at each node, in no order."
-_SCORES = "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
-_DEVIATES = "A party that deviates from the protocol may learn some bits more of each answer, and spoil the model."
 
 
-def follows_lines(found: Follows | None) -> list[str]:
-    """Say what is certain of single people by a tree alone; nothing where none was revealed.
+def deviations_of(run: Assessment) -> list[str]:
+    """Return what a partner that deviates from the protocol can do in a run, by our role, the worst first."""
+    terms, found = run.terms, list[str]()
+    if terms.mines:
+        return [] if run.holds_class else ["send another tree than it mined"]
+    if terms.hides_counts and terms.counts_exactly:
+        noisy = "" if terms.noise is None else ", which the noise covers too, and hear three answers with one noise"
+        each = "answer" if terms.rules is not None else "node, some four,"
+        found.append(f"read a few bits of its choice more of each {each} and spoil the model for both{noisy}")
+    elif terms.encrypts:
+        found.append("as holder of the key of Paillier, read a column of ours in the counts")
+    elif terms.counts_exactly and not run.holds_class and terms.rules is None:
+        each = f"about {log2(max(run.records, 2)):.0f} records" if run.records else "some records"
+        found.append(f"read {each} of one of our columns in each count")
+    elif terms.counts_exactly:
+        found.append("choose, in place of a node, any records of ours to be counted")
+    if terms.ranks and terms.rules is None:
+        found.append("compare our estimate of a column with a number of its choice, a bit per column and node")
+    if terms.opens_tree and terms.test:
+        found.append("see our commitment, stop, and choose its table so that certain people are held out, once")
+    return found
 
-    >>> follows_lines(Follows(120, 3, 5, 0))[0].split(", and ")[0]
-    'By the tree and our own columns, of 120 training records the class of 5 is certain'
+
+def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> list[str]:
+    """Say who can be certain of what about single people by a tree alone; nothing where none was revealed.
+
+    Args:
+        found: What follows, if that was computed.
+        peer: Who the other side is.
+        holds_class: Whether we hold the class, else the peer does.
+
+    >>> follows_lines(Follows(120, 3, 5, 0), "alice", holds_class=False)[0]
+    'By the tree and our own columns we are certain of the class of 5, and of a column of alice of 3 of 120 records.'
     """
     if found is None:
         return []
-    ours = f"of {found.records:,} training records the class of {found.classes:,} is certain"
-    columns = f"a column of the other side of {found.values:,}"
-    theirs = f"The other side can be certain of the class of {found.shown:,} records at most"
-    reports = "its report says of how many our columns are"
-    return [f"By the tree and our own columns, {ours}, and {columns}. {theirs}, and {reports}."]
+    label = "" if holds_class else f"the class of {_none(found.classes)}, and of "
+    ours = f"we are certain of {label}a column of {peer} of {_none(found.values)} of {found.records:,} records"
+    theirs = f"{peer} can be certain of the class of {_none(found.shown)} of them at most. " if holds_class else ""
+    own = f"Of how many {peer} is certain of a column of ours depends on its columns: its report says."
+    return [f"By the tree and our own columns {ours}.", f"{theirs}{own}"]
+
+
+def _none(number: int) -> str:
+    return f"{number:,}" if number else "none"
 
 
 def counts_kind(terms: Terms) -> str:
@@ -160,8 +216,9 @@ def _rounded(count: int) -> int:
     return int(float(f"{count:.2g}"))
 
 
-def noise_lines(terms: Terms, spent: tuple[Spending, Spending] | TreeSpending | None) -> list[str]:
-    """Say what noise bounds and how large it is; nothing where there is none."""
+def noise_lines(run: Assessment) -> list[str]:
+    """Say what noise bounds, how large it is, and where it hides most splits; nothing where there is none."""
+    terms, spent = run.terms, run.noise
     if spent is None or terms.epsilon is None:
         return []
     if isinstance(spent, TreeSpending):
@@ -171,7 +228,9 @@ def noise_lines(terms: Terms, spent: tuple[Spending, Spending] | TreeSpending | 
         )
         worth, label = float(spent.worth.scale) / 2**GINI_BITS, float(spent.label.scale)
         scales = f"noise of scale {worth:,.1f} records to what a column is worth at a node"
-        return [f"Noise: {bound}; each side adds {scales}, and of {label:,.1f} to the classes of a leaf."]
+        said = f"Noise: {bound}; each side adds {scales}, and of {label:,.1f} to the classes of a leaf."
+        deep = f"Warning: {spent.levels} levels share this epsilon: a max_depth of 4 or 5 is advised."
+        return [said, *([deep] if spent.levels > _DEEP else []), *_few_lines(run)]
     ours, theirs = spent
     what = "the whole run" if terms.method == Method.SMC else "all counts, beside the disguised copies,"
     cells, tested = deviations(ours, theirs)
@@ -179,7 +238,7 @@ def noise_lines(terms: Terms, spent: tuple[Spending, Spending] | TreeSpending | 
     bound = f"{what} reveals epsilon {noise_text(ours.epsilon)} at most (delta {float(ours.delta):.1e}) to each side"
     scales = f"noise of scale {float(ours.cells.scale):,.1f} (ours) and {float(theirs.cells.scale):,.1f} (the peer's)"
     off = f"{scales} puts a count off by about {cells:,.0f} records (standard deviation){correct}"
-    return [f"Noise: {bound}; {off}."]
+    return [f"Noise: {bound}; {off}.", *_few_lines(run)]
 
 
 def _few_lines(run: Assessment) -> list[str]:
@@ -192,6 +251,9 @@ def _few_lines(run: Assessment) -> list[str]:
 
 _FEW = 4_000
 """Records times epsilon: 2,000 people of adult at epsilon 1 lose 4 to 6 hundredths of accuracy, 8,000 about one."""
+MANY = 5_000
+"""People of whom a tree with an epsilon of 1 is nearly as good as one without noise."""
+_DEEP = 5
 
 
 def deviations(ours: Spending, theirs: Spending) -> tuple[float, float]:
@@ -254,10 +316,8 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
     }
 
 
-def run_json(run: Assessment | None) -> dict[str, object] | None:
-    """Return for programs what a run would reveal; None where there is none."""
-    if run is None:
-        return None
+def run_json(run: Assessment) -> dict[str, object]:
+    """Return for programs what a run would reveal."""
     return {
         "counts_at_most": run.most,
         "counts_probably": run.likely,

@@ -7,7 +7,7 @@ from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
 from party.node.inputs import ReleasedBefore
 from party.records.releases import release_text
 from party.settings.party import Acceptance
-from party.show.assessment import past_json, past_lines, run_json, run_lines
+from party.show.assessment import MANY, past_json, past_lines, run_json, run_lines
 from party.show.document import Grid, ReportPart, headed
 from party.show.notices import notice_text
 from party.show.privacy_full import privacy_parts
@@ -17,7 +17,6 @@ from protocols.two_party.inputs import USUAL_LIMITS
 
 _HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")
 _MOST_VALUES = 12
-_MANY = 5_000  # records of whom a tree with an epsilon of 1 is nearly as good as one without noise
 _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
 
 Notices = Iterable[Notice | ReleasedBefore]
@@ -38,20 +37,28 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         *[f"{column.name}: {_values(column)}" for column in found.columns],
         *[f"Note: {notice_text(notice)}" for notice in notices],
         "",
+        *([_USUAL] if found.is_usual else []),
         *_copy_parts(found, full=full),
         "",
         *told_lines(found.told),
         *past_lines(found.told, agree),
         *_wide_lines(found),
-        *([*_noise_lines(found)] if found.run is None else run_lines(found.run, found.told, agree)),
+        *run_lines(found.run, found.told, agree),
+        *_noise_lines(found),
     ]
+
+
+_USUAL = (
+    'No job is named, so what follows is of the usual one, which reveals the tree alone. A job of method = "hybrid" or '
+    '"randomized", or of reveal = "counts", reveals more: name it after the party.'
+)
 
 
 def _wide_lines(found: LeavingCheck) -> Iterator[str]:
     """Name the columns of more values than a peer with the usual limits takes."""
     most = USUAL_LIMITS.most_values
     wide = [column.name for column in found.columns if not column.is_class and len(column.values) > most]
-    if wide and (found.run is None or found.run.terms.hides_counts):
+    if wide and found.run.terms.hides_counts:
         yield (
             f"More than {most} values: {', '.join(wide)}. Where no count is revealed a peer refuses them, unless "
             "its [agree] most_values allows more: merge values ([columns] max_values), or ask it."
@@ -59,8 +66,9 @@ def _wide_lines(found: LeavingCheck) -> Iterator[str]:
 
 
 def _noise_lines(found: LeavingCheck) -> Iterator[str]:
-    """Say where noise in the tree costs little."""
-    if found.records >= _MANY and any(column.is_class and len(column.values) == 2 for column in found.columns):
+    """Say where noise in the tree costs little, if no job says whether it has some."""
+    of_two = any(column.is_class and len(column.values) == 2 for column in found.columns)
+    if found.is_usual and found.records >= MANY and of_two:
         yield (
             f'Two classes and {found.records:,} records are enough for a tree with noise: noise = "1" in the job '
             "bounds what is learned of each person, for a hundredth or two of accuracy, less with more records."
@@ -86,10 +94,9 @@ def _values(column: LeavingColumn) -> str:
 def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:
     copy = found.copy
     if copy is None:
-        return ["No disguised copy leaves."]
-    which = "" if found.run else ", in the weakest disguise that [agree] allows"
-    head = f"The copy, with theta = {copy.found.theta}{which}; a receiver is taken to know how common each value is."
-    if found.run is None or found.run.terms.counts_exactly:
+        return []
+    head = f"The copy, with theta = {copy.found.theta}; a receiver is taken to know how common each value is."
+    if found.run.terms.counts_exactly:
         head += " These figures are of the copy alone, and do not cover counts."
     refused = [] if copy.refused is None else [f"[agree] refuses this copy: {copy.refused}"]
     return [head, reading_line(copy.read), *refused, "", *privacy_parts(copy.found, full=full)]

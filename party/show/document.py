@@ -316,12 +316,14 @@ class Drawing:
         label: What it shows, for people who cannot see it.
         svg: The picture.
         lines: The same as text; none where another part of the section shows it.
+        note: What is to be said of the picture alone.
     """
 
     kind: ClassVar = "drawing"
     label: str
     svg: str
     lines: Sequence[str] = ()
+    note: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Branches]:
         """Yield its lines."""

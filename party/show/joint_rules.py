@@ -10,6 +10,7 @@ from party.show.document import ReportPart
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import Model, beats_in_training, only_class
 from protocols.learning.tree import Tree
+from protocols.secret_tree.held_out import Scores
 
 _LISTED = 100
 
@@ -93,11 +94,44 @@ def numbers_text(found: JointItemsets) -> str:
     return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"
 
 
+def scores_lines(scores: Scores, classes: Sequence[str]) -> Iterator[str]:
+    """Say how good a tree alone is by its table of held-out records, each figure with the error of its noise."""
+    table, records = scores.table, scores.records
+    off = scores.correct_error / records
+    common = f"the commonest class has {scores.commonest_share:.3f}"
+    each = f"(by noise, each with a standard error of {off:.3f})"
+    yield f"Accuracy {scores.correct / records:.3f} on {records:,} held-out records, of which {common} {each}"
+    rare = int(table.sum(0).argmin())
+    if scores.commonest_share < _SKEWED or len(classes) < 2:
+        return
+    name, least = printable(classes[rare]), 2 * scores.correct_error
+    right, there, called = (float(each) for each in (table[rare, rare], table[:, rare].sum(), table[rare].sum()))
+    if there <= least:
+        yield f"Too few held-out records are {name} to say how many of them the tree finds"
+        return
+    precision = f"; of those whom it calls so, {_share(right, called)} are" if called > least else ""
+    yield f"Of those who are {name}, the rarest class, the tree finds {_share(right, there)}{precision}"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{min(max(part / whole, 0.0), 1.0):.2f}"
+
+
+_SKEWED = 0.75
+
+
 def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
-    """Say so where a model does no better than a guess, and where it gives every record one class."""
-    tested = "" if beats is not None else ", even on the records that it was learned from"
-    poor = (beats_in_training(model) if beats is None else beats) is False
-    told = [f"The model is no better than always guessing the commonest class{tested}."] if poor else []
+    """Say so where a model does no better than a guess, and where it gives every record one class.
+
+    Args:
+        model: The model.
+        beats: Whether it did better on records held out; None where it was not tested, then those of training count.
+    """
+    told = []
+    if beats is False:
+        told = ["Within its error, the model cannot be told apart from always guessing the commonest class."]
+    elif beats is None and beats_in_training(model) is False:
+        told = ["The model is no better than always guessing the commonest class, even on its training records."]
     if (label := only_class(model)) is not None:
         each = "Every leaf says" if isinstance(model, Tree) else "Whatever a record holds, the model says"
         told.append(f"{each} {printable(model.schema.class_attribute.values[label])}.")

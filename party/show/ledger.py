@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
@@ -19,22 +20,24 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     runs = "1 run" if len(told.runs) == 1 else f"{len(told.runs)} runs"
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
     yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
-    yield from (f"  {_alignment_text(each, peer)}" for each in told.alignments.values())
+    yield from (f"  {alignment_text(each, peer)}" for each in told.alignments.values())
     if told.refused:
         times = "1 comparison" if told.refused == 1 else f"{told.refused:,} comparisons"
         yield f"  {times} of whole lists found a difference, or had no end: each may be a guess at ours"
-    ways = (
-        (f"What {peer} learned from us", told.told, told.told_noisy),
-        (f"What we learned from {peer}", told.learned, told.learned_noisy),
+    sides, noisy = _parted(told.told, told.learned), _parted(told.told_noisy, told.learned_noisy)
+    asked_us, asked_them = _people(told.told), _people(told.learned)
+    heads: Sequence[tuple[str, list[str]]] = (
+        (f"What {peer} learned from us", [*map(_named_text, told.named), *_asked_lines(asked_them, "we")]),
+        (f"What we learned from {peer}", [*map(_named_text, told.heard), *_asked_lines(asked_us, peer)]),
+        ("What both learned", []),
     )
-    for head, side, noisy in ways:
-        yield f"  {head}:"
-        yield from (f"    {_named_text(each)}" for each in (told.named if side is told.told else ()))
-        yield from (f"    {line}" for line in _side_lines(side))
-        yield from (f"    {line}" for line in (_bits_lines(told) if side is told.told else ()))
-        if noisy.numbers or noisy.opened:
-            yield f"    with noise, epsilon {_sum_text(told.epsilons)} against each side:"
-            yield from (f"      {line}" for line in _side_lines(noisy, "counts"))
+    for (head, first), exact, noise in zip(heads, sides, noisy, strict=True):
+        bits = _bits_lines(told) if exact is sides[0] else ()
+        lines = [*first, *_side_lines(exact), *bits]
+        if noise.numbers or noise.opened:
+            lines.append(f"with noise, epsilon {_sum_text(told.epsilons)} against each side:")
+            lines += [f"  {line}" for line in _side_lines(noise, "counts")]
+        yield from (f"  {head}:", *(f"    {line}" for line in lines)) if lines else ()
     for kind, side in (("exact counts", told.learned), ("counts with noise", told.learned_noisy)):
         if full and side.counts:
             yield f"  Every table of {kind} that we know, values by classes:"
@@ -42,6 +45,25 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     if full and told.learned.itemsets:
         yield "  Every exact count of a set of items that we know:"
         yield from (f"    {_node_text(path)}: {count}" for path, count in told.learned.itemsets.items())
+
+
+def _parted(told: Side, learned: Side) -> tuple[Side, Side, Side]:
+    """Return what the peer alone learned, we alone, and both."""
+    alike = {name: value for name, value in vars(told).items() if name in _OF_BOTH and getattr(learned, name) == value}
+    nothing = {name: getattr(Side(), name) for name in alike}
+    return replace(told, **nothing), replace(learned, **nothing), replace(Side(), **alike)
+
+
+_OF_BOTH = {"class_counts", "windows", "tables", "counts", "accuracies", "itemsets", "opened", "models"}
+
+
+def _people(side: Side) -> int:
+    return len({person for people in side.answers.values() for person in people})
+
+
+def _asked_lines(people: int, asker: str) -> Iterator[str]:
+    if people:
+        yield f"whom {asker} asked about, to have them classified: {people:,} people"
 
 
 def _bits_lines(told: Dealings) -> Iterator[str]:
@@ -55,17 +77,20 @@ def _bits_lines(told: Dealings) -> Iterator[str]:
 
 def _named_text(content: Any) -> str:
     values = [column["values"] for column in content["columns"]]
-    label = "" if content["class values"] is None else f", {len(content['class values'])} classes"
+    classes = content["class values"]
+    label = "" if classes is None or len(classes) < 2 else f", of {len(classes)} classes"
     columns = "1 column" if len(values) == 1 else f"{len(values)} columns"
-    records = f"{content['records']:,} records"
-    return f"the names of {columns} and of their {sum(map(len, values)):,} values{label}, of {records}"
+    names = printable(", ".join(column["column"] for column in content["columns"]))
+    named = f"the names of {columns}{f' ({names})' if names else ''} and of their {sum(map(len, values)):,} values"
+    return f"{named}{label}, of {content['records']:,} records"
 
 
-def _alignment_text(content: Any, peer: str) -> str:
+def alignment_text(content: Any, peer: str) -> str:
+    """Say what both learned of whom both list, or may have."""
     kind = "people to be classified" if content["rows"] else "people"
     lists = f"{content['mine']:,} {kind} of ours and {content['yours']:,} of {peer}"
     often = "" if content["times"] == 1 else f", {content['times']:,} times"
-    tries = f"{peer} could try {content['tries']:,} ids{often}"
+    tries = f"by the protocol {peer} tried {content['tries']:,} ids at most{often}; if it deviated, any"
     if content["both"] is None and content["named"]:
         return f"An alignment of {lists} was begun: {peer} may know which of its own are common; {tries}"
     if content["both"] is None:
@@ -117,9 +142,9 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
 def _opened_text(side: Side) -> str:
     kinds = Counter(what for what, *_ in side.opened)
     texts = (
-        ("splits", "what splits {:,} nodes"),
-        ("labels", "the class of {:,} leaves"),
-        ("leaves", "which of {:,} are leaves"),
+        ("leaves", "of {:,} nodes whether each is a leaf"),
+        ("splits", "of {:,} which column splits it"),
+        ("labels", "of {:,} leaves the class"),
         ("sets", "which of {:,} sets of items are frequent"),
         ("scores", "with noise, how many held-out records of each class it gives which class"),
     )
@@ -198,6 +223,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "last": told.last,
         "alignments": list(told.alignments.values()),
         "named": list(told.named),
+        "heard": list(told.heard),
         "comparisons_refused": told.refused,
         "epsilons": list(map(str, told.epsilons)),
         "told": _side(told.told),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from party.forecast.model import Forecast, most_counts
+from party.forecast.model import Forecast, most_counts, most_tree_bits
 from party.names import printable
 from party.node.check import Assessment, spendings
 from party.node.players import FoundRules, Trained
@@ -14,9 +14,9 @@ from party.records.tally import Revealed
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.toml import window_text
-from party.show.assessment import amount_lines, follows_lines, noise_lines, seen_json
+from party.show.assessment import amount_lines, follows_lines, noise_lines, revealed_lines, seen_json
 from party.show.costs import forecast_text, key_text
-from party.show.joint_rules import doubt_lines, numbers_text, worth_json, worth_lines
+from party.show.joint_rules import doubt_lines, numbers_text, scores_lines, worth_json, worth_lines
 from party.show.model import telling_lines
 from party.show.privacy_short import own_odds
 from party.show.progress import WORDS
@@ -24,7 +24,7 @@ from party.show.reading import reading_json, reading_line
 from party.show.tree import pure_leaves
 from protocols.learning.naive_bayes import Model, commonest_share
 from protocols.learning.tree import Tree
-from protocols.noise.accounting import Spending, TreeSpending, delta_of
+from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.terms import Learner, Terms
@@ -129,13 +129,16 @@ def interrupted(reason: str) -> str:
 
 
 def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None) -> list[str]:
-    """Say what was agreed and, if a copy of ours leaves, what its receiver reads."""
-    terms = agreed.terms
-    own = agreed.own_design
+    """Say what was agreed, what the run reveals and, if a copy of ours leaves, what its receiver reads."""
+    terms, own = agreed.terms, agreed.own_design
     copy = [*own_odds(local, own), reading_line(read, "our copy")] if own.sizes else []
-    if terms.rules is not None:
-        told = f"Agreed with {agreed.peer}: {_rules_text(agreed)}"
-        return [told, *copy]
+    run = _assessed(local, agreed)
+    text = _tree_text(agreed) if terms.rules is None else _rules_text(agreed)
+    return [f"Agreed with {agreed.peer}: {text}", *amount_lines(run), *noise_lines(run), *copy]
+
+
+def _tree_text(agreed: Agreement) -> str:
+    terms = agreed.terms
     window = f", omega {window_text(terms.omega)}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
@@ -144,20 +147,23 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
     attributes = f"{len(agreed.schema.attributes)} attributes"
     hidden = ", the tree alone is revealed" if terms.hides_counts else ""
     how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
-    told = f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
-    return [
-        f"Agreed with {agreed.peer}: {told}",
-        *noise_lines(terms, _spent(local, agreed)),
-        *copy,
-    ]
+    return f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
 
 
-def _spent(local: PartyInputs, agreed: Agreement) -> tuple[Spending, Spending] | TreeSpending | None:
-    """Return what both sides spend on noise."""
-    schema, train = agreed.schema, training_records(len(local.records), agreed.terms)
-    own = sum(attribute.party == local.party for attribute in schema.attributes)
-    alone = schema.class_owners == (local.party,)
-    return spendings(agreed.terms, own, len(schema.attributes) - own, train, alone=alone)
+def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
+    """Say what a run on which both agreed will reveal."""
+    schema, terms, records = agreed.schema, agreed.terms, len(local.records)
+    domains, train = [attribute.size for attribute in schema.attributes], training_records(records, terms)
+    own, alone = sum(each.party == local.party for each in schema.attributes), schema.class_owners == (local.party,)
+    return Assessment(
+        terms,
+        most_counts(domains, schema.classes, train, terms),
+        likely=None,
+        noise=spendings(terms, own, len(domains) - own, train, alone=alone),
+        records=train,
+        bits=most_tree_bits(domains, schema.classes, records, terms),
+        holds_class=alone,
+    )
 
 
 def _rules_text(agreed: Agreement) -> str:
@@ -179,22 +185,21 @@ def _looked_for(terms: Terms) -> str:
     return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])
 
 
-def expected(forecast: Forecast, terms: Terms) -> list[str]:
-    """Say what a run on which both agreed will cost and reveal."""
-    revealed = amount_lines(Assessment(terms, forecast.counts, forecast.likely_counts, bits=forecast.bits))
-    return [f"Expect {forecast_text(forecast)}", *revealed]
+def expected(forecast: Forecast) -> list[str]:
+    """Say what a run on which both agreed will cost."""
+    return [f"Expect {forecast_text(forecast)}"]
 
 
 def result_lines(trained: Trained, model: Path) -> list[str]:
     """Say what came of a run whose model was written there, and that both sides end with the same model."""
-    outcome = trained.outcome
+    outcome, agreed = trained.outcome, trained.agreed
     return [
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
         *telling_lines(outcome.model),
-        *follows_lines(trained.follows),
+        *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
         *worth_lines(outcome.model, outcome.beats_guessing),
-        *_counts(trained),
+        *revealed_lines(agreed.terms, revealed_by(trained)),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),
     ]
@@ -212,13 +217,10 @@ def _accuracy(trained: Trained) -> list[str]:
         return [] if not outcome.records_test else ["How good the tree is, only who holds the class can estimate"]
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
-    share_of_commonest = commonest_share(outcome.model)
-    commonest = ""
-    if share_of_commonest is not None:
-        commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
-    elif outcome.scores is not None:
-        commonest = f"The commonest class has about {outcome.scores.commonest_share:.3f} of them"
-    guess = [commonest] if commonest else []
+    if outcome.scores is not None:
+        return list(scores_lines(outcome.scores, outcome.model.schema.class_attribute.values))
+    common = commonest_share(outcome.model)
+    guess = [] if common is None else [f"The commonest class has {common:.3f} of the training records"]
     error = outcome.standard_error / outcome.records_test
     if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone
         noise = f", with noise of a standard error of {error:.3f}" if error else ""
@@ -231,14 +233,6 @@ def _accuracy(trained: Trained) -> list[str]:
     return [f"{told}, with a standard error of up to {error:.3f}", *guess]
 
 
-def _counts(trained: Trained) -> list[str]:
-    """Say how many counts the run revealed, and how many it did without."""
-    agreed, outcome = trained.agreed, trained.outcome
-    sizes = [attribute.size for attribute in agreed.schema.attributes], agreed.schema.classes, outcome.records_train
-    forecast = Assessment(agreed.terms, most_counts(*sizes, agreed.terms), likely=None)
-    return list(amount_lines(forecast, revealed_by(trained)))
-
-
 def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
     """Say what came of a run whose itemsets were written there, and what both sides have told for them."""
     found, terms = ended.found, ended.agreed.terms
@@ -246,8 +240,7 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
     yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
     yield from doubt_lines(found.itemsets)
     if terms.counts_exactly:
-        most = terms.rules.most_told if terms.rules else 0
-        yield from amount_lines(Assessment(terms, most, likely=None), revealed_by(ended))
+        yield from revealed_lines(terms, revealed_by(ended))
         if terms.hides_counts:
             rules = "" if found.itemsets.reached is None else ", and rules of them,"
             yield f"{found.counted:,} sets with items of both{rules} were asked about"

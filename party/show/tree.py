@@ -89,9 +89,7 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
 def counts_line(tree: Tree) -> str:
     """Say what the numbers at the nodes are."""
     if not tree.has_counts:
-        return (
-            "Nobody knows how many records a node has, or the shares of the classes there: the tree alone was revealed."
-        )
+        return "The tree alone was revealed, and no count."
     said = "In brackets, and as a bar: the records of each class, in this order."
     if tree.growth.noise is not None:
         return f"{said} They have noise: the {_NOT_ADDED}"

@@ -81,7 +81,7 @@ def test_a_noisy_tree_is_grown_by_two_processes_and_what_it_takes_stands_on_both
         assert "This run reveals the tree and no count" in screen
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
     ledger = cotally_here("ledger", "show", str(pair.alice / "party.toml")).out
-    assert " against each side:\n      of models alone, what splits" in ledger
+    assert " against each side:\n      of models alone, of " in ledger
 
 
 def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pair) -> None:

@@ -18,7 +18,7 @@ from party.records.ledger import LEDGER_FILE, read_ledger
 from party.records.tally import Revealed
 from party.settings.job import read_job
 from party.settings.party import read_party_config
-from party.show.assessment import amount_lines
+from party.show.assessment import amount_lines, revealed_lines
 from party.show.costs import forecast_text
 from party.show.joint_rules import worth_lines
 from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
@@ -95,12 +95,15 @@ def test_the_last_lines_show_tree_accuracy_and_file(pair: Pair, reports: list[Re
     most = most_counts(domains, 2, outcome.records_train, terms)
     revealed = Revealed(outcome.smc_computations, 2, int(test != "0")) if method != "randomized" else Revealed()
     assert revealed.counts == outcome.exact_counts_disclosed
-    lines += amount_lines(Assessment(terms, most, likely=None), revealed)
+    lines += revealed_lines(terms, revealed)
     assert outcome.exact_counts_disclosed <= most
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     assert outcome.key is None
     first, *rest = (each for each in ended.err.splitlines() if " alone gives the class of every" not in each)
     assert first.startswith(f"Agreed with alice: tree by {method}")
+    said = amount_lines(Assessment(terms, most, likely=None, records=outcome.records_train))
+    assert rest[: len(said)] == said
+    rest = rest[len(said) :]
     if method != "smc":
         odds, reading, *rest = rest
         assert odds == ODDS
@@ -155,7 +158,8 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair, monk
 
 def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
     ended = run_train(pair, method="randomized")
-    measuring, waiting, agreed, odds, read, expect, *_ = ended.err.splitlines()
+    measuring, waiting, agreed, sends, mines, odds, read, expect, *_ = ended.err.splitlines()
+    assert (sends[:24], mines[:15]) == ("This run sends the peer ", "The peer sends ")
     assert measuring == "measuring this machine"
     assert re.fullmatch(rf"waiting for alice at {re.escape(pair.listening)}, up to \d+ s", waiting)
     assert odds == ODDS
@@ -178,7 +182,17 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
-    told = ("This run reveals ", "Revealed so far: ", "False counts from the peer ", "Side by side:", "  ")
+    told = (
+        "This run ",
+        "The peer sends ",
+        "It also ",
+        "Exact counts ",
+        "A partner ",
+        "Revealed so far: ",
+        "False counts from the peer ",
+        "Side by side:",
+        "  ",
+    )
     *odds, guess, line, caveat = (each for each in ended.out.splitlines() if not each.startswith(told))
     assert ended.out.count("False counts") == (terms.get("method") != "randomized")
     assert bool(odds) == (terms.get("method") != "smc")
@@ -291,7 +305,9 @@ def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
     line = told(pair, method="randomized")
     assert line == expected(pair, ([4, 2], [3, 3]), method="randomized")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(method="randomized"))
-    assert "This run reveals the counts of the classes and no others exactly." in ended.out.splitlines()
+    assert (
+        "This run sends the peer a disguised copy of our columns, and nothing else of them." in ended.out.splitlines()
+    )
 
 
 def test_plan_says_whether_held_out_records_can_tell_an_accuracy_from_disguised_copies(pair: Pair) -> None:

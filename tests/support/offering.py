@@ -56,8 +56,9 @@ TREE = Tree(
 )
 BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])))
 _NAMED = {
-    "columns": [each.name for each in SCHEMA.attributes],
-    "class": {"values": list(SCHEMA.class_attribute.values)},
+    "records": 4,
+    "columns": [{"column": f"{each.party}.{each.name}", "values": list(each.values)} for each in SCHEMA.attributes],
+    "class": {"values": list(SCHEMA.class_attribute.values), "owners": list(SCHEMA.class_owners)},
 }
 AGES = {"p1": "old", "p2": "young", "p3": "old", "p4": "young"}
 CITIES = {"p4": "Oslo", "p3": "Rome", "p2": "Oslo", "p1": ""}

@@ -9,15 +9,17 @@ from party.cli.arguments.common import add_json, add_overwrite, add_party, add_r
 def declare_check(parser: argparse.ArgumentParser) -> None:
     """Print what leaves, before it leaves: each column, what the copy and a run disclose, what left before.
 
-    Nobody is called, and nothing is written. With a job the disguise and the run are those of the job; a job that this
-    party itself would refuse ends with that refusal.
+    Nobody is called, and nothing is written. Without a job the run is the usual one, which reveals the tree alone; a
+    job that this party itself would refuse ends with that refusal.
 
     Examples:
       cotally check bob
       cotally check bob job.toml --full
     """
     add_party(parser)
-    parser.add_argument("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run")
+    parser.add_argument(
+        "job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: usual ones)"
+    )
     parser.add_argument(
         "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
     )

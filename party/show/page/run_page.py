@@ -1,9 +1,10 @@
 """The page of a finished run, whatever it has learned: to sign it, or to file it, nothing else is needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
+from math import sqrt
 from typing import Any, Final
 
 from party.association.mining import ResultColumns, RuleThreshold, rules_of, sets_of
@@ -15,21 +16,24 @@ from party.records.entries import date_text, terms_of
 from party.records.finished import FinishedRun
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
+from party.settings.noise import noise_text
 from party.settings.party import Acceptance
 from party.settings.toml import window_text
 from party.show.assessment import (
-    amount_lines,
+    SOLVED,
     counts_kind,
     deviations,
+    deviations_of,
     follows_lines,
     noise_lines,
     past_lines,
+    revealed_lines,
     revealed_text,
 )
 from party.show.baskets import first_rows, set_text
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
-from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to, worth_lines
-from party.show.ledger import dealings_lines
+from party.show.joint_rules import doubt_lines, joint_title, scores_lines, uncounted_lines, up_to, worth_lines
+from party.show.ledger import alignment_text, dealings_lines
 from party.show.page.interval_svg import WindowPoint, bayes_svg, joint_svg, windows_svg
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import (
@@ -187,22 +191,31 @@ class Finished:
 
 
 _Rows = list[tuple[str, str]]
+_Part = tuple[str, str, Sequence[ReportPart]]
 
 
 def page_of_run(told: Finished, levels: int | None = None) -> Document:
     """Return the page of a finished run."""
     title, found = _model_sections(told.model, levels)
+    windows, run = _windows(told), told.assessment
+    annex: list[_Part] = [
+        ("windows", "Runs that differ in their windows", windows),
+        ("learned", "What each side has learned in all runs over this data set", _learned(told)),
+        ("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
+        ("names", "The names that crossed", [] if _fits(told) else [Pairs(list(_names(told, whole=True)))]),
+        ("time", "What it took", [] if told.costs is None else _costs(told.costs)),
+        ("checks", "What can be compared", _checks(told)),
+    ]
+    signed: list[_Part] = [
+        ("built", "What was built, and by whom", [Pairs(_built(told))]),
+        ("crossed", "What crossed, and nothing else", [Pairs([*_crossed(told)])]),
+        ("deduced", "What can be deduced of people", [*_deduced(told)]),
+        ("deviating", "What a partner that deviates could have done", [*_deviating(told, run)]),
+        ("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
+    ]
+    signed.append(("worth", "What it is worth", [Pairs(_worth(told))]))
     return Document(
-        title,
-        [
-            PageSection("worth", "What it is worth, and what crossed", [Pairs(_worth(told)), *_windows(told)]),
-            *found,
-            _learned(told),
-            PageSection("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
-            PageSection("built", "What was built, and by whom", [Pairs(_built(told))]),
-            PageSection("time", "What it took", _costs(told.costs)),
-            _checks(told),
-        ],
+        title, [*(PageSection(*each) for each in signed), *found, *(PageSection(*each) for each in annex if each[2])]
     )
 
 
@@ -212,7 +225,8 @@ def _model_sections(model: KeptResult, levels: int | None) -> tuple[str, list[Pa
         return "Association rules of two parties", rules_sections(model, levels)
     name = printable(model.schema.class_attribute.name)
     if isinstance(model, Tree):
-        return f"Decision tree for {name}", [tree_section(model, levels), importance_section(model)]
+        importance = [importance_section(model)] if model.has_counts else []
+        return f"Decision tree for {name}", [tree_section(model, levels), *importance]
     if levels is not None:
         raise InputError("--levels: naive Bayes has none")
     return f"Naive Bayes for {name}", bayes_sections(model)
@@ -222,17 +236,16 @@ def tree_section(tree: Tree, levels: int | None) -> PageSection:
     """Return the section of a tree: drawn, and as text."""
     drawn = shown_levels(tree) if levels is None else levels
     lines = list(tree_lines(tree, None if tree.size <= _LINES else drawn))[1:]
-    said = f"{title(tree)}. {counts_line(tree)}"
-    if drawn < tree.depth:
-        said += f" The first {drawn} of {tree.depth} levels are drawn; a dashed box has more below it."
-    return PageSection("tree", "The tree", [said, Drawing("The tree", tree_svg(tree, drawn, alone=False), lines)])
+    said, cut = f"{title(tree)}. {counts_line(tree)}", f"The first {drawn} of {tree.depth} levels"
+    if drawn < tree.depth and tree.size > _LINES:
+        said += f" {cut} are here."
+    note = f"{cut} are drawn; a dashed box has more below it." if drawn < tree.depth else ""
+    drawing = Drawing("The tree", tree_svg(tree, drawn, alone=False), lines, note)
+    return PageSection("tree", "The tree", [said, drawing])
 
 
 def importance_section(tree: Tree) -> PageSection:
     """Return the section on what each attribute adds to a tree."""
-    if not tree.has_counts:
-        said = "Nobody knows what the splits of this tree decrease impurity by: the tree alone was revealed."
-        return PageSection("importance", IMPORTANCE, [said])
     rows = _importances(tree)
     if not rows:
         return PageSection("importance", IMPORTANCE, ["No split of the tree decreases impurity."])
@@ -244,48 +257,145 @@ def importance_section(tree: Tree) -> PageSection:
     return PageSection("importance", IMPORTANCE, [said, Grid(heads, cells, bars)])
 
 
-def _learned(told: Finished) -> PageSection:
-    run = told.assessment
-    revealed = [*amount_lines(run, told.run.revealed), *noise_lines(run.terms, run.noise)]
-    parts = [
-        *[*revealed, *follows_lines(told.follows), *past_lines(told.past, told.agree), *_answers(told), ""],
-        *["In all runs over this data set, as the ledger has it.", "", *dealings_lines(told.dealings, full=False)],
-    ]
-    return PageSection("learned", "What each side has learned of the other", parts)
+def _learned(told: Finished) -> list[ReportPart]:
+    run, terms = told.assessment, told.assessment.terms
+    spent = [*revealed_lines(terms, told.run.revealed), *noise_lines(run), *past_lines(told.past, told.agree)]
+    return [*spent, "", *dealings_lines(told.dealings, full=False)]
+
+
+def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
+    """Say all that either side has received in this run."""
+    run, terms, peer = told.run, told.assessment.terms, told.run.peer.name
+    common = [alignment_text(each, peer) for each in told.dealings.alignments.values() if not each["rows"]][-1:]
+    yield "Who is common", " ".join(common) or f"Both listed the same {run.records:,} people"
+    yield from _names(told, whole=_fits(told))
+    if run.tests:
+        yield "Who is held out", f"{run.tests:,} of the {run.records:,} people; both know which"
+    if terms.disguises:
+        whose = "of each side" if run.copy and not terms.mines else "ours" if run.copy else f"that of {peer}"
+        yield "Disguised copy", f"{whose}, theta {terms.theta}"
+    if terms.window is not ALL:
+        yield "Windows", "which columns rank highest at each node, in no order"
+    if not terms.hides_counts and not terms.mines:
+        yield "Counts", revealed_text(run.revealed, counts_kind(terms))
+    yield from _scores(told)
+    yield "The model", _model_text(told)
+
+
+def _model_text(told: Finished) -> str:
+    model = told.model
+    digest = f"digest {model.digest().hex()[:16]}; it is in the annex"
+    if isinstance(model, JointItemsets):
+        rules = "" if model.reached is None else f", and which of their rules have a {model.reached.metric} of "
+        least = "" if model.reached is None else f"{model.reached.least} or more"
+        of = "" if model.has_counts else f", which of the sets asked about are frequent{rules}{least}, and no count"
+        return f"{len(model.frequent):,} frequent sets{of}; {digest}"
+    if isinstance(model, Tree):
+        return f"tree of {model.size} nodes, depth {model.depth}: {_SPLITS}; {digest}"
+    return f"naive Bayes: how likely each value is in each class; {digest}"
+
+
+_SPLITS = "which column splits which node, and the class of each leaf"
+
+
+def _names(told: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield the names of each side's columns and, if there is room, of their values, edges of bins among them."""
+    columns = list(_attributes(told.model))
+    if not isinstance(told.model, JointItemsets):
+        label = told.model.schema.class_attribute
+        columns += [replace(label, party=owner) for owner in told.run.class_owners]
+    for side in (told.party, told.run.peer.name):
+        own = [each for each in columns if each.party == side]
+        values = f"their {sum(each.size for each in own):,} values, in the annex"
+        names = ", ".join(each.name for each in own)
+        text = "; ".join(map(_column_text, own)) if whole else f"{names}, and {values}"
+        yield (
+            f"Names of {side}",
+            printable(text if len(text) <= _ROOM or whole else f"of {len(own)} columns, and {values}"),
+        )
+
+
+def _column_text(column: Attribute) -> str:
+    marks = "" if not column.missing.marks else f"; missing: {', '.join(column.missing.marks)}"
+    return f"{column.name} ({', '.join(column.values)}{marks})"
+
+
+_ROOM = 800  # characters of a row of the page that is signed
+
+
+def _fits(told: Finished) -> bool:
+    """Tell whether all names have room on the page that is signed."""
+    return all(len(text) <= _ROOM for _, text in _names(told, whole=True))
+
+
+def _deduced(told: Finished) -> Iterator[str]:
+    """Say what the peer can work out from what it received, without deviating, and what bounds that."""
+    run, terms, life = told.assessment, told.assessment.terms, told.agree.life
+    if terms.epsilon is not None:
+        bound = f"By epsilon {noise_text(terms.epsilon)} at most, odds of what a person's record holds move"
+        spent = "no sum of all runs is bounded" if told.past.epsilon is None else noise_text(told.past.epsilon)
+        yield f"{bound}; used in all: {spent}, of {_any(told.agree.epsilon)} allowed."
+    elif terms.opens_tree or (terms.mines and run.holds_class):
+        yield f"{_FACTS} Used in all: {told.past.bits:,} bits, of {_any(life.bits_of(told.run.records))} allowed."
+    elif terms.counts_exactly and not terms.hides_counts:
+        yield f"{SOLVED} Used in all: {told.past.counts:,} counts, of {_any(life.counts)} allowed."
+    if terms.mines and run.holds_class:
+        yield "What follows of single people is not computed: the leaves rest on estimates from a copy, not on counts."
+    elif terms.opens_tree and told.follows is None:
+        yield "What follows of single people is not computed: our table is not here as it was in the run."
+    yield from follows_lines(told.follows, told.run.peer.name, holds_class=run.holds_class)
+    if told.copy is not None:
+        yield reading_line(told.copy.read, "our copy")
+    yield from _answers(told)
+
+
+_FACTS = "The tree answers questions: who chose its columns for it may know one fact of our people for each bit."
+
+
+def _any(most: Fraction | int | None) -> str:
+    return "any number" if most is None else noise_text(Fraction(most))
 
 
 def _answers(told: Finished) -> Iterator[str]:
-    """Say whose class the model gives away, and which columns of whom an answer by it can reveal, if we answer."""
+    """Say whose class the model gives away, and which columns of ours an answer by it can reveal, if we answer."""
     if isinstance(told.model, JointItemsets):
         return
     yield from pure_lines(pure_leaves(told.model, told.assessment.terms))
-    if not told.agree.answers:
-        yield "Our [agree] answers no predictions with the peer."
-        return
-    read = [told.model.schema.attributes[column] for column in sorted(told.model.columns)]
-    held = {side: [a.name for a in read if a.party == side] for side in (told.party, told.run.peer.name)}
-    columns = "; ".join(f"of {side}, {', '.join(map(printable, names))}" for side, names in held.items() if names)
-    if columns:
-        yield f"A prediction with the peer can reveal, of the person asked about, columns of the other side: {columns}."
+    columns = [told.model.schema.attributes[column] for column in sorted(told.model.columns)]
+    read = ", ".join(printable(each.name) for each in columns if each.party == told.party)
+    if told.agree.answers and read:
+        yield f"A prediction with the peer can reveal, of the person asked about, our columns {read}."
+
+
+def _deviating(told: Finished, run: Assessment) -> Iterator[str]:
+    """Say what the peer could have done that the protocol does not allow, beside what any run lets it do."""
+    can = deviations_of(run)
+    if told.dealings.alignments:
+        can.append("list guessed ids and, with some that it knows, learn what lets it try any id at home")
+    if told.agree.answers and not isinstance(told.model, JointItemsets):
+        can.append("ask joint predictions by bits that are no route, and so read our columns on the paths")
+    can.append("lie about its table, so that both models are wrong alike, or stop once it has learned what it wanted")
+    yield from (f"It could {each}." for each in can)
+    yield 'SECURITY.md, "What a side that deviates can do", has all of it, with rates and tests.'
 
 
 def _built(told: Finished) -> _Rows:
-    run, attributes = told.run, _attributes(told.model)
-    held = {side: [a.name for a in attributes if a.party == side] for side in (told.party, run.peer.name)}
+    run = told.run
     return [
         ("Parties", f"{told.party} (whose page this is) and {run.peer.name}"),
-        ("Data set", printable(run.dataset)),
+        ("Data set", f"{printable(run.dataset)}, {run.records:,} people of whom both sides had a record"),
         *_class_row(told),
-        ("People", f"{run.records:,}, of whom both sides had a record"),
-        *((f"Columns of {side}", printable(", ".join(names)) or "none") for side, names in held.items()),
         ("Terms", _terms_text(run.terms)),
-        ("Run", f"began {run.began}, ended {run.ended}"),
-        ("Model file", f"written {date_text(told.written)}"),
+        ("Run", f"{run.run}, began {run.began}, ended {run.ended}"),
     ]
 
 
 def _attributes(model: KeptResult) -> Sequence[Attribute]:
     return model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
+
+
+def _class_values(model: KeptResult) -> Sequence[str]:
+    return () if isinstance(model, JointItemsets) else model.schema.class_attribute.values
 
 
 def _class_row(told: Finished) -> _Rows:
@@ -323,12 +433,7 @@ def _worth(told: Finished) -> _Rows:
         return list(_settled(run, model))
     commonest = commonest_share(model)
     common = [] if commonest is None else [("Commonest class", f"{commonest:.3f} of the training records")]
-    if run.scores is not None:
-        common = [
-            ("Commonest class", f"about {run.scores.commonest_share:.3f} of the held-out records"),
-            *_scores(told),
-        ]
-    found = [*_accuracy(told), *common, _crossed(told)]
+    found = [*_accuracy(told), *common]
     error = run.error or _deviations(told)[1]
     tested = run.correct is not None and run.tests > 0
     beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None
@@ -349,18 +454,6 @@ def _worth(told: Finished) -> _Rows:
     return found
 
 
-def _crossed(told: Finished) -> tuple[str, str]:
-    """Say in one line what crossed, beside names of columns and values."""
-    run, terms = told.run, told.assessment.terms
-    copies = f"disguised copies (theta {terms.theta}, " if terms.disguises else ""
-    ours = "" if not copies else "ours among them), " if run.copy else "not ours), "
-    windows = "windows, " if terms.window is not ALL else ""
-    counts = f"{revealed_text(run.revealed, counts_kind(terms))}, "
-    if terms.hides_counts:
-        counts = "" if run.scores is None else "a table of the held-out records with noise, "
-    return "What crossed", f"{copies}{ours}{windows}{counts}the model"
-
-
 def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:
     """Say how many of the sets are known exactly, and of how many that was told."""
     rules, sides = run.terms["rules"], {f"{each.party}.{each.name}": each.party for each in found.attributes}
@@ -369,9 +462,6 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     if not found.has_counts:
         yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
         yield "Left undecided", f"{found.undecided:,} sets"
-        rules = "" if found.reached is None else f", which of their rules have a {found.reached.metric} of "
-        least = "" if found.reached is None else f"{found.reached.least} or more"
-        yield "What crossed", f"which of the sets asked about are frequent{rules}{least}, and no count"
         return
     yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
     yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"
@@ -431,13 +521,12 @@ def _accuracy(told: Finished) -> _Rows:
     if run.correct is None or not tests:
         why = "only who holds the class can estimate it" if tests else "no records were held out"
         return [("Accuracy", f"not known: {why}")]
-    share, error = run.correct / tests, run.error / tests
-    if not error:
-        noise = ""
-        if isinstance(told.assessment.noise, tuple):
-            noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
-        return [("Accuracy", f"{share:.3f} on {tests:,} held-out records{noise}")]
-    return [("Accuracy", f"{share:.3f} on {tests:,} held-out records, with noise of a standard error of {error:.3f}")]
+    if run.scores is not None:
+        return [("How good", "; ".join(scores_lines(run.scores, _class_values(told.model))))]
+    noise = ""
+    if isinstance(told.assessment.noise, tuple):
+        noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
+    return [("Accuracy", f"{run.correct / tests:.3f} on {tests:,} held-out records{noise}")]
 
 
 def _scores(told: Finished) -> _Rows:
@@ -451,7 +540,8 @@ def _scores(told: Finished) -> _Rows:
         f"classified {printable(label)}: " + ", ".join(f"{n:,} {printable(c)}" for n, c in zip(row, names, strict=True))
         for label, row in rows
     )
-    return [("Held-out records", f"{text} (each number with noise, {scores.law.variance * 2:.0f} in variance)")]
+    off = f"with noise of a standard deviation of {sqrt(2 * scores.law.variance):.0f} in each, so they need not add up"
+    return [("Held-out records", f"{text} ({off})")]
 
 
 def _importances(tree: Tree) -> list[tuple[str, str, float]]:
@@ -465,7 +555,7 @@ def _importances(tree: Tree) -> list[tuple[str, str, float]]:
 def _privacy(told: Finished) -> list[ReportPart]:
     """Return what our copy discloses, by the table that was released; nothing is shown that needs another."""
     if told.run.copy is None:
-        return ["No disguised copy left this party in this run."]
+        return []
     copy = told.copy
     if copy is None:
         odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy["odds"].items())
@@ -480,9 +570,7 @@ def _odds(strength: str | None) -> str:
     return "infinite" if strength is None else f"{strength} to 1"
 
 
-def _costs(costs: TrainReport | None) -> list[ReportPart]:
-    if costs is None:
-        return ["The costs of this run were not kept (`cotally train --report FILE` keeps them)."]
+def _costs(costs: TrainReport) -> list[ReportPart]:
     told = [
         ("Time", f"{costs.seconds:.1f} s"),
         ("Sent", size_text(costs.bytes_sent)),
@@ -493,13 +581,13 @@ def _costs(costs: TrainReport | None) -> list[ReportPart]:
     return [Pairs(told), Grid(headed("<Phase", "Seconds"), phases)]
 
 
-def _checks(told: Finished) -> PageSection:
+def _checks(told: Finished) -> list[ReportPart]:
     rows = [
         (f"Key of {told.party}", told.fingerprint),
         (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
-        ("Run", told.run.run),
         ("Digest of the model", told.model.digest().hex()),
+        ("Model file", f"written {date_text(told.written)}"),
         ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
     ]
     said = "The other party's page shows the same run, digest and certificates."
-    return PageSection("checks", "What can be compared", [said, Pairs(rows)])
+    return [said, Pairs(rows)]

@@ -81,24 +81,24 @@ def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair
     assert [each["relations"] != [] for each in found["groups"]] == [bool(each.relations) for each in measured.groups]
 
 
-@pytest.mark.parametrize(("odds", "strongest"), [("2", Fraction(2)), ("9", Fraction(9)), ('"any"', None)])
-def test_without_a_job_the_copy_is_the_most_telling_that_is_agreed_to(
-    pair: Pair, odds: str, strongest: Fraction | None
-) -> None:
-    pair.edit("alice", "odds = 2 ", f"odds = {odds} ")
+def test_without_a_job_the_usual_one_is_looked_at_which_sends_no_copy(pair: Pair) -> None:
     found = as_json(pair)
-    told = [Fraction(each["odds"][0]) / Fraction(each["odds"][1]) for each in found["copy"]["attributes"]]
-    worst = max(max(each, 1 / each) for each in told)
-    assert worst > 1
-    assert strongest is None or worst <= strongest
-    assert found["run"] is None
-    assert "in the weakest disguise that [agree] allows" in check(pair).out.replace("\n  ", " ")
+    assert (found["copy"], found["run"]["counts_at_most"]) == (None, 0)
+    told = " ".join(check(pair).out.split())
+    assert "No job is named, so what follows is of the usual one" in told
+    assert "This run reveals the tree and no count" in told
+    assert "receiver of this copy" not in told
+    assert "No job is named" not in check(pair, pair.write_job()).out
 
 
-def test_where_no_copy_may_leave_none_is_told(pair: Pair) -> None:
-    pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["smc"]')
-    assert as_json(pair)["copy"] is None
-    assert "No disguised copy leaves." in check(pair).out
+def test_who_mines_a_tree_is_shown_no_copy_of_its_own(pair: Pair) -> None:
+    job = pair.write_job(method="randomized", reveal="tree", max_depth=2)
+    assert as_json(pair, job)["copy"] is None
+    told = {party: " ".join(check(pair, job, party=party).out.split()) for party in ("alice", "bob")}
+    assert "tree that we mine from our true columns" in told["alice"]
+    assert "A receiver of this copy reads" in told["bob"]
+    planned = {party: cotally_here("plan", pair.folder / party / "party.toml", job).out for party in told}
+    assert ["in our copy" in out for out in planned.values()] == [False, True]
 
 
 def test_what_a_receiver_reads_is_of_the_very_copy_that_would_leave_in_text_and_for_programs(pair: Pair) -> None:
@@ -127,7 +127,7 @@ def test_columns_that_share_a_coin_are_refused_by_the_odds_and_shown_with_what_i
     assert ended.code == 2
     assert f"[agree] refuses this copy: {refusal}" in " ".join(ended.out.split())
     assert refusal in ended.err
-    without = as_json(pair)
+    without = as_json(pair, pair.write_job(theta="2/3"), codes=(2,))
     assert without["copy"]["refused"].startswith(refusal)
     shared, apart = map(float, re.findall(r"in (\d+\.\d)% ?(?:of records|;)", without["copy"]["refused"]))
     assert shared > apart
@@ -136,18 +136,9 @@ def test_columns_that_share_a_coin_are_refused_by_the_odds_and_shown_with_what_i
     assert refusal in planned.err
 
 
-def test_odds_that_leave_a_theta_next_to_one_half_still_let_a_copy_be_looked_at(pair: Pair) -> None:
-    """No fortieth is within these odds, and one copy is: it is shown, and refused for its noise."""
-    pair.edit("alice", "odds = 2 ", 'odds = "51/50" ')
-    found = as_json(pair)["copy"]
-    assert Fraction(1, 2) < Fraction(found["theta"]) <= Fraction(51, 101)
-    assert "is too close to 1/2" in found["refused"]
-    assert "No disguised copy leaves" not in check(pair).out
-
-
 def test_a_column_that_is_sent_plain_is_told_so(pair: Pair) -> None:
     pair.edit("alice", "plain = []", 'plain = ["b"]')
-    told = check(pair).out
+    told = check(pair, pair.write_job()).out
     assert "plain, as it is" in told
     assert "Sent in the clear, as they are: b." in told
 
@@ -161,13 +152,11 @@ def test_a_job_that_we_would_refuse_is_told_whole_and_ends_with_the_refusal(pair
     assert line.startswith("cotally: the job asks for omega = 2")
 
 
-def test_without_a_job_theta_is_the_fraction_that_the_odds_allow_and_what_is_not_covered_stands_first(
-    pair: Pair,
-) -> None:
-    told = " ".join(check(pair).out.split())
-    assert "The copy, with theta = 2/3, in the weakest disguise" in told
+def test_what_is_not_covered_by_the_figures_of_a_copy_stands_first(pair: Pair) -> None:
+    told = " ".join(check(pair, pair.write_job()).out.split())
     assert told.index("do not cover counts") < told.index("A receiver of this copy reads")
-    assert "do not cover counts" not in " ".join(check(pair, pair.write_job(method="randomized")).out.split())
+    mined = " ".join(check(pair, pair.write_job(method="randomized"), party="bob").out.split())
+    assert "do not cover counts" not in mined
 
 
 def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:

@@ -101,7 +101,8 @@ def test_a_run_that_told_nothing_is_none() -> None:
     """What the peer alone has told, and then an end, leaves us free to run on better terms."""
     dealings = Dealings("members", PeerName("bob", "B0B0"))
     terms = {"method": "smc", "noise": None}
-    dealings.add({"kind": "run", "run": "1", "terms": terms, "time": "now"})
+    named = {"records": 8, "columns": [], "class": {"values": ["n", "y"], "owners": ["bob"]}}
+    dealings.add({"kind": "run", "run": "1", "terms": terms, "time": "now", **named})
     dealings.add({"kind": "class counts", "run": "1", "way": Way.LEARNED, "counts": [3, 5]})
     assert dealings.telling == []
     dealings.add({"kind": "class counts", "run": "1", "way": Way.TOLD, "counts": [3, 5]})

@@ -30,7 +30,11 @@ def test_each_side_brings_its_own_columns_in_any_order_and_the_receiver_learns(t
         told = pair.dealings(party)
         assert [len(people) for people in (*told.told.answers.values(), *told.learned.answers.values())] == [4, 4]
         lines = "\n".join(dealings_lines(told, full=False))
-        assert f"What {peer} learned from us:\n    the class of 4 rows by one model" in lines
+        first, second = lines.split(f"What we learned from {peer}:")
+        assert "whom we asked about, to have them classified: 4 people" in first
+        assert f"whom {peer} asked about, to have them classified: 4 people" in second
+        assert all("the class of 4 rows by one model" in part for part in (first, second))
+        assert f"the names of 1 column ({'city' if peer == 'bob' else 'age'}) and of their" in second
 
 
 def test_the_rows_are_written_in_the_order_of_the_file_with_shares_where_both_agree(

@@ -14,9 +14,11 @@ from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.assessment import (
     amount_lines,
+    follows_lines,
     noise_lines,
     past_json,
     past_lines,
+    revealed_lines,
     run_json,
     run_lines,
     seen_json,
@@ -26,6 +28,7 @@ from protocols.errors import InputError
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending
 from protocols.role import run_pair
+from protocols.secret_tree.deduction import Follows
 from protocols.terms import ALL, HALF, Counting, Impurity, Method
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.parties import Case, make_local, make_roles, make_terms
@@ -115,7 +118,7 @@ def test_what_a_run_spends_and_leaves_is_said(
 ) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, 30)
     past, bounded = replace(TOLD, epsilon=spent), replace(agree, epsilon=allowed)
-    assert run_lines(run, past, bounded)[1:] == [f"This run spends epsilon {said}"]
+    assert run_lines(run, past, bounded)[2:] == [f"This run spends epsilon {said}"]
     assert not any("epsilon" in line for line in run_lines(Assessment(make_terms(), 40, 30), past, bounded))
 
 
@@ -124,12 +127,12 @@ def test_what_noise_bounds_and_by_how_much_numbers_are_off_stands_in_one_line(me
     """Both scales are 80: a count has a variance of 4 times 6,400."""
     spending = Spending(Fraction(1), 80)
     terms = make_terms(method=method, noise=Fraction(1), max_depth=3)
-    (line,) = noise_lines(terms, (spending, spending))
+    (line,) = noise_lines(Assessment(terms, 0, None, noise=(spending, spending)))
     assert line.startswith(f"Noise: {what}")
     assert "reveals epsilon 1 at most (delta 9.1e-13) to each side" in line
     assert "noise of scale 80.0 (ours) and 80.0 (the peer's) puts" in line
     assert "a count off by about 160 records (standard deviation), the number classified correctly by 2.0" in line
-    assert noise_lines(make_terms(), None) == []
+    assert noise_lines(Assessment(make_terms(), 0, None)) == []
 
 
 @pytest.mark.parametrize(("test", "epsilon", "delta"), [(Fraction(0), "0.25", "1.4e-12"), (HALF, "0.5", "2.7e-12")])
@@ -139,7 +142,11 @@ def test_what_noise_bounds_of_a_tree_alone_and_how_large_it_is_stands_in_one_lin
     """Three levels share six tenths: `2 * 1 / (0.25 * 0.6/3)` records; labels have `2 / (0.25 * 0.4)`."""
     noise = Fraction(1, 4)
     terms = make_terms(method="smc", reveal="tree", max_depth=3, noise=noise, impurity=Impurity.GINI, test=test)
-    (line,) = noise_lines(terms, TreeSpending(noise, 3, 2**GINI_BITS, 6))
+    run = Assessment(terms, 0, None, noise=TreeSpending(noise, 3, 2**GINI_BITS, 6), records=16_000)
+    (line,) = noise_lines(run)
+    few = "1,999 training records are few for this noise"
+    assert noise_lines(replace(run, records=1_999))[1].startswith(few)
+    assert "a max_depth of 4 or 5" in noise_lines(replace(run, noise=TreeSpending(noise, 6, 2**GINI_BITS, 6)))[1]
     assert line == (
         f"Noise: the whole run reveals epsilon {epsilon} at most (delta {delta}) to each side; each side adds noise of "
         "scale 40.0 records to what a column is worth at a node, and of 20.0 to the classes of a leaf."
@@ -148,13 +155,20 @@ def test_what_noise_bounds_of_a_tree_alone_and_how_large_it_is_stands_in_one_lin
 
 def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its_parts() -> None:
     run = Assessment(make_terms(), most=451_371, likely=None)
-    (before,) = amount_lines(run)
+    before, copies, danger, deviating = amount_lines(run)
+    assert copies == "It also reveals a disguised copy of each side."
+    assert danger.startswith("Exact counts are equations about single people")
+    assert deviating == "A partner that deviates can read some records of one of our columns in each count."
+    assert "about 11 records of one" in amount_lines(replace(run, records=2_100))[-1]
+    assert "any records of ours to be counted" in amount_lines(replace(run, holds_class=True))[-1]
+    assert "key of Paillier" in amount_lines(replace(run, terms=make_terms(counting=Counting.PAILLIER)))[-1]
+    assert len(amount_lines(replace(run, terms=make_terms(noise=Fraction(1), max_depth=3, omega=ALL)))) == 2
     assert before.startswith(
         "This run reveals at most 451,371 exact counts, whatever tree it grows, and often far fewer,"
     )
     assert "about" not in before
     parts = "4,711 exact counts (4,708 of tables, 2 of classes, 1 of accuracy)"
-    assert amount_lines(run, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}; at most 451,371 were possible."]
+    assert revealed_lines(run.terms, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}."]
     assert "(about 5,300 are likely)" in amount_lines(replace(run, likely=5_273))[0]
 
 
@@ -165,7 +179,27 @@ def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) 
         "refused": "no",
     }  # fmt: skip
     assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"
-    assert run_json(None) is None
+
+
+def test_what_a_run_that_mines_reveals_is_said_by_role() -> None:
+    """The class holder sends no copy, but an answer about its true columns; the other side sends a copy alone."""
+    run = Assessment(make_terms(method="randomized", reveal="tree", max_depth=3), 0, None, bits=54)
+    said = {holds: " ".join(amount_lines(replace(run, holds_class=holds))) for holds in (True, False)}
+    assert "mine from our true columns and its copy: an answer of at most 54 bits" in said[True]
+    assert "No copy of ours leaves." in said[True]
+    assert "a disguised copy of our columns, and nothing else" in said[False]
+    assert "true columns" not in said[False]
+
+
+def test_who_can_be_certain_of_what_is_said_by_role() -> None:
+    found = Follows(120, 3, 0, 7)
+    ours, theirs = follows_lines(found, "bob", holds_class=True)
+    assert ours == "By the tree and our own columns we are certain of a column of bob of 3 of 120 records."
+    assert theirs.startswith(
+        "bob can be certain of the class of 7 of them at most. Of how many bob is certain of a column"
+    )
+    assert "of the class of none" in follows_lines(found, "bob", holds_class=False)[0]
+    assert follows_lines(None, "bob", holds_class=True) == []
 
 
 # what is noticed of false counts
