@@ -106,7 +106,7 @@ def gathered(config_path: Path, model: Path) -> Finished:
         dealings=next(d for d in dealings(entries) if (d.dataset, d.peer) == (found.dataset, found.peer)),
         entries=len(entries),
         head=entries[-1].digest,
-        past=past_of(entries, found.dataset),
+        past=replace(past_of(entries, found.dataset), records=found.records),
         agree=config.agree,
         copy=None if found.copy is None else released_copy(config, entries, found.dataset, found.copy),
         alike=runs_alike(entries, found),

@@ -64,7 +64,8 @@ class Past:
     """What was told of a data set before: the terms of its release, runs on different terms, counts, epsilon.
 
     `epsilon` is None where answers without noise have been told, which no epsilon bounds. `other` is the data set that
-    shares most columns with this one, `apart` what was told of that, `changed` what of the table is not as released.
+    shares most columns with this one, `apart` what was told of that, `changed` what of the table is not as released,
+    `records` how many we bring, None where that is not known.
     """
 
     release: Mapping[str, object]
@@ -75,6 +76,7 @@ class Past:
     other: Earlier | None = None
     apart: "Past | None" = None
     changed: ConfigError | None = None
+    records: int | None = None
 
     @property
     def counts(self) -> int:
@@ -255,6 +257,7 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
         return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
         told = past_of(list(ledger.entries()), local.dataset, {each.name for each in local.table.attributes})
+    told = replace(told, records=len(local.records))
     try:
         check_table(local, told.release, folder)
     except ConfigError as error:

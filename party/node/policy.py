@@ -7,7 +7,7 @@ asks for the same counts, and gets the same numbers.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -18,9 +18,9 @@ from party.forecast.model import most_counts
 from party.keys.certificates import Peer
 from party.names import odds_words
 from party.records.entries import ANSWERS, terms_content
-from party.records.ledger import Ledger
+from party.records.ledger import Ledger, PeerName
 from party.records.releases import check_release, release_of
-from party.records.tally import Dealings, dealings
+from party.records.tally import Dealings
 from party.settings.depth import depth_text
 from party.settings.ids import AlignmentBounds
 from party.settings.noise import noise_text
@@ -308,7 +308,7 @@ class Account:
                 asking = str(asking_of(terms_content(terms)))
             case Align() | Predict():
                 return None  # the rows of a prediction are counted when it is known which are asked
-        known = {str(asking_of(each)) for dealing in self._dealings() for each in dealing.telling}
+        known = {str(asking_of(each)) for each in self._told().telling}
         before = len(known)
         if self.bounds.runs is None or asking in known or before < self.bounds.runs:
             return None
@@ -325,11 +325,11 @@ class Account:
             flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
         ) is not None or self.bounds.counts is None:
             return flaw
-        asking, told = asking_of(terms_content(agreed.terms)), self._dealings()
+        asking, told = asking_of(terms_content(agreed.terms)), self._told()
         ended = _ended(told, asking)
         if not ended:
-            told = self._dealings(but=asking)  # what a run told that has not ended is of the most that it tells
-        before = sum(dealing.revealed.counts for dealing in told)
+            told = self._told(but=asking)  # what a run told that has not ended is of the most that it tells
+        before = told.revealed.counts
         follow = 0 if ended else self._most(agreed)
         if before + follow <= self.bounds.counts:
             return None
@@ -355,11 +355,11 @@ class Account:
             at_most: The bits of the tree that reveals most.
         """
         records = len(self.local.records)
-        most, asking, told = self.bounds.bits_of(records), asking_of(terms_content(terms)), self._dealings()
+        most, asking, told = self.bounds.bits_of(records), asking_of(terms_content(terms)), self._told()
         if most is None or _ended(told, asking):
             return None
-        opened = {key: price for dealing in told for by, key, price in dealing.booked if by == str(asking)}
-        before, follow = sum(dealing.bits for dealing in told), at_most - sum(opened.values())
+        opened = {key: price for by, key, price in told.booked if by == str(asking)}
+        before, follow = told.bits, at_most - sum(opened.values())
         if before + follow <= most:
             return None
         left = floor(most - before)
@@ -398,11 +398,9 @@ class Account:
 
     def answers_left(self, model: bytes) -> int | None:
         """Return about how many people we may still answer by this model; None for any, and where counts made it."""
-        told, most = self._dealings(), self.bounds.bits_of(len(self.local.records))
-        classes = next((each.trees[model.hex()] for each in told if model.hex() in each.trees), None)
-        if most is None or classes is None:
-            return None
-        return max(0, floor((most - sum(each.bits for each in told)) / bits(classes)))
+        told, most = self._told(), self.bounds.bits_of(len(self.local.records))
+        classes = told.trees.get(model.hex())
+        return None if most is None or classes is None else max(0, floor((most - told.bits) / bits(classes)))
 
     def _most(self, agreed: Agreement) -> int:
         domains = [attribute.size for attribute in agreed.schema.attributes]
@@ -411,14 +409,18 @@ class Account:
     def _train(self, terms: Terms) -> int:
         return training_records(len(self.local.records), terms)
 
-    def _dealings(self, but: Mapping[str, Any] | None = None) -> list[Dealings]:
-        """Add up what was told in all runs but those that ask for this."""
+    def _told(self, but: Mapping[str, Any] | None = None) -> Dealings:
+        """Add up what was told in all runs but those that ask for this: a data set has one peer, under all its keys."""
         entries = [entry for entry in self.ledger.entries() if entry.content.get("dataset") == self.local.dataset]
         begun: list[Any] = [entry.content for entry in entries if entry.content["kind"] == "run"]
         out = {each["run"] for each in begun if asking_of(each["terms"]) == but}
-        return dealings(entry for entry in entries if entry.content.get("run") not in out)
+        told = Dealings(self.local.dataset, PeerName("", ""))
+        for entry in entries:
+            if entry.content.get("run") not in out:
+                told.add(entry.content)
+        return told
 
 
-def _ended(told: Sequence[Dealings], asking: Mapping[str, Any]) -> bool:
+def _ended(told: Dealings, asking: Mapping[str, Any]) -> bool:
     """Tell whether a run that asked for the same has ended with a model."""
-    return any(asking_of(each) == asking for dealing in told for each in dealing.finished)
+    return any(asking_of(each) == asking for each in told.finished)

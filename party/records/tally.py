@@ -157,7 +157,8 @@ class Dealings:
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
     `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
-    `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models.
+    `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models,
+    those with noise among them.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
     told, in each form in which it was, `heard` those that it told in runs. `refused` are the comparisons of whole lists
     that found a difference, or no end.
@@ -227,7 +228,7 @@ class Dealings:
                 self.runs.append(content["run"])
                 self.terms[content["run"]] = content["terms"]
                 _once(self.heard, _heard(content, self.peer.name))
-                if content["terms"].get("reveal") == Reveal.TREE and content["terms"]["noise"] is None:
+                if content["terms"].get("reveal") == Reveal.TREE:
                     self._sizes[content["run"]] = len(content["columns"]), len(content["class"]["values"])
             case "model":
                 _once(self.finished, self.terms[content["run"]])
@@ -248,9 +249,11 @@ class Dealings:
             (self.learned_noisy if noisy else self.learned).add(content, terms)
 
     def _book(self, content: Any, terms: Any, columns: int, classes: int) -> None:
-        """Book the bits of what is about to be opened, once more if it was before, and keep who may be answered by."""
+        """Book the bits of what is about to be opened without noise, each time, and keep who may be answered by."""
         if content["kind"] == "model":
             self.trees[content["digest"]] = classes
+        if terms["noise"] is not None:
+            return
         again = self.booked if content["kind"] == "mined tree" else []  # the same tree: its miner counts nothing afresh
         self.booked += [each for each in _booked(content, terms, columns, classes) if each not in again]
 

@@ -27,7 +27,9 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     if told.counts or agree.life.counts is not None:
         lines.append(f"Revealed so far: {counts}.")
     if told.bits:
-        lines.append(f"Revealed so far by trees alone, and predictions by them: {told.bits:,} bits at most.")
+        most = None if told.records is None else agree.life.bits_of(told.records)
+        left = "" if told.records is None else f"; {_left(told.bits, most)}"
+        lines.append(f"Revealed so far by trees alone, and predictions by them: {told.bits:,} bits at most{left}.")
     lines += [*_answers_lines(agree), *_apart_lines(told)]
     if told.epsilon == 0 and agree.epsilon is None:
         return lines

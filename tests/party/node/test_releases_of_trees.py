@@ -24,6 +24,7 @@ from protocols.role import Fact
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedFact
 from protocols.tables import Table
+from protocols.terms import Impurity
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs
 from tests.party.node.test_budget import let
 from tests.support import sessions as support
@@ -262,6 +263,15 @@ def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_no
             assert account.answers_left(model) == (None if most is None else max(0, int(most - spent)))
             assert account.answers_left(bytes(32)) is None
     assert 0 < spent <= 11
+
+
+def test_answers_by_a_noisy_tree_are_of_bits_too_and_the_tree_itself_is_not(tmp_path: Path) -> None:
+    noisy = replace(FEW_BITS.terms, min_leaf=1, most_bits=None, impurity=Impurity.GINI, noise=Fraction(1))
+    sessions = Sessions(tmp_path, replace(FEW_BITS, terms=noisy), ANY_ODDS + "epsilon = 2\n")
+    model = trained(sessions.run()[0]).outcome.model.digest()
+    with sessions.ledger("alice") as ledger:
+        assert Account(sessions.local("alice"), LifeBounds(bits=7), ledger).answers_left(model) == 7
+    assert bits_of(sessions, "alice") == 0
 
 
 def test_a_job_whose_bits_are_not_left_is_refused_before_anybody_is_called(tmp_path: Path) -> None:

@@ -79,6 +79,16 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
     assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent: no bound")
 
 
+@pytest.mark.parametrize(
+    ("bits", "left"), [("n/50", "2 of 14 are left"), (9, "0 of 9 are left"), (None, "[agree] sets no bound")]
+)
+def test_bits_that_were_revealed_stand_beside_those_that_may_be(
+    agree: Acceptance, bits: int | str | None, left: str
+) -> None:
+    line = past_lines(replace(TOLD, bits=12, records=700), replace(agree, life=replace(agree.life, bits=bits)))[-2]
+    assert line == f"Revealed so far by trees alone, and predictions by them: 12 bits at most; {left}."
+
+
 @pytest.mark.parametrize(("most", "whom"), [(None, "anybody"), (1200, "1,200 people")])
 def test_what_an_asker_reads_is_said_where_answers_are_allowed(agree: Acceptance, most: int | None, whom: str) -> None:
     allowed = replace(agree, life=replace(agree.life, predictions=most))
