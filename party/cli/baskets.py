@@ -13,14 +13,11 @@ from party.association.mining import (
     itemset_columns,
     rule_columns,
     sets_of_baskets,
-    sets_of_columns,
     write_result,
 )
 from party.association.sent import check_sent_name, disguise_baskets, read_sent, write_sent
-from party.cli.outputs import form, fraction, settle_outputs
-from party.data import check_table_name, read_frame
-from party.errors import ConfigError
-from party.files import is_there, resolved
+from party.cli.outputs import form, fraction, give, settle_copy, settle_outputs
+from party.data import check_table_name
 from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
 from party.show.audit import audit_lines, audits_json
@@ -34,7 +31,6 @@ from party.show.baskets import (
     exceeding_lines,
     found_lines,
     itemset_parts,
-    noisy_lines,
     repeating_lines,
     rule_parts,
     rules_json,
@@ -43,11 +39,7 @@ from party.show.baskets import (
 )
 from party.show.drawing import shown_baskets, shown_candidates
 from party.show.mining import copy_json
-from party.show.notices import tell
-from party.show.privacy_short import certain_lines
 from party.show.screen import columns, drawing_width, lay_out, put_json, say_all
-from party.survey import read_design, read_disguised
-from party.survey.estimation import column_names, known_answers
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
 from protocols.association.audit import audit_operators
@@ -56,89 +48,53 @@ from protocols.association.rules import MinedRules, mine_rules
 from protocols.association.sampling import Words, keyed_words
 from protocols.errors import InputError
 from protocols.privacy.chernoff import Goal
-from protocols.survey.itemsets import column_rules, mine_columns
-
-SUPPORT_FORMAT = "cotally-supports/1"
 
 _FAILED = 1
 
 
 def run_disguise(arguments: argparse.Namespace) -> int:
+    """Disguise baskets, write the copy, and say what was made."""
     if arguments.personal is not None:
         raise InputError("--personal is for answers to the unrelated question: leave it out")
-    if resolved(arguments.secret) in map(resolved, (arguments.data, arguments.design)):
-        raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
     design = read_basket_design(arguments.design)
-    made = not is_there(arguments.secret)
-    if made and is_there(arguments.output):
-        raise ConfigError(
-            f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
-            "first; name the secret that the first was made with, or another output"
-        )
-    reads = (arguments.data, arguments.design, arguments.secret)
-    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
-    check_sent_name(arguments.output)
+    new = settle_copy(arguments, check_sent_name)
     baskets = read_baskets(arguments.data, design, form(arguments))
     say_all(repeating_lines(baskets), sys.stderr)
     say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
     with shown_baskets() as watch:
         sent = disguise_baskets(baskets, design, arguments.secret, arguments.dataset, watch=watch)
     write_sent(arguments.output, sent, design)
-    new = arguments.secret if made else None
-    if arguments.json:
-        put_json(copy_json(len(sent), arguments.output, (), new))
-    else:
-        say_all(basket_copy_lines(sent, design, arguments.output, new))
-    return 0
+    content = copy_json(len(sent), arguments.output, (), new)
+    return give(arguments, content, basket_copy_lines(sent, design, arguments.output, new))
 
 
 def run_estimate(arguments: argparse.Namespace) -> int:
+    """Print the supports of sets."""
     if arguments.likelihood:
         raise InputError("--likelihood is for answers of a survey: leave it out")
     design = read_basket_design(arguments.design)
     asked = [parse_itemset(text, design) for text in arguments.expressions]
     sent = read_sent(arguments.disguised, design)
     found = [estimate_itemset(sent, itemset, design, arguments.confidence) for itemset in asked]
-    if arguments.json:
-        supports = [finding.to_json() for finding in found]
-        content = {
-            "format": SUPPORT_FORMAT,
-            "baskets": len(sent),
-            "confidence": arguments.confidence,
-            "supports": supports,
-        }
-        put_json(content)
-        return 0
-    say_all(support_lines(len(sent), design, found, arguments.confidence))
-    return 0
+    content = {"format": "cotally-supports/1", "baskets": len(sent), "confidence": arguments.confidence}
+    content |= {"supports": [finding.to_json() for finding in found]}
+    return give(arguments, content, support_lines(len(sent), design, found, arguments.confidence))
 
 
 def run_mine(arguments: argparse.Namespace) -> int:
-    support, wanted = _thresholds(arguments)
+    """Find frequent itemsets or rules of baskets, print the first and write all."""
+    support, wanted = thresholds(arguments)
     design = read_basket_design(arguments.design)
     sent = read_sent(arguments.disguised, design)
     with shown_candidates() as watch:
         mined = mine_itemsets(sent, design.design, support, arguments.max_len, watch)
     rules = mine_rules(mined) if arguments.learner == "rules" else None
-    _show_found(arguments, sets_of_baskets(mined), rules, design.items, wanted)
-    _say_beside(arguments, cut_short_lines(mined))
+    show_found(arguments, sets_of_baskets(mined), rules, design.items, wanted)
+    say_beside(arguments, cut_short_lines(mined))
     return 0
 
 
-def run_mine_columns(arguments: argparse.Namespace) -> int:
-    support, wanted = _thresholds(arguments)
-    questionnaire = read_design(arguments.design)
-    frame = read_frame(arguments.disguised, form(arguments))
-    tell(frame.notices)
-    codes = read_disguised(frame, questionnaire)
-    mined = mine_columns(codes, questionnaire.design, support, arguments.max_len)
-    rules = column_rules(mined) if arguments.learner == "rules" else None
-    _show_found(arguments, sets_of_columns(mined), rules, column_names(questionnaire), wanted)
-    _say_beside(arguments, [*noisy_lines(mined), *certain_lines(known_answers(codes, questionnaire))])
-    return 0
-
-
-def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
+def thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
     """Read what both kinds of mining are asked, and make sure that the output destroys nothing."""
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
     wanted = RuleThreshold(arguments.metric or "confidence", least)
@@ -147,13 +103,14 @@ def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]
     return fraction("--min-support", arguments.min_support), wanted
 
 
-def _show_found(
+def show_found(
     arguments: argparse.Namespace,
     found: FoundSets,
     rules: MinedRules | None,
     items: Sequence[str],
     wanted: RuleThreshold,
 ) -> None:
+    """Print sets, or rules, the first of them, and write all."""
     is_sets = rules is None
     result = (
         itemset_columns(found, items, CONFIDENCE) if rules is None else rule_columns(rules, items, CONFIDENCE, wanted)
@@ -167,12 +124,13 @@ def _show_found(
     say_all(found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
 
 
-def _say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
+def say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
     """Say what there is to say of a result, beside JSON on the standard error."""
     say_all(lines, sys.stderr if arguments.json else None)
 
 
 def run_privacy(arguments: argparse.Namespace) -> int:
+    """Print what a design of baskets discloses."""
     if arguments.prior is not None or arguments.full:
         raise InputError(
             "--prior and --full are for surveys: leave them out; the design bounds supports by its key supports"
@@ -187,6 +145,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
 
 
 def run_audit(arguments: argparse.Namespace) -> int:
+    """Audit the sampler of baskets and print the verdict."""
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)
@@ -202,13 +161,12 @@ def fresh_words(records: int) -> Words:
     return keyed_words(new_key(), "audit", list(map(str, range(records))))
 
 
-def run_size(arguments: argparse.Namespace, width: Fraction) -> int:
+def run_size(arguments: argparse.Namespace) -> int:
+    """Print how many baskets are enough."""
+    width = fraction("--half-width", arguments.half_width)
     design = read_basket_design(arguments.design)
     asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]
     needed = {items: baskets_needed(design, items, width, arguments.confidence) for items in sorted(set(asked))}
-    if arguments.json:
-        put_json(baskets_needed_json(needed, width, arguments.confidence))
-        return 0
-    for items, by_size in needed.items():
-        say_all(baskets_needed_lines(by_size, items, width, arguments.confidence))
-    return 0
+    lines = (baskets_needed_lines(by_size, items, width, arguments.confidence) for items, by_size in needed.items())
+    content = baskets_needed_json(needed, width, arguments.confidence)
+    return give(arguments, content, [line for each in lines for line in each])

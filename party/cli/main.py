@@ -71,7 +71,7 @@ COMMANDS = {
     "disguise": Command("disguise a table of answers, or baskets, for a collector", "collector", "collector"),
     "estimate": Command("estimate counts from disguised answers", "collector", "collector"),
     "survey": Command("ask people in their browser, who toss the coin themselves", "collector", "collecting"),
-    "mine": Command("learn a tree, naive Bayes or association rules from what was disguised", "collector", "mine"),
+    "mine": Command("learn a tree, naive Bayes or association rules from what was disguised", "collector", "collector"),
     "completion": Command("print what lets a shell complete commands and options", "demo", "demo"),
 }
 

@@ -1,14 +1,17 @@
 """Where commands write: never over what they read, nor over what is there unless `--overwrite` says so."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import repeat
 from pathlib import Path
 
 from party.data import MISSING_MARKERS, Form
+from party.errors import ConfigError
 from party.files import check_target, is_there, resolved
 from party.settings.toml import exact_number
+from party.show.document import Block
+from party.show.screen import put_json, say_all
 from protocols.errors import InputError
 
 
@@ -32,6 +35,31 @@ def settle_outputs(
             cure = "" if overwrite is None else ", or replace it (--overwrite)"
             raise InputError(f"{path} is there already: name another by {option}{cure}")
         before.add(resolved(path))
+
+
+def settle_copy(arguments: argparse.Namespace, check_name: Callable[[Path], None]) -> Path | None:
+    """Make sure that a copy destroys nothing and can be written; return the secret file that is made for it, if any."""
+    reads = [path for path in (arguments.data, arguments.design, arguments.personal) if path is not None]
+    if resolved(arguments.secret) in map(resolved, reads):
+        raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
+    made = not is_there(arguments.secret)
+    if made and is_there(arguments.output):
+        raise ConfigError(
+            f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
+            "first; name the secret that the first was made with, or another output"
+        )
+    settle_outputs([arguments.output], [*reads, arguments.secret], overwrite=arguments.overwrite)
+    check_name(arguments.output)
+    return Path(arguments.secret) if made else None
+
+
+def give(arguments: argparse.Namespace, content: Mapping[str, object], lines: Iterable[Block]) -> int:
+    """Print a result, for programs or for people."""
+    if arguments.json:
+        put_json(content)
+    else:
+        say_all(lines)
+    return 0
 
 
 def form(arguments: argparse.Namespace) -> Form:

@@ -16,15 +16,15 @@ from party.association.mining import (
     sets_of_columns,
 )
 from party.association.sent import read_sent
+from party.cli.answers import audited, read_samples
 from party.cli.baskets import fresh_words
-from party.cli.collector import fresh_draw, read_samples
 from party.cli.outputs import form, fraction
 from party.models.any_file import read_model
 from party.names import printable
 from party.settings.transactions import BasketDesign, is_of_baskets, read_basket_design
 from party.show.baskets import cut_short_lines
 from party.show.document import Document
-from party.show.drawing import shown_candidates, shown_drawing
+from party.show.drawing import shown_candidates
 from party.show.page.basket_page import BasketsTold, page_of_baskets
 from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
 from party.show.privacy_full import shown_names
@@ -46,7 +46,6 @@ from protocols.association.findings import measure_transactions
 from protocols.association.rules import MinedRules, mine_rules
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import Model
-from protocols.privacy.audit import audit
 from protocols.privacy.chernoff import DEFAULT_GOAL, Goal
 from protocols.privacy.findings import measure_design
 from protocols.survey.inference import RuleSet, association_sets
@@ -106,8 +105,6 @@ def _file(
     asked, codes = sample.questionnaire, sample.codes
     priors = estimated_priors(codes, asked)
     names = shown_names(asked)
-    with shown_drawing(asked) as watch:
-        audited = audit(asked.design, lambda records: watch(fresh_draw(records)), goal=goal)
     complete = codes[asked.design.answered(codes, range(len(asked.names)))]
     return AskedFile(
         sample=sample,
@@ -115,7 +112,7 @@ def _file(
         design=_digested(design),
         found=measure_design(asked.design, names.columns, names.values, priors, names.groups),
         read=likely_reading(codes, asked),
-        audited=audited,
+        audited=audited(asked, goal),
         at_random=random_answers(codes, asked),
         mined=None if model is None else mined_privacy(model, asked, codes, priors),
         ruled=rules_privacy(rules, asked, complete, priors) if rules else None,

@@ -60,7 +60,7 @@ def test_every_command_that_writes_a_file_asks_the_rule_first() -> None:
         names = {alias.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
                  for alias in node.names}  # fmt: skip
         if names & WRITERS:
-            asked.append((path.name, bool(names & {"settle_outputs", "place_results"})))
+            asked.append((path.name, bool(names & {"settle_outputs", "settle_copy", "place_results"})))
     assert len(asked) >= 7
     assert [name for name, does in asked if not does] == []
 

@@ -1,0 +1,268 @@
+"""What one collector does with a design of answers, and with what was disguised by it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from party.association.mining import sets_of_columns
+from party.cli.arguments.collector import OF_SETS
+from party.cli.baskets import say_beside, show_found, thresholds
+from party.cli.outputs import form, fraction, give, settle_copy
+from party.data import Form, check_table_name, read_frame
+from party.keys.coin_secret import new_key
+from party.models.any_file import read_model, write_model
+from party.names import printable
+from party.settings.survey import Questionnaire, need_groups
+from party.show.audit import audit_lines, audits_json
+from party.show.baskets import noisy_lines
+from party.show.drawing import shown_drawing
+from party.show.estimates import (
+    combined_lines,
+    difference_lines,
+    enough_for,
+    enough_for_model,
+    enough_for_shares,
+    enough_json,
+    estimate_lines,
+)
+from party.show.mining import copy_json, copy_lines, mined_json, mined_lines
+from party.show.model import shown
+from party.show.notices import tell
+from party.show.privacy_full import after_mining_lines, report_parts, shown_names
+from party.show.privacy_json import after_mining_json, findings_json
+from party.show.privacy_short import Names, certain_lines
+from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_json, reading_line
+from party.show.screen import columns, drawing_width, lay_out, put_json, say, say_all
+from party.survey import disguise_table, load_survey, read_codes, read_design, read_disguised
+from party.survey.estimation import (
+    AnswerFile,
+    EstimateOptions,
+    column_names,
+    estimate_together,
+    estimated_priors,
+    known_answers,
+    likely_reading,
+    mined_privacy,
+    parse_expression,
+    pilot_reading,
+    random_answers,
+    random_json,
+)
+from party.survey.mining import Parts, hold_out, mine_bayes, mine_tree, pooled
+from protocols.errors import InputError
+from protocols.privacy.audit import AuditResult, audit
+from protocols.privacy.chernoff import Goal
+from protocols.privacy.findings import measure_design
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.design import Draw
+from protocols.randomized_response.sample_size import (
+    naive_bayes_sample_size,
+    sample_size,
+    shares_sample_size,
+    tree_sample_size,
+)
+from protocols.survey.itemsets import column_rules, mine_columns
+from protocols.survey.responses import Responses
+from protocols.terms import NO_SHARE, PRUNING_SHARE, Growth, Impurity
+
+
+def estimate_answers(arguments: argparse.Namespace) -> int:
+    """Print what answers say of each expression."""
+    asked = EstimateOptions(arguments.confidence, arguments.likelihood)
+    samples = read_samples([(arguments.disguised, arguments.design), *arguments.more], form(arguments))
+    if arguments.more and arguments.against:
+        raise InputError("--against compares two files: combine others by --and, or compare")
+    findings = [estimate_together(samples, text, asked) for text in arguments.expressions]
+    content = {"format": "cotally-estimate/1", "records": findings[0].records, "confidence": asked.confidence}
+    estimates = [finding.to_json() for finding in findings]
+    if arguments.more:
+        content |= {"files": len(samples), "estimates": estimates}
+        return give(arguments, content, combined_lines([each.questionnaire for each in samples], findings, asked))
+    (own,) = samples
+    at_random = random_answers(own.codes, own.questionnaire)
+    other = read_samples([arguments.against], form(arguments)) if arguments.against else []
+    others = [estimate_together(other, text, asked) for text in arguments.expressions] if other else []
+    content |= ({} if at_random is None else {"at_random": random_json(at_random)}) | {"estimates": estimates}
+    content |= {"against": [each.to_json() for each in others]} if others else {}
+    lines = estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random)
+    return give(arguments, content, [*lines, *difference_lines(findings, others, asked)])
+
+
+def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[AnswerFile]:
+    """Read answers, each by its own design; what may surprise is told of the first."""
+    samples: list[AnswerFile] = []
+    for answers, design in files:
+        questionnaire = read_design(design)
+        frame = read_frame(answers, written)
+        if not samples:
+            tell(frame.notices)
+        samples.append(AnswerFile(questionnaire, read_disguised(frame, questionnaire)))
+    return samples
+
+
+def privacy_of_answers(arguments: argparse.Namespace) -> int:
+    """Print what a design discloses."""
+    questionnaire = read_design(arguments.design)
+    codes = None if arguments.prior is None else read_disguised(arguments.prior, questionnaire)
+    priors = None if codes is None else estimated_priors(codes, questionnaire)
+    model = None if arguments.model is None else read_model(arguments.model)
+    pilot = None if arguments.pilot is None else read_codes(arguments.pilot, questionnaire)
+    if pilot is not None:
+        read = pilot_reading(pilot, questionnaire)
+    else:
+        read = None if codes is None else likely_reading(codes, questionnaire)
+    mined = None if model is None else mined_privacy(model, questionnaire, codes, priors)
+    looked = pilot is not None or codes is not None
+    every = Names(questionnaire.names, questionnaire.values, questionnaire.group_names)
+    names = every if arguments.json else shown_names(questionnaire)
+    found = measure_design(questionnaire.design, names.columns, names.values, priors, names.groups)
+    if arguments.json:
+        put_json(
+            {"format": "cotally-privacy/1"}
+            | findings_json(found)
+            | ({"read": reading_json(read)} if looked else {})
+            | ({} if mined is None else {"after_mining": after_mining_json(mined)})
+        )
+        return 0
+    head = [reading_line(read, LIKE_THESE if pilot is None else LIKE_THE_PILOT)] if looked else []
+    after = [] if mined is None else ["", *after_mining_lines(mined, found)]
+    lay_out([*head, *report_parts(found, questionnaire, full=arguments.full), *after], columns())
+    return 0
+
+
+def size_of_answers(arguments: argparse.Namespace) -> int:
+    """Print how many respondents are enough."""
+    width, confidence = fraction("--half-width", arguments.half_width), arguments.confidence
+    questionnaire = read_design(arguments.design)
+    design = questionnaire.design
+    share = None if arguments.share is None else fraction("--share", arguments.share)
+    content: dict[str, object] = {"format": "cotally-sample-size/1"}
+    if arguments.expression:
+        asked = [parse_expression(text, questionnaire) for text in arguments.expression]
+        sizes = [sample_size(design, each, width, confidence, share) for each in asked]
+        told = [enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
+        lines = [enough_for(found, each, questionnaire) for each, found in zip(asked, sizes, strict=True)]
+    elif questionnaire.class_name is None:
+        found = shares_sample_size(design, width, confidence)
+        told, lines = [enough_json(found, "any answer")], enough_for_shares(found)
+    else:
+        label, depth = len(questionnaire.names) - 1, arguments.depth
+        bayes = naive_bayes_sample_size(design, label, width, confidence)
+        tree = tree_sample_size(design, label, depth, width, confidence)
+        content["depth"] = depth
+        told = [enough_json(bayes, "naive Bayes"), enough_json(tree, "tree")]
+        lines = [enough_for_model(bayes, None), enough_for_model(tree, depth)]
+    return give(arguments, content | {"enough": told}, lines)
+
+
+_FAILED = 1
+
+
+def audit_answers(arguments: argparse.Namespace) -> int:
+    """Audit the sampler by each design and print the verdict."""
+    questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
+    for questionnaire in questionnaires:
+        need_groups(questionnaire)
+    goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
+    each = replace(goal, alarm=goal.alarm / len(questionnaires))
+    results = []
+    for questionnaire in questionnaires:
+        found = audited(questionnaire, each)
+        results.append((str(questionnaire.path), found))
+        if not arguments.json:
+            if len(questionnaires) > 1:
+                say(f"{printable(str(questionnaire.path))}:")
+            lay_out(audit_lines(found, shown_names(questionnaire)), columns())
+    if arguments.json:
+        put_json(audits_json(results))
+    return 0 if all(result.passed for _, result in results) else _FAILED
+
+
+def audited(questionnaire: Questionnaire, goal: Goal) -> AuditResult:
+    """Audit the sampler that is installed here by one design."""
+    with shown_drawing(questionnaire) as watch:
+        return audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
+
+
+def fresh_draw(records: int) -> Draw:
+    """Return draws for this many records from a secret that is forgotten afterwards."""
+    return keyed_draw(new_key(), "audit", list(map(str, range(records))))
+
+
+def disguise_answers(arguments: argparse.Namespace) -> int:
+    """Disguise a table, write the copy, and say what was made."""
+    questionnaire = read_design(arguments.design)
+    new = settle_copy(arguments, check_table_name)
+    frame = read_frame(arguments.data, form(arguments))
+    tell(frame.notices)
+    personal = None if arguments.personal is None else read_frame(arguments.personal, form(arguments))
+    with shown_drawing(questionnaire) as watch:
+        table = disguise_table(frame, questionnaire, arguments.secret, arguments.dataset, personal, watch)
+    table.write(arguments.output)
+    content = copy_json(len(table), arguments.output, table.left_out, new) | {"read": reading_json(table.read)}
+    return give(arguments, content, copy_lines(table, questionnaire, arguments.output, new))
+
+
+def mine_answers(arguments: argparse.Namespace) -> int:
+    """Learn a tree, naive Bayes, itemsets or rules, print and write them."""
+    if arguments.learner in OF_SETS:
+        return _mine_columns(arguments)
+    questionnaire = read_design(arguments.design)
+    frame = read_frame(arguments.disguised, form(arguments))
+    tell(frame.notices)
+    asked = [questionnaire, *(read_design(design) for _, design in arguments.more)]
+    frames = [frame, *(read_frame(answers, form(arguments)) for answers, _ in arguments.more)]
+    surveys = list(map(load_survey, frames, asked))
+    share = fraction("--test", arguments.test)
+    paths = (arguments.disguised, *(answers for answers, _ in arguments.more))
+    parts = pooled([_held_out(path, survey, share, arguments) for path, survey in zip(paths, surveys, strict=True)])
+    if arguments.learner == "tree":
+        mined = mine_tree(parts, _growth(arguments))
+    else:
+        mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
+    if arguments.output is not None:
+        write_model(arguments.output, mined.model)
+    each = (known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
+    certain = certain_lines([known for found in each for known in found])
+    if arguments.json:
+        put_json(mined_json(mined, parts, arguments.output))
+        say_all(certain, sys.stderr)
+        return 0
+    lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful), drawing_width())
+    say_all([*mined_lines(mined, parts, questionnaire, arguments.output), *certain])
+    return 0
+
+
+def _mine_columns(arguments: argparse.Namespace) -> int:
+    """Find frequent itemsets or rules over the columns of a disguised table."""
+    support, wanted = thresholds(arguments)
+    questionnaire = read_design(arguments.design)
+    frame = read_frame(arguments.disguised, form(arguments))
+    tell(frame.notices)
+    codes = read_disguised(frame, questionnaire)
+    mined = mine_columns(codes, questionnaire.design, support, arguments.max_len)
+    rules = column_rules(mined) if arguments.learner == "rules" else None
+    show_found(arguments, sets_of_columns(mined), rules, column_names(questionnaire), wanted)
+    say_beside(arguments, [*noisy_lines(mined), *certain_lines(known_answers(codes, questionnaire))])
+    return 0
+
+
+def _held_out(path: Path, survey: Responses, share: Fraction, arguments: argparse.Namespace) -> Parts:
+    try:
+        return hold_out(survey, share, arguments.seed, arguments.prune)
+    except InputError as error:
+        if error.field is not None:
+            raise
+        raise InputError(f"{path}: {error}") from None
+
+
+def _growth(arguments: argparse.Namespace) -> Growth:
+    return Growth(
+        max_depth=arguments.max_depth,
+        min_leaf=1 if arguments.min_leaf is None else arguments.min_leaf,
+        impurity=Impurity(arguments.impurity or Impurity.INFORMATION_GAIN),
+        prune=PRUNING_SHARE if arguments.prune else NO_SHARE,
+    )
