@@ -2,19 +2,24 @@
 
 import base64
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium import webdriver
 
 from party.show.document import Document
 from party.show.page.parts import as_html
-from party.show.page.run_page import page_of_run
+from party.show.page.run_page import Finished, page_of_run
+from protocols.association.joint import JointItemsets
+from protocols.terms import Method, Reveal
 from tests.support.accessibility import shortcomings
 from tests.support.browser import chromium
-from tests.support.finished import KINDS, finished_party, hostile, page_facts
+from tests.support.finished import KINDS, finished_parties, finished_party, hostile, page_facts
 from tests.support.reported import basket_page, hostile_survey, survey_of_two_kinds
+from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 PHONE, SCREEN = 360, 740
 
@@ -56,6 +61,47 @@ def test_a_page_fits_a_phone_prints_runs_nothing_and_leaves_nobody_out(
     assert shortcomings(browser) == []
     assert not browser.get_log("browser")  # type: ignore[no-untyped-call]  # selenium leaves it untyped
     assert base64.b64decode(browser.print_page()).startswith(b"%PDF")
+
+
+def fullest(told: Finished) -> Finished:
+    """Return a run of which as much is to be said on the page that is signed as has room there."""
+
+    model: Any = told.model
+    kept = model if isinstance(model, JointItemsets) else model.schema
+    long = " of some length" * 20
+    columns = tuple(replace(each, name=(each.name + long)[:280]) for each in kept.attributes)
+    kept = replace(kept, attributes=columns)
+    model = kept if isinstance(model, JointItemsets) else replace(model, schema=kept)
+    lists = {"mine": 80_000, "yours": 90_000, "tries": 1_000_000, "times": 3, "rows": False, "named": True, "both": 80}
+    life = replace(told.agree.life, predictions=5)
+    dealings = replace(told.dealings, alignments={"1": lists})
+    run = replace(told.run, itemsets=frozenset())
+    return replace(told, run=run, model=model, dealings=dealings, agree=replace(told.agree, life=life))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "a tree alone"])
+def test_what_is_signed_is_the_first_printed_page_and_the_annex_begins_the_second(
+    kind: str, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    terms = replace(CASE.terms, method=Method.SMC, reveal=Reveal.TREE, max_depth=2)
+    if kind in KINDS:
+        settings = finished_party(tmp_path, kind)
+    else:
+        settings = finished_parties(Sessions(tmp_path, CASE, ANY_ODDS), terms)["bob"]
+    told = page_of_run(fullest(page_facts(settings)))
+    names = [text for part in told.sections[1].parts for name, text in getattr(part, "rows", ()) if "Names" in name]
+    assert len(names) == 2
+    assert all(len(name) > 550 for name in names), list(map(len, names))
+    page = tmp_path / "page.html"
+    page.write_text(as_html(told), encoding="utf-8")
+    browser.get(page.as_uri())
+    following = "[...document.querySelectorAll('section:has(> #signature) ~ section')]"
+    pages = []
+    for kept in (1, 0):
+        browser.execute_script(f"{following}.slice({kept}).forEach((each) => each.remove())")
+        printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+        pages.append(base64.b64decode(printed["data"]).count(b"/Type /Page\n"))
+    assert pages == [2, 1]
 
 
 def test_the_drawing_of_a_tree_begins_with_its_root(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -320,7 +320,7 @@ def _column_text(column: Attribute) -> str:
     return f"{column.name} ({', '.join(column.values)}{marks})"
 
 
-_ROOM = 800  # characters of a row of the page that is signed
+_ROOM = 700  # characters of a row of the page that is signed
 
 
 def _fits(told: Finished) -> bool:
