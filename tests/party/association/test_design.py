@@ -19,48 +19,6 @@ def design(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_design_is_read_with_its_items_sizes_and_exact_parameters(tmp_path: Path) -> None:
-    found = read_basket_design(design(tmp_path, DESIGN))
-    assert (found.items, found.layout, found.level) == (ITEMS, BasketLayout.LINES, None)
-    assert found.design.operators == (
-        CutAndPaste(0, 3, Fraction(1, 10)),
-        CutAndPaste(1, 3, Fraction(1, 10)),
-        CutAndPaste(2, 3, Fraction(1, 5)),
-        CutAndPaste(3, 3, Fraction(1, 5)),
-    )
-    assert is_of_baskets(tmp_path / "d.toml")
-    assert repr(found).endswith("5 items, 4 sizes>")
-
-
-def test_the_smallest_rho_follows_from_level_and_supports(tmp_path: Path) -> None:
-    text = (
-        'kind = "cut-and-paste"\nitems = 30\nlargest_size = 3\ncutoff = 7\nrho = "smallest"\nlevel = "1/2"\n'
-        'supports = ["1/20", "1/100", "1/200"]\n'
-    )
-    found = read_basket_design(design(tmp_path, text))
-    assert [str(op.rho) for op in found.design.operators if isinstance(op, CutAndPaste)] == [
-        "0", "47/1000", "109/1000", "179/1000",
-    ]  # fmt: skip
-    assert found.items == tuple(map(str, range(30)))
-
-
-def test_the_other_kinds_are_read(tmp_path: Path) -> None:
-    (tmp_path / "items.txt").write_text("\ufeffa\n b \nc\nd\n")
-    text = 'kind = "select-a-size"\nitems = "items.txt"\n[chances]\n1 = ["1/3", "2/3"]\n[rho]\n1 = 0.25\n'
-    found = read_basket_design(design(tmp_path, text))
-    assert found.items == ("a", "b", "c", "d")
-    assert found.design.operators == (SelectASize(1, (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 4)),)
-    text = 'kind = "uniform"\nitems = 4\n[replaced]\n2 = "4/5"\n1 = "1/2"\n'
-    found = read_basket_design(design(tmp_path, text))
-    assert found.design.operators == (Uniform(1, 4, Fraction(1, 2)), Uniform(2, 4, Fraction(4, 5)))
-    text = (
-        'kind = "select-a-size"\nitems = 9\nrho = "smallest"\nlevel = "1/2"\nsupports = ["1/10"]\n'
-        '[chances]\n1 = ["1/2", "1/2"]\n'
-    )
-    (operator,) = read_basket_design(design(tmp_path, text)).design.operators
-    assert operator == SelectASize(1, (Fraction(1, 2), Fraction(1, 2)), Fraction(56, 1000))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -120,7 +78,40 @@ def test_items_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_basket_design(design(tmp_path, 'kind = "uniform"\nitems = "items.txt"\n[replaced]\n1 = "1/2"\n'))
 
 
-def test_another_item_order_or_parameter_has_another_mark(tmp_path: Path) -> None:
+def test_a_design_is_read(tmp_path: Path) -> None:
+    found = read_basket_design(design(tmp_path, DESIGN))
+    assert (found.items, found.layout, found.level) == (ITEMS, BasketLayout.LINES, None)
+    assert found.design.operators == (
+        CutAndPaste(0, 3, Fraction(1, 10)),
+        CutAndPaste(1, 3, Fraction(1, 10)),
+        CutAndPaste(2, 3, Fraction(1, 5)),
+        CutAndPaste(3, 3, Fraction(1, 5)),
+    )
+    assert is_of_baskets(tmp_path / "d.toml")
+    assert repr(found).endswith("5 items, 4 sizes>")
+    text = (
+        'kind = "cut-and-paste"\nitems = 30\nlargest_size = 3\ncutoff = 7\nrho = "smallest"\nlevel = "1/2"\n'
+        'supports = ["1/20", "1/100", "1/200"]\n'
+    )
+    found = read_basket_design(design(tmp_path, text))
+    assert [str(op.rho) for op in found.design.operators if isinstance(op, CutAndPaste)] == [
+        "0", "47/1000", "109/1000", "179/1000",
+    ]  # fmt: skip
+    assert found.items == tuple(map(str, range(30)))
+    (tmp_path / "items.txt").write_text("\ufeffa\n b \nc\nd\n")
+    text = 'kind = "select-a-size"\nitems = "items.txt"\n[chances]\n1 = ["1/3", "2/3"]\n[rho]\n1 = 0.25\n'
+    found = read_basket_design(design(tmp_path, text))
+    assert found.items == ("a", "b", "c", "d")
+    assert found.design.operators == (SelectASize(1, (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 4)),)
+    text = 'kind = "uniform"\nitems = 4\n[replaced]\n2 = "4/5"\n1 = "1/2"\n'
+    found = read_basket_design(design(tmp_path, text))
+    assert found.design.operators == (Uniform(1, 4, Fraction(1, 2)), Uniform(2, 4, Fraction(4, 5)))
+    text = (
+        'kind = "select-a-size"\nitems = 9\nrho = "smallest"\nlevel = "1/2"\nsupports = ["1/10"]\n'
+        '[chances]\n1 = ["1/2", "1/2"]\n'
+    )
+    (operator,) = read_basket_design(design(tmp_path, text)).design.operators
+    assert operator == SelectASize(1, (Fraction(1, 2), Fraction(1, 2)), Fraction(56, 1000))
     marks = {
         read_basket_design(design(tmp_path, text)).digest()
         for text in (
@@ -132,7 +123,4 @@ def test_another_item_order_or_parameter_has_another_mark(tmp_path: Path) -> Non
     }
     assert len(marks) == 4
     assert read_basket_design(design(tmp_path, "# a remark\n" + DESIGN)).digest() in marks
-
-
-def test_a_survey_s_design_is_none_of_baskets(tmp_path: Path) -> None:
     assert not is_of_baskets(design(tmp_path, 'theta = "1/2"\n'))

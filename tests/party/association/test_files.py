@@ -30,7 +30,7 @@ def held(path: Path | str | pd.DataFrame, known: BasketDesign, form: Form | None
     return list(read_baskets(path, known, form or Form()).transactions.sets())
 
 
-def test_lines_of_csv_hold_a_basket_each(tmp_path: Path) -> None:
+def test_baskets_are_read_from_lines_numbers_and_columns(tmp_path: Path) -> None:
     text = 'bread,milk\n"tea, black", jam ,salt\n\nmilk\n'
     for name, data in (
         ("b.csv", text.encode()),
@@ -45,15 +45,9 @@ def test_lines_of_csv_hold_a_basket_each(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes("café;milk\n".encode("cp1252"))
     cafe = design(tmp_path, items='["café", "milk", "salt"]')
     assert held(tmp_path / "latin.txt", cafe, Form(";", "cp1252")) == [frozenset({0, 1})]
-
-
-def test_lines_of_a_dat_file_hold_numbers_with_blanks_between(tmp_path: Path) -> None:
     for name, pack in (("b.dat", bytes), ("b.dat.gz", gzip.compress)):
         (tmp_path / name).write_bytes(pack(b"0 1 \n2 3 4\n\n1\n"))
         assert held(tmp_path / name, design(tmp_path, items="5")) == list(map(frozenset, BASKETS))
-
-
-def test_rows_of_ids_and_items_are_gathered_whatever_their_order(tmp_path: Path) -> None:
     known = design(tmp_path, 'layout = "long"', 'id = "who"', 'item = "what"')
     path = tmp_path / "long.csv"
     path.write_text('what,who,price\nmilk,a,1\n"tea, black",b,2\nbread,a,3\n,c,0\nsalt,b,1\njam,b,1\nmilk,7,2\n')
@@ -61,16 +55,13 @@ def test_rows_of_ids_and_items_are_gathered_whatever_their_order(tmp_path: Path)
     assert found.transactions.sets() == list(map(frozenset, BASKETS))
     assert found.ids == ["a", "b", "c", "7"]
     assert held(pd.read_csv(path), known) == list(map(frozenset, BASKETS))
-
-
-@pytest.mark.parametrize("truths", [("True", "False"), ("1", "0"), ("true", "FALSE")])
-def test_a_column_of_truth_values_per_item_is_read(tmp_path: Path, truths: tuple[str, str]) -> None:
-    known = design(tmp_path, 'layout = "columns"')
-    order = ["salt", "bread", "tea, black", "jam", "milk"]
-    rows = [[truths[0] if known.items.index(name) in basket else truths[1] for name in order] for basket in BASKETS]
-    text = ",".join(f'"{name}"' for name in order) + "\n" + "".join(",".join(row) + "\n" for row in rows)
-    (tmp_path / "columns.csv").write_text(text)
-    assert held(tmp_path / "columns.csv", known) == list(map(frozenset, BASKETS))
+    for truths in (("True", "False"), ("1", "0"), ("true", "FALSE")):
+        known = design(tmp_path, 'layout = "columns"')
+        order = ["salt", "bread", "tea, black", "jam", "milk"]
+        rows = [[truths[0] if known.items.index(name) in basket else truths[1] for name in order] for basket in BASKETS]
+        text = ",".join(f'"{name}"' for name in order) + "\n" + "".join(",".join(row) + "\n" for row in rows)
+        (tmp_path / "columns.csv").write_text(text)
+        assert held(tmp_path / "columns.csv", known) == list(map(frozenset, BASKETS))
 
 
 def test_a_data_frame_of_truth_values_is_read_in_any_design_without_ids(tmp_path: Path) -> None:

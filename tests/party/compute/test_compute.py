@@ -18,13 +18,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from party.compute import (
-    LocalPool,
-    ParallelEncryptor,
-    Threads,
-    WorkerError,
-    heeding,
-)
+from party.compute import LocalPool, ParallelEncryptor, Threads, WorkerError, heeding
 from party.compute.pool import EncryptionTask, _encryptor, encrypt_page, ordered_map
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
 from protocols.ciphers.paillier.keys import PrivateKey
@@ -84,15 +78,6 @@ def ciphertexts(pages: Iterable[bytes]) -> list[bytes]:
 # The pool
 
 
-def test_results_come_in_the_order_of_the_tasks_whoever_ends_first(pool: LocalPool, tmp_path: Path) -> None:
-    later = [f"ended {number + 2}" if number in {0, 3, 6} else "" for number in range(10)]
-    assert list(pool.map(echo, [(tmp_path, later[number], number) for number in range(10)])) == list(range(10))
-
-
-def test_no_tasks_give_no_results(pool: LocalPool) -> None:
-    assert list(pool.map(neg, [])) == []
-
-
 def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalPool, tmp_path: Path) -> None:
     taken: list[int] = []
 
@@ -109,7 +94,10 @@ def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalP
         assert len(taken) == 4 + number
 
 
-def test_closing_early_leaves_the_pool_ready(pool: LocalPool, tmp_path: Path) -> None:
+def test_results_come_in_order(pool: LocalPool, tmp_path: Path) -> None:
+    later = [f"ended {number + 2}" if number in {0, 3, 6} else "" for number in range(10)]
+    assert list(pool.map(echo, [(tmp_path, later[number], number) for number in range(10)])) == list(range(10))
+    assert list(pool.map(neg, [])) == []
     results = pool.map(echo, [(tmp_path, "closed" if number else "", number) for number in range(4)])
     next(results)
     results.close()  # type: ignore[attr-defined]  # it is a generator

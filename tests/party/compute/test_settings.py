@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from party.compute import (
-    Cluster,
-    ComputeSettings,
-    LocalPool,
-    WorkerError,
-    available_cpus,
-    make_compute,
-)
+from party.compute import Cluster, ComputeSettings, LocalPool, WorkerError, available_cpus, make_compute
 from protocols.errors import InputError
 from tests.party.compute.test_compute import HOLDER, decrypted
 from tests.support.children import gone
@@ -44,37 +37,32 @@ def test_processors_are_counted_where_there_is_no_affinity(monkeypatch: pytest.M
     assert available_cpus() == 1
 
 
-@pytest.mark.parametrize("workers", [-1, 1025])
-def test_a_number_of_workers_out_of_range_is_refused(workers: int) -> None:
-    with pytest.raises(InputError, match="1024"):
-        ComputeSettings(workers=workers)
-
-
-@pytest.mark.parametrize("address", ["dask://h:8786", "dask+tls://10.0.0.1:1", "dask://[::1]:65535"])
-def test_a_cluster_is_named_by_scheme_host_and_port(address: str) -> None:
-    assert ComputeSettings(cluster=address).cluster == address
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["", "local", "h:8786", "tcp://h:8786", "dask://h", "dask://:1", "dask://h:0", "dask://h:65536", "dask://h:1/x"],
-)
-def test_another_address_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match="dask://host:8786"):
-        ComputeSettings(cluster=address)
-
-
 def test_without_dask_a_cluster_is_refused_with_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(WorkerError, match=r"\.\[cluster\]"):
         Cluster.joined("dask://127.0.0.1:8786")
 
 
-def test_without_certificates_a_tls_cluster_is_refused() -> None:
+def test_a_cluster_is_named_and_found_or_refused() -> None:
+    for address in ("dask://h:8786", "dask+tls://10.0.0.1:1", "dask://[::1]:65535"):
+        assert ComputeSettings(cluster=address).cluster == address
+    for address in (
+        "",
+        "local",
+        "h:8786",
+        "tcp://h:8786",
+        "dask://h",
+        "dask://:1",
+        "dask://h:0",
+        "dask://h:65536",
+        "dask://h:1/x",
+    ):
+        with pytest.raises(InputError, match="dask://host:8786"):
+            ComputeSettings(cluster=address)
     with pytest.raises(WorkerError, match=r"distributed\.comm\.tls"):
         Cluster.joined("dask+tls://127.0.0.1:8786")
-
-
-def test_a_scheduler_that_is_not_there_is_named() -> None:
     with pytest.raises(WorkerError, match=r"dask://127\.0\.0\.1:1.*refused"):
         Cluster.joined("dask://127.0.0.1:1")
+    for workers in (-1, 1025):
+        with pytest.raises(InputError, match="1024"):
+            ComputeSettings(workers=workers)

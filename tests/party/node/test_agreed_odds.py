@@ -154,9 +154,6 @@ def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_ou
 def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: PartyInputs) -> None:
     terms = replace(CASE.terms, method=Method.SMC, key_bits=3072, theta=Fraction(1, 4))
     assert objection_of(alice, settings(tmp_path, '"11/10"'), terms) is None
-
-
-def test_a_job_of_estimates_alone_asks_for_no_key(tmp_path: Path, alice: PartyInputs) -> None:
     terms = replace(CASE.terms, method=Method.RANDOMIZED, key_bits=16384)
     check_job(alice, settings(tmp_path, "2"), Train(terms))
     (_, outcome), _ = run_pair(*make_roles(replace(CASE, terms=terms)))

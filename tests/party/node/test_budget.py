@@ -68,22 +68,6 @@ def test_a_run_that_could_tell_more_counts_than_are_left_is_refused(tmp_path: Pa
     assert int(total) == 21 + int(follow)
 
 
-def test_the_first_run_is_refused_where_even_it_could_tell_too_much(tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path, SECURE, ANY_ODDS)
-    let(sessions, "bob", "most_counts = 20")
-    errors = sessions.both_errors()
-    assert [getattr(error, "field", None) for error in errors] == ["budget", "budget"]
-    assert "0 revealed before and at most 21 for this run make 21" in str(errors[1])
-    assert all(not of_kind(contents(sessions, name), "run") for name in NAMES)
-
-
-def test_one_run_is_what_a_party_allows_that_does_not_say(tmp_path: Path) -> None:
-    """Two accuracies over the same people are two equations in their classes, and counts of two trees subtract."""
-    path = tmp_path / "party.toml"
-    path.write_text('name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n')
-    assert read_party_config(path).agree.life == LifeBounds(runs=1, counts=None)
-
-
 def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_told(tmp_path: Path) -> None:
     """Who knows what each tree says of each person solves for the classes; by usual settings there is one tree."""
     rng = np.random.default_rng(30)
@@ -97,8 +81,18 @@ def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_a
     assert "most_runs allows 1 over" in refused(sessions, with_terms(CASE, max_depth=1).terms, "alice")
 
 
-def test_a_run_that_told_nothing_is_none() -> None:
-    """What the peer alone has told, and then an end, leaves us free to run on better terms."""
+def test_a_run_that_could_tell_too_much_is_refused(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, SECURE, ANY_ODDS)
+    let(sessions, "bob", "most_counts = 20")
+    errors = sessions.both_errors()
+    assert [getattr(error, "field", None) for error in errors] == ["budget", "budget"]
+    assert "0 revealed before and at most 21 for this run make 21" in str(errors[1])
+    assert all(not of_kind(contents(sessions, name), "run") for name in NAMES)
+    # Two accuracies over the same people are two equations in their classes, and counts of two trees subtract.
+    path = tmp_path / "party.toml"
+    path.write_text('name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n')
+    assert read_party_config(path).agree.life == LifeBounds(runs=1, counts=None)
+    # What the peer alone has told, and then an end, leaves us free to run on better terms.
     dealings = Dealings("members", PeerName("bob", "B0B0"))
     terms = {"method": "smc", "noise": None}
     named = {"records": 8, "columns": [], "class": {"values": ["n", "y"], "owners": ["bob"]}}
@@ -107,14 +101,13 @@ def test_a_run_that_told_nothing_is_none() -> None:
     assert dealings.telling == []
     dealings.add({"kind": "class counts", "run": "1", "way": Way.TOLD, "counts": [3, 5]})
     assert dealings.telling == [terms]
-
-
-@pytest.mark.parametrize("line", ["most_runs = 0", 'most_counts = "all"', "most_counts = 1.5", "most_runs = true"])
-def test_a_bound_is_a_whole_number_or_any(tmp_path: Path, line: str) -> None:
-    sessions = Sessions(tmp_path, MINED)
-    let(sessions, "bob", line)
-    path = tmp_path / "bob" / "party.toml"
-    with pytest.raises(ConfigError, match=rf"\[agree\] {line.split(' ', maxsplit=1)[0]}: must be an integer from 1 to"):
+    for line in ("most_runs = 0", 'most_counts = "all"', "most_counts = 1.5", "most_runs = true"):
+        sessions = Sessions(tmp_path, MINED)
+        let(sessions, "bob", line)
+        path = tmp_path / "bob" / "party.toml"
+        with pytest.raises(
+            ConfigError, match=rf"\[agree\] {line.split(' ', maxsplit=1)[0]}: must be an integer from 1 to"
+        ):
+            read_party_config(path, CASE.terms.key_bits)
+        let(sessions, "bob", f'{line.split(" ", maxsplit=1)[0]} = "any"')
         read_party_config(path, CASE.terms.key_bits)
-    let(sessions, "bob", f'{line.split(" ", maxsplit=1)[0]} = "any"')
-    read_party_config(path, CASE.terms.key_bits)

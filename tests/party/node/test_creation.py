@@ -10,21 +10,15 @@ from party.node.inputs import pinned_peer
 from party.settings.party import read_party_config
 
 
-@pytest.mark.parametrize("bits", [2047, 16385])
-def test_a_key_of_another_length_than_is_allowed_is_not_made(tmp_path: Path, bits: int) -> None:
-    with pytest.raises(IdentityError, match="the key must have 2048 to 16384 bits"):
-        create_party(tmp_path / "alice", "alice", ["localhost"], bits, {}, floor_bits=2048)
-    assert not (tmp_path / "alice").exists()
-
-
-def test_a_file_that_is_there_is_kept_and_no_other_is_made(tmp_path: Path) -> None:
+def test_keys_are_made_as_agreed_and_never_over_others(tmp_path: Path) -> None:
+    for bits in (2047, 16385):
+        with pytest.raises(IdentityError, match="the key must have 2048 to 16384 bits"):
+            create_party(tmp_path / "alice", "alice", ["localhost"], bits, {}, floor_bits=2048)
+        assert not (tmp_path / "alice").exists()
     (tmp_path / "party.toml").write_text("mine")
     with pytest.raises(IdentityError, match=r"party\.toml exists and is kept"):
         create_party(tmp_path, "alice", ["localhost"], 2048, {"party.toml": ""}, floor_bits=2048)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("party.toml", "mine")]
-
-
-def test_a_peer_without_a_certificate_here_is_not_trusted(tmp_path: Path) -> None:
     path = tmp_path / "party.toml"
     path.write_text('name = "alice"\n[data]\nfile = "t.csv"\nid = "id"\n[node]\npeer = "bob"\n')
     with pytest.raises(ConfigError, match="the certificate of bob is not trusted yet"):

@@ -16,17 +16,7 @@ from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import Sessions
 
-TERMS = Terms(
-    Method.HYBRID,
-    Fraction(9, 20),
-    2,
-    Counting.PAILLIER,
-    "outcome",
-    0,
-    Fraction(1, 5),
-    3072,
-    min_leaf=5,
-)
+TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Counting.PAILLIER, "outcome", 0, Fraction(1, 5), 3072, min_leaf=5)
 AGREE = Acceptance(
     (Method.HYBRID, Method.SMC),
     Fraction(5, 2),
@@ -71,11 +61,7 @@ def test_the_first_term_that_this_party_does_not_agree_to_is_named(
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [
-        ({"theta": Fraction(1, 2), "omega": 99}, None),
-        ({"key_bits": 2048}, "key_bits"),
-        ({"min_leaf": 1}, "min_leaf"),
-    ],
+    [({"theta": Fraction(1, 2), "omega": 99}, None), ({"key_bits": 2048}, "key_bits"), ({"min_leaf": 1}, "min_leaf")],
 )
 def test_of_smc_whoever_agrees_to_all_windows_looks_at_what_it_uses(
     change: dict[str, object], field: str | None
@@ -85,13 +71,10 @@ def test_of_smc_whoever_agrees_to_all_windows_looks_at_what_it_uses(
     assert (objection and objection.field) == field
 
 
-def test_who_agrees_to_all_windows_refuses_none() -> None:
+def test_who_agrees_to_all_agrees_to_none_less() -> None:
     agree = replace(AGREE, omega=ALL)
     assert first_objection(agree, make(omega=999)) is None
     assert first_objection(agree, make(omega=ALL)) is None
-
-
-def test_who_names_a_depth_agrees_to_no_job_without_one() -> None:
     agree = replace(AGREE, max_depth=4)
     assert first_objection(agree, make(max_depth=4)) is None
     for depth in (5, None):
@@ -101,9 +84,6 @@ def test_who_names_a_depth_agrees_to_no_job_without_one() -> None:
             "max_depth",
             f"the job asks for max_depth = {depth or 'any'}",
         )
-
-
-def test_estimates_alone_need_no_key() -> None:
     agree = replace(AGREE, methods=(Method.RANDOMIZED,))
     assert first_objection(agree, make(method=Method.RANDOMIZED, key_bits=8, omega=9)) is None
 

@@ -56,16 +56,11 @@ def test_an_output_whose_name_is_too_long_is_one_line(
     assert snapshot(folder) == before
 
 
-def test_the_example_goes_on_as_the_guide_does() -> None:
+def test_an_output_whose_name_cannot_be_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "xxx" in refused(capsys, "disguise", "--example", str(folder / ("x" * 300)))
     guide = Path(survey.__file__).with_name("README.md").read_text().splitlines()
     told = example_lines(Path("survey/data.csv"), Path("survey/design.toml"))[-1]
     assert f"  {told}" in guide
-
-
-def test_an_example_for_a_folder_whose_name_is_too_long_is_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "xxx" in refused(capsys, "disguise", "--example", str(folder / ("x" * 300)))
 
 
 def test_a_file_name_that_is_no_text_is_refused_before_a_secret_is_made(

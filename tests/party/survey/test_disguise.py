@@ -73,27 +73,21 @@ def test_what_a_collector_reads_of_the_copy_stands_beside_it(tmp_path: Path, tex
     assert reading_line(table.read) in told
 
 
-def test_the_same_again_is_the_same_and_leaves_the_secret_as_it_is(tmp_path: Path) -> None:
+def test_the_same_again_is_the_same_whatever_the_order(tmp_path: Path) -> None:
     first = disguise(tmp_path)
     secret = (tmp_path / "coins").read_bytes()
     again = disguise(tmp_path, swap(RELATED, '"4/5"', '"0.8"'))
     assert first.cells == again.cells
     assert (tmp_path / "coins").read_bytes() == secret
-
-
-def test_the_order_of_the_records_does_not_matter_to_their_coins(tmp_path: Path) -> None:
     first = disguise(tmp_path)
     turned = disguise(tmp_path, lines=rows(RECORDS)[::-1])
     assert [cells[::-1] for cells in turned.cells] == list(first.cells)
 
 
-def test_a_new_key_is_new() -> None:
+def test_two_secrets_give_two_copies(tmp_path: Path) -> None:
     keys = {new_key() for _ in range(100)}
     assert len(keys) == 100
     assert {len(key) for key in keys} == {32}
-
-
-def test_two_secrets_give_two_copies(tmp_path: Path) -> None:
     first = disguise(tmp_path)
     (tmp_path / "coins").unlink()
     assert disguise(tmp_path).cells != first.cells
@@ -109,15 +103,6 @@ def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert repr(read_coin_secret(path)) == "<CoinSecret of 'visits-2026'>"
     with pytest.raises(ConfigError, match=r"is the secret of data set 'visits-2026'"):
         disguise(tmp_path, dataset="visits-2027")
-
-
-def test_joint_personal_chances_are_refused_after_independent_ones_of_the_same_columns(tmp_path: Path) -> None:
-    """Coins would be the same and personal answers others: where the two copies differ, both are personal."""
-    disguise(tmp_path, UNRELATED)
-    joint = 'joint = ["1/6", "1/6", "1/6", "1/12", "1/12", "1/12", "1/12", "1/12", "1/12"]'
-    apart = UNRELATED[: UNRELATED.index("[personal.age]")]
-    with pytest.raises(ConfigError, match="with other personal before"):
-        disguise(tmp_path, swap(apart, '["age", "drinks"]', f'{{ columns = ["age", "drinks"], {joint} }}'))
 
 
 def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp_path: Path) -> None:
@@ -139,46 +124,36 @@ def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp
         disguise(tmp_path, UNRELATED, personal=changed)
 
 
-def test_a_missing_cell_is_the_declared_value(tmp_path: Path) -> None:
+def test_columns_and_ids_are_as_the_design_says(tmp_path: Path) -> None:
     text = swap(RELATED, '[40, "60"]', '[40, 60]\nmissing = "value"')
     questionnaire = read_design(write_design(tmp_path, text))
     data = write_rows(tmp_path, ["p1,?,f,never,no", "p2,,f,never,no", "p3,60,f,never,no", "p4,<= 40,f,never,no"])
     assert read_codes(data, questionnaire)[:, 1].tolist() == [3, 3, 1, 0]
-
-
-def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: Path) -> None:
     data = write_rows(tmp_path, [f"{row},secret" for row in rows(3)], header=f"{HEADER},name")
     table = disguise_table(data, read_design(write_design(tmp_path)), tmp_path / "coins")
     assert table.left_out == ("name",)
     table.write(tmp_path / "out.csv")
     assert not {"secret", "p1"} & {*(tmp_path / "out.csv").read_text().replace("\n", ",").split(",")}
     assert repr(table) == "<DisguisedTable 3 x 4>"
-
-
-def test_ids_are_kept_where_the_design_says_so(tmp_path: Path) -> None:
     table = disguise(tmp_path, "keep_id = true\n" + RELATED)
     assert table.columns[0] == "id"
     assert table.cells[0] == [f"p{i}" for i in range(RECORDS)]
     assert disguise(tmp_path).cells == table.cells[1:]
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"])
-def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "coins").write_bytes(content)
-    (tmp_path / "coins").chmod(0o600)
-    with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
-        disguise(tmp_path)
-    assert (tmp_path / "coins").read_bytes() == content
-
-
-@pytest.mark.parametrize("key", ["format", "dataset", "key", "released", "check"])
-def test_a_secret_with_a_wrong_entry_is_refused(tmp_path: Path, key: str) -> None:
-    disguise(tmp_path)
-    content = json.loads((tmp_path / "coins").read_text())
-    for wrong in (None, 1, "00", {"theta": "4/5"}):
-        (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
-        with pytest.raises(IdentityError, match="is damaged"):
+def test_another_kind_or_other_chances_are_refused(tmp_path: Path) -> None:
+    for content in (b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"):
+        (tmp_path / "coins").write_bytes(content)
+        (tmp_path / "coins").chmod(0o600)
+        with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
             disguise(tmp_path)
+        assert (tmp_path / "coins").read_bytes() == content
+    # Coins would be the same and personal answers others: where the two copies differ, both are personal.
+    disguise(tmp_path, UNRELATED)
+    joint = 'joint = ["1/6", "1/6", "1/6", "1/12", "1/12", "1/12", "1/12", "1/12", "1/12"]'
+    apart = UNRELATED[: UNRELATED.index("[personal.age]")]
+    with pytest.raises(ConfigError, match="with other personal before"):
+        disguise(tmp_path, swap(apart, '["age", "drinks"]', f'{{ columns = ["age", "drinks"], {joint} }}'))
 
 
 def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> str:
@@ -259,7 +234,14 @@ def test_a_data_frame_that_no_file_could_hold_is_refused_before_a_secret_is_made
     assert not (tmp_path / "coins").exists()
 
 
-def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
+def test_a_secret_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    for key in ("format", "dataset", "key", "released", "check"):
+        disguise(tmp_path)
+        content = json.loads((tmp_path / "coins").read_text())
+        for wrong in (None, 1, "00", {"theta": "4/5"}):
+            (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
+            with pytest.raises(IdentityError, match="is damaged"):
+                disguise(tmp_path)
     disguise(tmp_path)
     (tmp_path / "coins").chmod(0o640)
     with pytest.raises(IdentityError, match="is open to other users: run `chmod 600"):

@@ -29,7 +29,7 @@ def survey(folder: Path, text: str = RELATED) -> Responses:
     return load_survey(folder / "d.csv", questionnaire)
 
 
-def test_parts_are_disjoint_and_follow_from_the_seed_alone(tmp_path: Path) -> None:
+def test_parts_are_disjoint_and_follow_the_seed(tmp_path: Path) -> None:
     every = survey(tmp_path)
     parts = hold_out(every, FIFTH, 7, prune=True)
     order = np.array(public_order(7, RECORDS))
@@ -38,9 +38,6 @@ def test_parts_are_disjoint_and_follow_from_the_seed_alone(tmp_path: Path) -> No
     assert np.array_equal(parts.test.codes, every.codes[np.sort(order[:80])])
     assert np.array_equal(parts.pruning.codes, every.codes[np.sort(order[80:160])])
     assert np.array_equal(parts.train.codes, every.codes[np.sort(order[160:])])
-
-
-def test_without_a_share_all_records_are_learned_from(tmp_path: Path) -> None:
     every = survey(tmp_path)
     parts = hold_out(every, NONE, 7, prune=False)
     assert np.array_equal(parts.train.codes, every.codes)

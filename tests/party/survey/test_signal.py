@@ -15,20 +15,6 @@ from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_desig
 RECORDS = 3_000
 
 
-def test_plain_numbers_in_a_binned_column_are_the_true_table(tmp_path: Path) -> None:
-    questionnaire = read_design(write_design(tmp_path))
-    data = write_rows(tmp_path, rows(30))
-    with pytest.raises(DataError, match="plain numbers, and disguised answers are bins: is this the true table"):
-        load_survey(data, questionnaire)
-
-
-def test_a_disguised_table_is_read_and_its_missing_cells_too(tmp_path: Path) -> None:
-    questionnaire = read_design(write_design(tmp_path))
-    data = write_rows(tmp_path, rows(RECORDS))
-    disguise_table(data, questionnaire, tmp_path / "secret").write(tmp_path / "d.csv")
-    assert len(read_disguised(tmp_path / "d.csv", questionnaire)) == RECORDS
-
-
 @pytest.mark.parametrize("theta", ["1/20", "19/20"])
 def test_a_copy_of_quite_another_theta_is_refused(tmp_path: Path, theta: str) -> None:
     """At theta 1/20 nearly all smokers and nobody else say no: by the design's 4/5 fewer than none would smoke."""
@@ -48,12 +34,20 @@ def test_a_copy_of_quite_another_theta_is_refused(tmp_path: Path, theta: str) ->
         read_disguised(pd.DataFrame(cells), believed)
 
 
-@pytest.mark.parametrize("text", [RELATED, UNRELATED])
-def test_what_the_design_disguised_is_not_refused(tmp_path: Path, text: str) -> None:
-    """500 copies of few and of equal records: a false alarm would come once in 10^9 values."""
-    questionnaire = read_design(write_design(tmp_path, text))
-    generator = np.random.default_rng(2)
-    for records in (1, 2, 5, 30, 1_000):
-        for _ in range(100):
-            codes = np.tile(generator.integers(0, questionnaire.design.sizes), (records, 1)).astype(np.uint8)
-            check_origin(questionnaire.design.randomize(codes, bulk_draw(generator, records)), questionnaire)
+def test_a_table_of_plain_or_disguised_numbers_is_read(tmp_path: Path) -> None:
+    questionnaire = read_design(write_design(tmp_path))
+    data = write_rows(tmp_path, rows(30))
+    with pytest.raises(DataError, match="plain numbers, and disguised answers are bins: is this the true table"):
+        load_survey(data, questionnaire)
+    questionnaire = read_design(write_design(tmp_path))
+    data = write_rows(tmp_path, rows(RECORDS))
+    disguise_table(data, questionnaire, tmp_path / "secret").write(tmp_path / "d.csv")
+    assert len(read_disguised(tmp_path / "d.csv", questionnaire)) == RECORDS
+    # 500 copies of few and of equal records: a false alarm would come once in 10^9 values.
+    for text in (RELATED, UNRELATED):
+        questionnaire = read_design(write_design(tmp_path, text))
+        generator = np.random.default_rng(2)
+        for records in (1, 2, 5, 30, 1_000):
+            for _ in range(100):
+                codes = np.tile(generator.integers(0, questionnaire.design.sizes), (records, 1)).astype(np.uint8)
+                check_origin(questionnaire.design.randomize(codes, bulk_draw(generator, records)), questionnaire)

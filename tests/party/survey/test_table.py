@@ -13,16 +13,13 @@ from party.survey import disguise_table, load_survey, read_codes, read_design
 from tests.party.survey.files import RELATED, rows, swap, write_design, write_rows
 
 
-def test_a_file_what_was_read_of_it_and_a_data_frame_give_the_same_codes(tmp_path: Path) -> None:
+def test_the_same_rows_in_a_file_or_frame_are_the_same(tmp_path: Path) -> None:
     design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
     expected = read_codes(data, design)
     assert expected.shape == (30, 4)
     assert np.array_equal(read_codes(str(data), design), expected)
     assert np.array_equal(read_codes(read_frame(data), design), expected)
     assert np.array_equal(read_codes(pd.read_csv(data), design), expected)
-
-
-def test_a_data_frame_is_disguised_and_mined_as_its_file_is(tmp_path: Path) -> None:
     design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
     from_file = disguise_table(data, design, tmp_path / "coins")
     again = disguise_table(pd.read_csv(data), design, tmp_path / "coins")
@@ -31,14 +28,13 @@ def test_a_data_frame_is_disguised_and_mined_as_its_file_is(tmp_path: Path) -> N
     assert (len(survey), survey.schema.class_attribute.name) == (30, "smoker")
     assert [attribute.name for attribute in survey.schema.attributes] == ["sex", "age", "drinks"]
     assert survey.design == design.design
-
-
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, ""])
-def test_a_missing_cell_of_a_data_frame_is_missing(tmp_path: Path, missing: Any) -> None:
-    questionnaire = read_design(write_design(tmp_path))
-    frame = pd.DataFrame({"age": [30, 70], "sex": ["f", "m"], "drinks": ["often", missing], "smoker": ["yes", "no"]})
-    with pytest.raises(DataError, match=r"DataFrame, line 2, column 'drinks': the cell is missing"):
-        read_codes(frame, questionnaire)
+    for missing in (None, float("nan"), pd.NA, ""):
+        questionnaire = read_design(write_design(tmp_path))
+        frame = pd.DataFrame(
+            {"age": [30, 70], "sex": ["f", "m"], "drinks": ["often", missing], "smoker": ["yes", "no"]}
+        )
+        with pytest.raises(DataError, match=r"DataFrame, line 2, column 'drinks': the cell is missing"):
+            read_codes(frame, questionnaire)
 
 
 def test_a_data_frame_that_is_no_table_is_refused(tmp_path: Path) -> None:
@@ -72,16 +68,13 @@ def test_without_narwhals_the_error_says_what_to_install(tmp_path: Path, monkeyp
         read_codes(pd.DataFrame({"age": [1]}), read_design(write_design(tmp_path)))
 
 
-def test_a_column_of_lists_is_refused_where_it_is_used(tmp_path: Path) -> None:
+def test_a_column_of_lists_or_no_attribute_is_refused(tmp_path: Path) -> None:
     design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
     frame = pa.Table.from_pandas(pd.read_csv(data), preserve_index=False)
     many = frame.append_column("many", pa.array([[1, 2]] * 30))
     assert np.array_equal(read_codes(many, design), read_codes(data, design))
     with pytest.raises(DataError, match="column 'drinks': it holds lists or structures"):
         read_codes(many.drop_columns("drinks").rename_columns({"many": "drinks"}), design)
-
-
-def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -> None:
     data = write_rows(tmp_path, rows(5))
     without_class = read_design(write_design(tmp_path, swap(RELATED, 'class = "smoker"\n', "")))
     with pytest.raises(ConfigError, match="names no class, so there is nothing to predict"):
@@ -89,9 +82,6 @@ def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -
     alone = 'theta = "4/5"\nclass = "smoker"\n[columns.smoker]\nvalues = ["yes", "no"]\n[groups]\na = ["smoker"]\n'
     with pytest.raises(ConfigError, match="there is none beside the class"):
         load_survey(data, read_design(write_design(tmp_path, alone)))
-
-
-def test_the_model_of_a_survey_knows_what_a_missing_cell_is(tmp_path: Path) -> None:
     design = read_design(write_design(tmp_path, swap(RELATED, 'missing = "refuse"', 'missing = "value"')))
     missing = {column.name: column.missing.value for column in design.schema().attributes}
     assert {name for name, value in missing.items() if value == "missing"} == {"drinks"}

@@ -102,7 +102,7 @@ def test_two_parties_that_send_more_than_the_queues_hold_do_not_wait_for_ever(st
     assert one.result(10) == two.result(10) == [PAGE_BYTES] * 3 * WINDOW
 
 
-def test_a_frame_longer_than_any_of_its_kind_is_refused_before_it_is_whole() -> None:
+def test_frames_that_cannot_be_are_refused() -> None:
     a, _ = memory_channels(waits=Waits(silence=0.1))
     start = encode(A_SHARE)[:1]
     a._incoming.put(Page(start + bytes(PAGE_BYTES - 1)))
@@ -110,16 +110,10 @@ def test_a_frame_longer_than_any_of_its_kind_is_refused_before_it_is_whole() -> 
     a._incoming.put(Page(bytes(SMALLEST_PAGE)))
     with pytest.raises(PeerError, match=f"^the peer sent a Share of more than {1 << 20} bytes$"):
         a.receive(Share)
-
-
-def test_a_frame_that_is_not_expected_is_refused_by_its_first_page() -> None:
     a, _ = memory_channels()
     a._incoming.put(Page(encode(A_SHARE)[:1] + bytes(PAGE_BYTES - 1)))
     with pytest.raises(PeerError, match=r"^expected Greeting from the peer, got Share$"):
         a.receive(Greeting)
-
-
-def test_a_frame_that_cannot_be_read_is_the_peers_fault() -> None:
     a, _ = memory_channels()
     a._incoming.put(Page(b"\x00", last=True))
     with pytest.raises(PeerError, match="cannot be read"):
@@ -236,21 +230,15 @@ def test_a_role_that_is_dropped_runs_its_own_clean_up() -> None:
     assert cleaned.is_set()
 
 
-def test_a_peer_that_has_finished_is_sent_nothing_more() -> None:
+def test_what_is_left_at_the_close_is_reported() -> None:
     a, b = memory_channels()
     a.close()
     with pytest.raises(PeerError, match="before its last message"):
         b.send(Verdict(""))
-
-
-def test_a_peer_that_sent_more_than_was_read_is_reported_at_the_close() -> None:
     a, b = memory_channels()
     a.send(Verdict(""))
     with pytest.raises(PeerError, match="sent more than we wait for"):
         b.close()
-
-
-def test_a_stop_by_the_peer_is_reported_at_the_close() -> None:
     a, b = memory_channels()
     a.stop(Reason.DEVIATION)
     with pytest.raises(PeerStoppedError, match="failed a check"):

@@ -89,29 +89,6 @@ def test_pages_come_out_in_order_and_none_before_the_one_before_it_is_removed() 
     assert queue.head(timeout=0) is None
 
 
-def test_a_full_queue_takes_an_end_and_nothing_else() -> None:
-    queue = holding(A, B)
-    assert not queue.put(A, timeout=0)
-    assert queue.put(END, timeout=0)
-    assert drained(queue) == [A, B, END]
-
-
-def test_a_queue_that_was_told_to_refuse_hands_out_what_it_has_and_takes_nothing() -> None:
-    queue = holding(A)
-    queue.refuse(PeerError("no more"))
-    with pytest.raises(PeerError, match="no more"):
-        queue.put(B, timeout=0)
-    assert drained(queue) == [A]
-
-
-def test_the_last_page_takes_the_place_of_all_that_wait() -> None:
-    queue = holding(A, B)
-    queue.replace(END, PeerError("stopped"))
-    with pytest.raises(PeerError, match="stopped"):
-        queue.put(A, timeout=0)
-    assert drained(queue) == [END]
-
-
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_queue_that_fails_takes_nothing_and_hands_out_what_came_before_unless_at_once(at_once: bool) -> None:
     queue = holding(A)
@@ -159,7 +136,21 @@ def test_a_queue_tells_whether_the_stream_has_ended_and_whether_a_piece_waits(
     assert (queue.ended, queue.unread) == (ended, unread)
 
 
-def test_a_stream_that_is_complete_ends_behind_all_the_rest() -> None:
+def test_a_queue_keeps_its_limit() -> None:
+    queue = holding(A, B)
+    assert not queue.put(A, timeout=0)
+    assert queue.put(END, timeout=0)
+    assert drained(queue) == [A, B, END]
+    queue = holding(A)
+    queue.refuse(PeerError("no more"))
+    with pytest.raises(PeerError, match="no more"):
+        queue.put(B, timeout=0)
+    assert drained(queue) == [A]
+    queue = holding(A, B)
+    queue.replace(END, PeerError("stopped"))
+    with pytest.raises(PeerError, match="stopped"):
+        queue.put(A, timeout=0)
+    assert drained(queue) == [END]
     queue = holding(A, B)
     queue.finish()
     assert drained(queue) == [A, B, Page(end=Reason.FINISHED)]

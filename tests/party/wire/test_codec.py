@@ -82,12 +82,7 @@ SETS = st.builds(
     CHANCES,
 )
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
-ASKED = st.builds(
-    PredictionTerms,
-    DIGESTS,
-    st.sampled_from(Receiver),
-    st.booleans(),
-)
+ASKED = st.builds(PredictionTerms, DIGESTS, st.sampled_from(Receiver), st.booleans())
 JOBS = (TERMS | RULES | SETS).map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
@@ -171,10 +166,7 @@ A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Counting.PAILLIER, "c", 7, Fr
 A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
 A_SHARE = m.Share(
-    9,
-    (m.SharedColumn("a", ("x", "y"), "y", ("-9", "")), m.SharedColumn("b", ("x",))),
-    ("0", "1"),
-    ((0, 2), (1,)),
+    9, (m.SharedColumn("a", ("x", "y"), "y", ("-9", "")), m.SharedColumn("b", ("x",))), ("0", "1"), ((0, 2), (1,))
 )
 
 
@@ -409,11 +401,7 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
     raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
-    wide = {
-        m.ExactCounts,
-        m.CountShares,
-        m.SetCounts,
-    }  # of numbers as wide as when parsed
+    wide = {m.ExactCounts, m.CountShares, m.SetCounts}  # of numbers as wide as when parsed
     assert max(entry.most for entry in ENTRIES if entry.kind in wide) <= codec.MAX_FRAME // 4
     assert max(entry.most for entry in ENTRIES if entry.kind not in raw | wide) <= codec.MAX_FRAME // 16
     assert max(longest_frame(kind, encode(example(kind))) for kind in (m.Greeting, m.Verdict)) <= 1 << 14

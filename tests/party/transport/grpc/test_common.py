@@ -13,20 +13,28 @@ from protocols.messages import SignedHead
 from tests.support.responder import BAD_PAGES
 
 
-@pytest.mark.parametrize(
-    ("address", "parts"),
-    [("bob:0", ("bob", 0)), ("127.0.0.1:65535", ("127.0.0.1", 65_535)), ("[::1]:7071", ("::1", 7071))],
-)
-def test_an_address_is_split_at_its_port(address: str, parts: tuple[str, int]) -> None:
-    assert split_address(address) == parts
-
-
-@pytest.mark.parametrize(
-    "address", ["", "bob", "bob:", ":1", "[]:1", "bob:x", "bob:-1", "bob:65536", "::1:80", "bob:\u0661", "bob:\u00b2"]
-)
-def test_an_address_is_a_host_and_a_port(address: str) -> None:
-    with pytest.raises(ConfigError, match="is not an address: it must be host:port, port 0 to 65535"):
-        split_address(address)
+def test_an_address_is_a_host_and_a_port() -> None:
+    for address, parts in (
+        ("bob:0", ("bob", 0)),
+        ("127.0.0.1:65535", ("127.0.0.1", 65_535)),
+        ("[::1]:7071", ("::1", 7071)),
+    ):
+        assert split_address(address) == parts
+    for address in (
+        "",
+        "bob",
+        "bob:",
+        ":1",
+        "[]:1",
+        "bob:x",
+        "bob:-1",
+        "bob:65536",
+        "::1:80",
+        "bob:\u0661",
+        "bob:\u00b2",
+    ):
+        with pytest.raises(ConfigError, match="is not an address: it must be host:port, port 0 to 65535"):
+            split_address(address)
 
 
 def test_a_port_that_is_taken_is_not_free_under_any_name_of_its_host() -> None:

@@ -34,13 +34,6 @@ def subclasses(kind: type) -> set[type]:
     return found
 
 
-def test_the_tables_are_total() -> None:
-    assert all("bob" in str(refused(code, "bob", "")) for code in set(Code) - {Code.OK})
-    assert set(STOPS) == set(Reason)
-    for error in subclasses(CotallyError):
-        assert any(kind in STATUS for kind in error.__mro__)
-
-
 def test_no_text_of_an_error_crosses(caplog: pytest.LogCaptureFixture) -> None:
     errors: list[Exception] = [
         PeerError("4711"), InputError("4711"), DataError("4711", path="4711"), IdentityError("4711"),
@@ -65,12 +58,13 @@ def test_what_a_peer_is_refused_again_and_again_is_noted_once_a_minute(caplog: p
             timer.skip(60.0)
 
 
-def test_an_error_that_only_its_base_is_listed_for_has_that_status() -> None:
+def test_the_tables_are_total() -> None:
+    assert all("bob" in str(refused(code, "bob", "")) for code in set(Code) - {Code.OK})
+    assert set(STOPS) == set(Reason)
+    for error in subclasses(CotallyError):
+        assert any(kind in STATUS for kind in error.__mro__)
     assert status_of(DataError("ours"))[0] is Code.INTERNAL
     assert status_of(NotNowError())[0] is Code.RESOURCE_EXHAUSTED
-
-
-def test_a_body_is_read_in_its_one_form_alone() -> None:
     assert _read(BODY, wire.OpenRequest.FromString) == OPEN
     for body in (BODY + b"\x78\x01", BODY * 2, BODY[:-1], b"\xff" * 9):
         with pytest.raises(PeerError, match="a call's body"):
