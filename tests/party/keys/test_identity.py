@@ -90,16 +90,21 @@ def test_a_new_identity_says_who_and_where_and_for_how_long(tmp_path: Path) -> N
     assert loaded.certificate == cert
 
 
-def test_names_and_hosts_are_plain(tmp_path: Path) -> None:
-    for name in ("", "a" * 41, "a b", "../a", "ä", "alice\n", "a.b", "a/b"):
-        with pytest.raises(IdentityError, match="1 to 40 letters, digits, - or _"):
-            create(tmp_path, name)
-        assert create(tmp_path, "Az_0-9" + "a" * 34).name.startswith("Az")
-    for host in ("", "a b", "-a", "a..b", "a" * 64, "127.0.0.1:80", ".".join(["a" * 50] * 6), "*.org"):
-        with pytest.raises(IdentityError, match="is no host: name it by its DNS name or an IP address"):
-            create(tmp_path, "alice", "localhost", host)
-    with pytest.raises(IdentityError, match="at least one DNS name or IP address"):
-        create_identity(tmp_path, "alice", [])
+def test_the_key_and_its_directory_are_private(tmp_path: Path) -> None:
+    create(tmp_path / "alice", "alice")
+    assert (tmp_path / "alice").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "alice" / "key.pem").stat().st_mode & 0o777 == 0o600
+
+
+def test_two_identities_have_two_keys(tmp_path: Path) -> None:
+    assert create(tmp_path / "a", "alice").key_pem != create(tmp_path / "b", "alice").key_pem
+
+
+def test_the_repr_of_an_identity_shows_no_key(tmp_path: Path) -> None:
+    assert repr(create(tmp_path, "alice")) == "<Identity alice>"
+
+
+def test_a_fingerprint_is_the_sha_256_of_the_public_key_in_groups_of_four(tmp_path: Path) -> None:
     made = create(tmp_path, "alice")
     groups = fingerprint(made.certificate).split(" ")
     assert [len(group) for group in groups] == [4] * 16
@@ -108,21 +113,37 @@ def test_names_and_hosts_are_plain(tmp_path: Path) -> None:
     assert made.fingerprint == fingerprint(made.certificate)
 
 
-def test_an_identity_is_new_and_never_replaced(tmp_path: Path) -> None:
-    assert create(tmp_path / "a", "alice").key_pem != create(tmp_path / "b", "alice").key_pem
-    assert repr(create(tmp_path, "alice")) == "<Identity alice>"
-    for file in ("key.pem", "cert.pem"):
-        (tmp_path / file).write_bytes(b"precious")
-        with pytest.raises(IdentityError, match="never replaced"):
-            create(tmp_path, "alice")
-        assert [path.name for path in tmp_path.iterdir()] == [file]
-        assert (tmp_path / file).read_bytes() == b"precious"
+@pytest.mark.parametrize("name", ["", "a" * 41, "a b", "../a", "ä", "alice\n", "a.b", "a/b"])
+def test_a_party_name_is_a_plain_word(tmp_path: Path, name: str) -> None:
+    with pytest.raises(IdentityError, match="1 to 40 letters, digits, - or _"):
+        create(tmp_path, name)
+    assert create(tmp_path, "Az_0-9" + "a" * 34).name.startswith("Az")
+
+
+@pytest.mark.parametrize("host", ["", "a b", "-a", "a..b", "a" * 64, "127.0.0.1:80", ".".join(["a" * 50] * 6), "*.org"])
+def test_a_host_is_a_dns_name_or_an_ip_address(tmp_path: Path, host: str) -> None:
+    with pytest.raises(IdentityError, match="is no host: name it by its DNS name or an IP address"):
+        create(tmp_path, "alice", "localhost", host)
+
+
+def test_an_identity_is_for_a_host_at_least(tmp_path: Path) -> None:
+    with pytest.raises(IdentityError, match="at least one DNS name or IP address"):
+        create_identity(tmp_path, "alice", [])
+
+
+@pytest.mark.parametrize("file", ["key.pem", "cert.pem"])
+def test_an_identity_is_never_replaced(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_bytes(b"precious")
+    with pytest.raises(IdentityError, match="never replaced"):
+        create(tmp_path, "alice")
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    assert (tmp_path / file).read_bytes() == b"precious"
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(IdentityError, match=r"key\.pem cannot be written"):
         create(tmp_path / "file" / "alice", "alice")
-    create(tmp_path / "alice", "alice")
-    assert (tmp_path / "alice").stat().st_mode & 0o777 == 0o700
-    assert (tmp_path / "alice" / "key.pem").stat().st_mode & 0o777 == 0o600
 
 
 def make_a_directory(path: Path) -> None:
@@ -249,6 +270,45 @@ def bob(tmp_path: Path) -> Path:
     return tmp_path / "bob"
 
 
+def test_a_trusted_peer_is_among_the_peers(alice: Path, bob: Path) -> None:
+    assert load_peers(alice) == {}
+    peer = trust(alice, bob / "cert.pem", clock=at_noon)
+    assert load_peers(alice) == {"bob": peer}
+    assert peer.pem == (bob / "cert.pem").read_bytes() == (alice / "peers" / "bob.pem").read_bytes()
+    assert peer.fingerprint == load_identity(bob, clock=at_noon).fingerprint
+    assert trust(alice, bob / "cert.pem", clock=at_noon) == peer  # the same again is no change
+
+
+def test_another_key_of_a_pinned_name_is_refused_and_the_way_is_told(alice: Path, bob: Path, tmp_path: Path) -> None:
+    pinned = trust(alice, bob / "cert.pem", clock=at_noon)
+    create(tmp_path / "new", "bob")
+    with pytest.raises(IdentityError, match=r"another key of bob is pinned; to replace it, remove .*bob\.pem"):
+        trust(alice, tmp_path / "new" / "cert.pem", clock=at_noon)
+    assert load_peers(alice) == {"bob": pinned}
+
+
+def test_our_own_certificate_and_our_own_name_are_refused(alice: Path, tmp_path: Path) -> None:
+    with pytest.raises(IdentityError, match="is our own certificate"):
+        trust(alice, alice / "cert.pem", clock=at_noon)
+    create(tmp_path / "other", "alice")
+    with pytest.raises(IdentityError, match="both parties are called alice"):
+        trust(alice, tmp_path / "other" / "cert.pem", clock=at_noon)
+    assert load_peers(alice) == {}
+
+
+def test_a_certificate_out_of_its_dates_is_not_trusted(alice: Path, tmp_path: Path) -> None:
+    create_identity(tmp_path / "old", "bob", clock=lambda: NOW - 2 * LIFETIME)
+    with pytest.raises(IdentityError, match=r"cert\.pem expired on"):
+        trust(alice, tmp_path / "old" / "cert.pem", clock=at_noon)
+
+
+def test_a_pinned_certificate_that_expires_is_named(alice: Path, bob: Path) -> None:
+    peer = trust(alice, bob / "cert.pem", clock=at_noon)
+    peer.check_dates(NOW + LIFETIME)
+    with pytest.raises(IdentityError, match="the certificate of bob expired"):
+        peer.check_dates(NOW + LIFETIME + timedelta(days=1))
+
+
 def test_a_renewed_certificate_is_over_the_same_key_and_of_the_same_name(alice: Path, bob: Path) -> None:
     peer, key = trust(alice, bob / "cert.pem", clock=at_noon), load_identity(bob, clock=at_noon).key
     renewed = parse_certificate(certificate(key, name="bob", signs_others=False), "it")
@@ -272,38 +332,17 @@ def test_a_peer_whose_certificate_may_sign_others_is_not_called(
         dataclasses.replace(peer, certificate=parse_certificate(pem, "it")).check_signs_no_other()
 
 
-def test_peers_are_trusted_once_and_under_their_name(alice: Path, bob: Path, tmp_path: Path) -> None:
-    assert load_peers(alice) == {}
-    peer = trust(alice, bob / "cert.pem", clock=at_noon)
-    assert load_peers(alice) == {"bob": peer}
-    assert peer.pem == (bob / "cert.pem").read_bytes() == (alice / "peers" / "bob.pem").read_bytes()
-    assert peer.fingerprint == load_identity(bob, clock=at_noon).fingerprint
-    assert trust(alice, bob / "cert.pem", clock=at_noon) == peer  # the same again is no change
-    pinned = trust(alice, bob / "cert.pem", clock=at_noon)
-    create(tmp_path / "new", "bob")
-    with pytest.raises(IdentityError, match=r"another key of bob is pinned; to replace it, remove .*bob\.pem"):
-        trust(alice, tmp_path / "new" / "cert.pem", clock=at_noon)
-    assert load_peers(alice) == {"bob": pinned}
-    with pytest.raises(IdentityError, match="is our own certificate"):
-        trust(alice, alice / "cert.pem", clock=at_noon)
-    create(tmp_path / "other", "alice")
-    with pytest.raises(IdentityError, match="both parties are called alice"):
-        trust(alice, tmp_path / "other" / "cert.pem", clock=at_noon)
-    assert load_peers(alice) == {}
-    create_identity(tmp_path / "old", "bob", clock=lambda: NOW - 2 * LIFETIME)
-    with pytest.raises(IdentityError, match=r"cert\.pem expired on"):
-        trust(alice, tmp_path / "old" / "cert.pem", clock=at_noon)
-    peer = trust(alice, bob / "cert.pem", clock=at_noon)
-    peer.check_dates(NOW + LIFETIME)
-    with pytest.raises(IdentityError, match="the certificate of bob expired"):
-        peer.check_dates(NOW + LIFETIME + timedelta(days=1))
+def test_trust_needs_a_sound_identity_of_our_own(alice: Path, bob: Path) -> None:
+    (alice / "key.pem").unlink()
+    with pytest.raises(IdentityError, match=r"key\.pem does not exist"):
+        trust(alice, bob / "cert.pem", clock=at_noon)
+
+
+def test_a_pinned_file_under_another_name_is_refused(alice: Path, bob: Path) -> None:
     (alice / "peers").mkdir()
     (alice / "peers" / "carol.pem").write_bytes((bob / "cert.pem").read_bytes())
     with pytest.raises(IdentityError, match=r"carol\.pem is the certificate of bob"):
         load_peers(alice)
-    (alice / "key.pem").unlink()
-    with pytest.raises(IdentityError, match=r"key\.pem does not exist"):
-        trust(alice, bob / "cert.pem", clock=at_noon)
 
 
 def test_the_clock_is_the_time_of_day_unless_another_is_given(tmp_path: Path) -> None:

@@ -155,21 +155,32 @@ def test_rows_of_other_people_are_refused_where_one_side_aligns_nothing(tmp_path
     assert "another spelling" in str(ends[1])
 
 
-def test_who_has_no_rows_or_model_is_refused(tmp_path: Path) -> None:
+def test_a_model_that_the_other_side_does_not_hold_is_refused(tmp_path: Path) -> None:
     other = Tree(TREE.schema, replace(TREE.root, counts=(8.0, 7.0)))
     ends = Offering(tmp_path, models={"alice": other, "bob": TREE}).play()
     assert_not_answered(ends, "model")
     assert "the peer has no such model" in str(ends[1])
+
+
+def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tmp_path: Path) -> None:
     pair = Offering(tmp_path)
     pair.ages = {}
     assert_not_answered(pair.play(), "rows")
-    for agree, changes, term in (
+
+
+@pytest.mark.parametrize(
+    ("agree", "changes", "term"),
+    [
         ("", {"probabilities": True}, "probabilities"),
         ("most_predictions = 3", {}, "budget"),
         ("most_predictions = 0", {}, "predictions"),
         ('epsilon = "2"', {}, "predictions"),
-    ):
-        assert_not_answered(Offering(tmp_path, agree).play(**changes), term)
+    ],
+)
+def test_what_the_settings_do_not_allow_is_refused(
+    tmp_path: Path, agree: str, changes: dict[str, object], term: str
+) -> None:
+    assert_not_answered(Offering(tmp_path, agree).play(**changes), term)
 
 
 def test_a_budget_counts_each_person_once_per_model(tmp_path: Path) -> None:

@@ -105,6 +105,15 @@ def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
         disguise(tmp_path, dataset="visits-2027")
 
 
+def test_joint_personal_chances_are_refused_after_independent_ones_of_the_same_columns(tmp_path: Path) -> None:
+    """Coins would be the same and personal answers others: where the two copies differ, both are personal."""
+    disguise(tmp_path, UNRELATED)
+    joint = 'joint = ["1/6", "1/6", "1/6", "1/12", "1/12", "1/12", "1/12", "1/12", "1/12"]'
+    apart = UNRELATED[: UNRELATED.index("[personal.age]")]
+    with pytest.raises(ConfigError, match="with other personal before"):
+        disguise(tmp_path, swap(apart, '["age", "drinks"]', f'{{ columns = ["age", "drinks"], {joint} }}'))
+
+
 def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp_path: Path) -> None:
     answers = [f"p{i},{30 + i},x,often,yes" for i in reversed(range(RECORDS))]
     personal = write_rows(tmp_path, answers, "personal.csv")
@@ -124,36 +133,46 @@ def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp
         disguise(tmp_path, UNRELATED, personal=changed)
 
 
-def test_columns_and_ids_are_as_the_design_says(tmp_path: Path) -> None:
+def test_a_missing_cell_is_the_declared_value(tmp_path: Path) -> None:
     text = swap(RELATED, '[40, "60"]', '[40, 60]\nmissing = "value"')
     questionnaire = read_design(write_design(tmp_path, text))
     data = write_rows(tmp_path, ["p1,?,f,never,no", "p2,,f,never,no", "p3,60,f,never,no", "p4,<= 40,f,never,no"])
     assert read_codes(data, questionnaire)[:, 1].tolist() == [3, 3, 1, 0]
+
+
+def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: Path) -> None:
     data = write_rows(tmp_path, [f"{row},secret" for row in rows(3)], header=f"{HEADER},name")
     table = disguise_table(data, read_design(write_design(tmp_path)), tmp_path / "coins")
     assert table.left_out == ("name",)
     table.write(tmp_path / "out.csv")
     assert not {"secret", "p1"} & {*(tmp_path / "out.csv").read_text().replace("\n", ",").split(",")}
     assert repr(table) == "<DisguisedTable 3 x 4>"
+
+
+def test_ids_are_kept_where_the_design_says_so(tmp_path: Path) -> None:
     table = disguise(tmp_path, "keep_id = true\n" + RELATED)
     assert table.columns[0] == "id"
     assert table.cells[0] == [f"p{i}" for i in range(RECORDS)]
     assert disguise(tmp_path).cells == table.cells[1:]
 
 
-def test_another_kind_or_other_chances_are_refused(tmp_path: Path) -> None:
-    for content in (b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"):
-        (tmp_path / "coins").write_bytes(content)
-        (tmp_path / "coins").chmod(0o600)
-        with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"])
+def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "coins").write_bytes(content)
+    (tmp_path / "coins").chmod(0o600)
+    with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
+        disguise(tmp_path)
+    assert (tmp_path / "coins").read_bytes() == content
+
+
+@pytest.mark.parametrize("key", ["format", "dataset", "key", "released", "check"])
+def test_a_secret_with_a_wrong_entry_is_refused(tmp_path: Path, key: str) -> None:
+    disguise(tmp_path)
+    content = json.loads((tmp_path / "coins").read_text())
+    for wrong in (None, 1, "00", {"theta": "4/5"}):
+        (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
+        with pytest.raises(IdentityError, match="is damaged"):
             disguise(tmp_path)
-        assert (tmp_path / "coins").read_bytes() == content
-    # Coins would be the same and personal answers others: where the two copies differ, both are personal.
-    disguise(tmp_path, UNRELATED)
-    joint = 'joint = ["1/6", "1/6", "1/6", "1/12", "1/12", "1/12", "1/12", "1/12", "1/12"]'
-    apart = UNRELATED[: UNRELATED.index("[personal.age]")]
-    with pytest.raises(ConfigError, match="with other personal before"):
-        disguise(tmp_path, swap(apart, '["age", "drinks"]', f'{{ columns = ["age", "drinks"], {joint} }}'))
 
 
 def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> str:
@@ -234,14 +253,7 @@ def test_a_data_frame_that_no_file_could_hold_is_refused_before_a_secret_is_made
     assert not (tmp_path / "coins").exists()
 
 
-def test_a_secret_that_is_not_whole_is_refused(tmp_path: Path) -> None:
-    for key in ("format", "dataset", "key", "released", "check"):
-        disguise(tmp_path)
-        content = json.loads((tmp_path / "coins").read_text())
-        for wrong in (None, 1, "00", {"theta": "4/5"}):
-            (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
-            with pytest.raises(IdentityError, match="is damaged"):
-                disguise(tmp_path)
+def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
     disguise(tmp_path)
     (tmp_path / "coins").chmod(0o640)
     with pytest.raises(IdentityError, match="is open to other users: run `chmod 600"):

@@ -31,6 +31,44 @@ def disguised(folder: Path, text: str) -> tuple[Questionnaire, Codes]:
     return questionnaire, read_codes(folder / "d.csv", questionnaire)
 
 
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None:
+    design, codes = disguised(tmp_path, text)
+    expression = parse_expression("smoker = yes and drinks = often", design)
+    found = estimate_expression(codes, expression, design, EstimateOptions(0.9, likelihood=True))
+    estimate = estimate_count(codes, expression, design.design)
+    assert found.estimate == estimate
+    assert found.interval == estimate.interval(0.9)
+    assert found.likely is not None
+    assert np.array_equal(found.likely.shares, most_likely(codes, [3, 2], design.design).shares)
+    assert dict(found.cells(found.likely))["yes", "often"] == found.likely.shares[0, 1]
+    content = found.to_json()
+    assert content["expression"] == "smoker = yes and drinks = often"
+    assert content["count"] == float(estimate.count)
+
+
+def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
+    design, codes = disguised(tmp_path, RELATED)
+    found = estimate_expression(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
+    assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
+    text = "\n".join(finding_lines(found, EstimateOptions()))
+    assert "95% interval" in text
+    assert "likely" not in text
+
+
+def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
+    questionnaire = read_design(write_design(tmp_path))
+    codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 2, 1]], dtype=np.uint8)
+    found = estimate_expression(
+        codes, parse_expression("smoker = yes", questionnaire), questionnaire, EstimateOptions()
+    )
+    assert found.estimate.count < 0
+    low, high = found.interval
+    assert low < 0
+    assert found.to_json()["count"] == float(found.estimate.count)
+    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(finding_lines(found, EstimateOptions()))
+
+
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
@@ -44,36 +82,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: EstimateOptions,
         estimate_expression(codes, parse_expression("smoker = yes", design), design, asked)
 
 
-def test_a_finding_is_what_the_estimators_say_and_no_more(tmp_path: Path) -> None:
-    for text in (RELATED, UNRELATED):
-        design, codes = disguised(tmp_path, text)
-        expression = parse_expression("smoker = yes and drinks = often", design)
-        found = estimate_expression(codes, expression, design, EstimateOptions(0.9, likelihood=True))
-        estimate = estimate_count(codes, expression, design.design)
-        assert found.estimate == estimate
-        assert found.interval == estimate.interval(0.9)
-        assert found.likely is not None
-        assert np.array_equal(found.likely.shares, most_likely(codes, [3, 2], design.design).shares)
-        assert dict(found.cells(found.likely))["yes", "often"] == found.likely.shares[0, 1]
-        content = found.to_json()
-        assert content["expression"] == "smoker = yes and drinks = often"
-        assert content["count"] == float(estimate.count)
-    design, codes = disguised(tmp_path, RELATED)
-    found = estimate_expression(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
-    assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
-    text = "\n".join(finding_lines(found, EstimateOptions()))
-    assert "95% interval" in text
-    assert "likely" not in text
-    questionnaire = read_design(write_design(tmp_path))
-    codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 2, 1]], dtype=np.uint8)
-    found = estimate_expression(
-        codes, parse_expression("smoker = yes", questionnaire), questionnaire, EstimateOptions()
-    )
-    assert found.estimate.count < 0
-    low, high = found.interval
-    assert low < 0
-    assert found.to_json()["count"] == float(found.estimate.count)
-    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(finding_lines(found, EstimateOptions()))
+def test_one_record_has_no_interval(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
     with pytest.raises(InputError, match="fewer than 2 records"):
         estimate_expression(codes[:1], parse_expression("smoker = yes", design), design, EstimateOptions())

@@ -6,7 +6,9 @@ Seeds are fixed, so nothing here fails by chance; that departures are caught at 
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,36 +144,6 @@ def test_the_limits_of_all_tests_that_chance_can_move_add_up_to_the_false_alarm_
     assert all(test.passed == (test.bound > result.tests[0].limit) for test in result.tests)
 
 
-def test_two_groups_that_share_a_coin_are_caught() -> None:
-    design = related([2, 2], [[0], [1]], "9/20")
-
-    def sampler(codes: Codes, draw: Draw) -> Codes:
-        return disguise(codes, design.coins(draw)[:, [0, 0]], design)
-
-    assert names(run(design, sampler)) == {"columns 0 and 1, of two groups"}
-
-
-def test_a_column_that_does_not_share_the_coin_of_its_group_is_caught() -> None:
-    design = related([2, 2, 2], [[0, 1, 2]], "9/20")
-    apart = related([2, 2, 2], [[0, 1], [2]], "9/20")
-    found = names(run(design, apart.randomize))
-    assert found == {"columns 0, 2", "columns 1, 2", "columns 0, 1, 2"}
-
-
-def test_an_unrelated_column_that_does_not_share_the_coin_of_its_group_is_caught() -> None:
-    apart = unrelated([[0], [1], [2]], "1/2", ["1/2 1/2", "1/2 1/2", "1/4 1/4 1/2"])
-    assert names(run(UNRELATED, apart.randomize)) == {"columns 0, 1"}
-
-
-def test_records_that_share_a_coin_are_caught() -> None:
-    design = related([2], [[0]], "9/20")
-
-    def sampler(codes: Codes, draw: Draw) -> Codes:
-        return disguise(codes, np.repeat(design.coins(draw)[::2], 2, axis=0)[: len(codes)], design)
-
-    assert names(run(design, sampler)) == {"column 0, one record and the next"}
-
-
 def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> None:
     assert isinstance(UNRELATED, UnrelatedDesign)
     wrong = replace(UNRELATED, personal=(*UNRELATED.personal[:2], shares("1/4 3/10 9/20")))
@@ -198,52 +170,72 @@ def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> N
     assert names(run(declared, replace(declared, joint=()).randomize)) == {"columns 1, 0"}
 
 
-def test_a_lie_that_is_told_too_often_is_caught() -> None:
-    design = related([3], [[0]], "9/20")
-
-    def sampler(codes: Codes, draw: Draw) -> Codes:
-        coins = design.coins(draw)
-        coins[(coins == 2) & (draw(b"again", 10) == 0)[:, None]] = 1
-        return disguise(codes, coins, design)
-
-    assert "column 0" in names(run(design, sampler))
+def one_coin(design: RelatedDesign) -> Sampler:
+    return lambda codes, draw: disguise(codes, design.coins(draw)[:, [0, 0]], design)
 
 
-def test_a_lie_that_depends_on_the_truth_is_caught() -> None:
-    design = related([2], [[0]], "9/20")
+def a_coin_for_two_records(design: RelatedDesign) -> Sampler:
+    return lambda codes, draw: disguise(codes, np.repeat(design.coins(draw)[::2], 2, axis=0)[: len(codes)], design)
 
+
+def touched_once(design: Design, value: int) -> Sampler:
     def sampler(codes: Codes, draw: Draw) -> Codes:
         responses = design.randomize(codes, draw)
-        return np.where((codes == 1) & (draw(b"again", 20) == 0)[:, None], codes, responses)
-
-    failed = {(test.cell, test.margin.truth) for test in run(design, sampler).failures if test.margin.columns == (0,)}
-    assert failed == {((0,), (1,)), ((1,), (1,))}
-
-
-def test_a_plain_column_that_is_touched_once_is_caught() -> None:
-    design = related([2, 3], [[0]], "9/20")
-
-    def sampler(codes: Codes, draw: Draw) -> Codes:
-        responses = design.randomize(codes, draw)
-        responses[5, 1] = 2
+        responses[5, 1] = value
         return responses
 
-    result = run(design, sampler)
-    assert names(result) == {"column 1"}
-    assert {test.bound for test in result.failures} == {0}
+    return sampler
 
 
-def test_three_columns_of_a_group_that_only_fail_together_are_caught() -> None:
+def exclusive_or(design: UnrelatedDesign) -> Sampler:
     """Pairs of personal answers are as declared, but the third is the XOR of the first two."""
-    design = unrelated([[0, 1, 2]], "1/2", ["1/2 1/2"] * 3)
-    assert isinstance(design, UnrelatedDesign)
 
     def sampler(codes: Codes, draw: Draw) -> Codes:
         personal = design.draw_personal(draw)
         personal[:, 2] = personal[:, 0] ^ personal[:, 1]
         return design.answer(codes, personal, design.truths(draw))
 
-    assert names(run(design, sampler)) == {"columns 0, 1, 2"}
+    return sampler
+
+
+TWO, TRIPLE = related([2, 2], [[0], [1]], "9/20"), related([2, 2, 2], [[0, 1, 2]], "9/20")
+WARNER, CLEAR = related([2], [[0]], "9/20"), related([2, 3], [[0]], "9/20")
+JOINT = UnrelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(1, 2), (shares("1/2 1/2"),) * 3)
+APART: list[tuple[Design, Sampler, set[str]]] = [
+    (TWO, one_coin(TWO), {"columns 0 and 1, of two groups"}),
+    (
+        TRIPLE,
+        related([2, 2, 2], [[0, 1], [2]], "9/20").randomize,
+        {"columns 0, 2", "columns 1, 2", "columns 0, 1, 2"},
+    ),
+    (UNRELATED, unrelated([[0], [1], [2]], "1/2", ["1/2 1/2", "1/2 1/2", "1/4 1/4 1/2"]).randomize, {"columns 0, 1"}),
+    (WARNER, a_coin_for_two_records(WARNER), {"column 0, one record and the next"}),
+    (CLEAR, touched_once(CLEAR, 2), {"column 1"}),
+    (JOINT, exclusive_or(JOINT), {"columns 0, 1, 2"}),
+]
+
+
+def test_coins_that_are_not_shared_as_declared_and_a_touched_column_are_caught() -> None:
+    for design, sampler, failed in APART:
+        assert names(run(design, sampler)) == failed
+    assert {test.bound for test in run(CLEAR, touched_once(CLEAR, 2)).failures} == {0}
+
+
+def test_a_lie_that_is_told_too_often_or_depends_on_the_truth_is_caught() -> None:
+    three = related([3], [[0]], "9/20")
+
+    def too_often(codes: Codes, draw: Draw) -> Codes:
+        coins = three.coins(draw)
+        coins[(coins == 2) & (draw(b"again", 10) == 0)[:, None]] = 1
+        return disguise(codes, coins, three)
+
+    def by_the_truth(codes: Codes, draw: Draw) -> Codes:
+        responses = WARNER.randomize(codes, draw)
+        return np.where((codes == 1) & (draw(b"again", 20) == 0)[:, None], codes, responses)
+
+    assert "column 0" in names(run(three, too_often))
+    failures = run(WARNER, by_the_truth).failures
+    assert {(t.cell, t.margin.truth) for t in failures if t.margin.columns == (0,)} == {((0,), (1,)), ((1,), (1,))}
 
 
 def test_records_show_the_lowest_and_highest_codes_and_may_be_chosen() -> None:
@@ -322,64 +314,72 @@ def test_every_kind_of_count_has_its_words() -> None:
     assert "age and town, of two groups, true values 'young' and 'x': truth and truth told: " in of(0, 2, alike=True)
     assert "town, a record and the next, true value 'x': truth and truth told: " in of(2, 2, alike=True)
 
-    def touched(codes: Codes, draw: Draw) -> Codes:
-        responses = design.randomize(codes, draw)
-        responses[5, 1] = 1
-        return responses
-
     design = related([2, 2], [[0]], "9/20")
-    assert "sex, sent in the clear: 'm' sent where 'f' is true: 1 of " in told(run(design, touched), NAMES)
+    words = told(run(design, touched_once(design, 1)), NAMES)
+    assert "sex, sent in the clear: 'm' sent where 'f' is true: 1 of " in words
 
 
-@pytest.mark.parametrize(
-    ("alarm", "power"), [(0.0, 0.9), (1.0, 0.9), (0.1, 0.0), (0.1, 1.0), (float("nan"), 0.9), (0.1, float("nan"))]
-)
-def test_rates_out_of_range_are_refused(alarm: float, power: float) -> None:
-    with pytest.raises(InputError, match="false-alarm rate and power must lie strictly between 0 and 1"):
-        Goal(alarm, power)
+def never(records: int) -> Draw:
+    raise AssertionError(records)
 
 
-@pytest.mark.parametrize("shift", [Fraction(0), Fraction(-1, 100), Fraction(101, 100), 0.01])
-def test_a_shift_out_of_range_is_refused(shift: Fraction) -> None:
-    with pytest.raises(InputError, match="an exact fraction above 0 and at most 1"):
-        Goal(shift=shift)
+RATES = "false-alarm rate and power must lie strictly between 0 and 1"
+SHIFTS = "an exact fraction above 0 and at most 1"
+FIT = "at least one record, each of 3 codes inside their domains"
+SHARES = "a share needs 0 <= hits <= trials"
+SIZES = "a sample size needs chances between 0 and 1, and rates strictly between"
+NAN, HALF = float("nan"), Fraction(1, 2)
+FLOAT: Any = 0.01
+REFUSED: list[tuple[str, list[Callable[[], object]]]] = [
+    (
+        RATES,
+        [partial(Goal, *each) for each in ((0.0, 0.9), (1.0, 0.9), (0.1, 0.0), (0.1, 1.0), (NAN, 0.9), (0.1, NAN))],
+    ),
+    (SHIFTS, [partial(Goal, shift=each) for each in (Fraction(0), -CENT, 1 + CENT, FLOAT)]),
+    (
+        "theta = 9/20 cannot be off by 3/5 and stay between 0 and 1",
+        [lambda: audit(RELATED, chance(1), goal=Goal(shift=Fraction(3, 5)))],
+    ),
+    (
+        f"records, more than {MAX_RECORDS}: raise the shift or the false-alarm rate",
+        [lambda: audit(RELATED, never, goal=Goal(shift=Fraction(1, 10_000)))],
+    ),
+    (
+        FIT,
+        [
+            partial(audit, RELATED, chance(1), records=each)
+            for each in ([], [(0, 0)], [(0, 0, 3)], [(0, -1, 0)], [(0, 0, 0), (0, 0, 0, 0)])
+        ],
+    ),
+    (
+        "the chosen records do not show theta of group 0: choose other codes",
+        [lambda: audit(unrelated([[0]], "1/2", ["0 1"]), chance(1), records=[(1,)])],
+    ),
+    ("the sampler returned [0-9]+ responses to [0-9]+ records", [lambda: run(RELATED, lambda codes, _: codes[1:])]),
+    ("the design has 3 columns, the table 2", [lambda: run(RELATED, lambda codes, _: codes[:, 1:])]),
+    ("a code outside the design's domains", [lambda: run(RELATED, lambda codes, _: codes + 1)]),
+    (
+        SHARES,
+        [
+            partial(alarm_bound, *each)
+            for each in ((-1, 5, HALF), (6, 5, HALF), (0, 0, HALF), (1, 5, 3 * HALF), (1, 5, -2 * HALF))
+        ],
+    ),
+    (SIZES, [partial(trials_needed, HALF, 3 * HALF / 2, *each) for each in ((0, 0.1), (1, 0.1), (0.1, 0), (0.1, 1))]),
+    (SIZES, [partial(trials_needed, HALF, 3 * HALF / 2, NAN, 0.1)]),
+    (
+        SIZES,
+        [partial(trials_needed, 4 * HALF, 2 * HALF, 0.1, 0.1), partial(trials_needed, 2 * HALF, 4 * HALF, 0.1, 0.1)],
+    ),
+]
 
 
-def test_a_shift_that_no_theta_can_take_is_refused() -> None:
-    with pytest.raises(InputError, match="theta = 9/20 cannot be off by 3/5 and stay between 0 and 1"):
-        audit(RELATED, chance(1), goal=Goal(shift=Fraction(3, 5)))
-
-
-def test_a_goal_that_needs_too_many_records_is_refused_before_any_is_drawn() -> None:
-    def never(records: int) -> Draw:
-        raise AssertionError(records)
-
-    with pytest.raises(InputError, match=f"records, more than {MAX_RECORDS}: raise the shift or the false-alarm rate"):
-        audit(RELATED, never, goal=Goal(shift=Fraction(1, 10_000)))
-
-
-@pytest.mark.parametrize("records", [[], [(0, 0)], [(0, 0, 3)], [(0, -1, 0)], [(0, 0, 0), (0, 0, 0, 0)]])
-def test_records_that_do_not_fit_are_refused(records: list[tuple[int, ...]]) -> None:
-    with pytest.raises(InputError, match="at least one record, each of 3 codes inside their domains"):
-        audit(RELATED, chance(1), records=records)
-
-
-def test_records_that_do_not_show_theta_are_refused() -> None:
-    with pytest.raises(InputError, match="the chosen records do not show theta of group 0: choose other codes"):
-        audit(unrelated([[0]], "1/2", ["0 1"]), chance(1), records=[(1,)])
-
-
-@pytest.mark.parametrize(
-    ("sampler", "text"),
-    [
-        (lambda codes, _: codes[1:], "the sampler returned [0-9]+ responses to [0-9]+ records"),
-        (lambda codes, _: codes[:, 1:], "the design has 3 columns, the table 2"),
-        (lambda codes, _: codes + 1, "a code outside the design's domains"),
-    ],
-)
-def test_what_is_no_table_of_responses_is_refused(sampler: Sampler, text: str) -> None:
-    with pytest.raises(InputError, match=text):
-        run(RELATED, sampler)
+def test_what_cannot_be_audited_bounded_or_sampled_is_refused() -> None:
+    """A goal that needs too many records is refused before any is drawn."""
+    for text, calls in REFUSED:
+        for call in calls:
+            with pytest.raises(InputError, match=text):
+                call()
 
 
 def records_of(design: Design) -> list[tuple[int, ...]]:
@@ -491,33 +491,8 @@ def test_a_contradiction_has_no_chance() -> None:
     assert alarm_bound(0, 1000, Fraction(0)) == alarm_bound(1000, 1000, Fraction(1)) == 1
 
 
-@pytest.mark.parametrize(
-    ("hits", "trials", "chance"),
-    [
-        (-1, 5, Fraction(1, 2)),
-        (6, 5, Fraction(1, 2)),
-        (0, 0, Fraction(1, 2)),
-        (1, 5, Fraction(3, 2)),
-        (1, 5, -Fraction(1)),
-    ],
-)
-def test_a_share_that_is_none_is_refused(hits: int, trials: int, chance: Fraction) -> None:
-    with pytest.raises(InputError, match="a share needs 0 <= hits <= trials"):
-        alarm_bound(hits, trials, chance)
-
-
-PAIRS = [
-    ("9/20", "23/50"),
-    ("9/20", "11/25"),
-    ("1/100", "1/50"),
-    ("99/100", "1"),
-    ("1/100", "0"),
-    ("1", "99/100"),
-    ("0", "1/100"),
-    ("1", "0"),
-    ("0", "1"),
-    ("1/2", "1"),
-]
+PAIRS = [("9/20", "23/50"), ("9/20", "11/25"), ("1/100", "1/50"), ("99/100", "1"), ("1/100", "0")]
+PAIRS += [("1", "99/100"), ("0", "1/100"), ("1", "0"), ("0", "1"), ("1/2", "1")]
 
 
 @pytest.mark.parametrize(("claim", "truth"), PAIRS)
@@ -532,22 +507,5 @@ def test_a_sample_of_that_size_has_the_power_by_exact_tails(claim: str, truth: s
 
 
 def test_what_is_the_same_cannot_be_told_apart() -> None:
-    assert trials_needed(Fraction(1, 2), Fraction(1, 2), 1e-6, 1e-3) is None
-    assert trials_needed(Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**18), 1e-6, 1e-3) is None
-
-
-@pytest.mark.parametrize(
-    ("claim", "truth", "alarm", "miss"),
-    [
-        ("1/2", "3/4", 0, 0.1),
-        ("1/2", "3/4", 1, 0.1),
-        ("1/2", "3/4", 0.1, 0),
-        ("1/2", "3/4", 0.1, 1),
-        ("2", "1", 0.1, 0.1),
-        ("1", "2", 0.1, 0.1),
-        ("1/2", "3/4", float("nan"), 0.1),
-    ],
-)
-def test_false_alarm_rates_out_of_range_are_refused(claim: str, truth: str, alarm: float, miss: float) -> None:
-    with pytest.raises(InputError, match="a sample size needs chances between 0 and 1, and rates strictly between"):
-        trials_needed(Fraction(claim), Fraction(truth), alarm, miss)
+    for near in (HALF, HALF + Fraction(1, 10**18)):
+        assert trials_needed(HALF, near, 1e-6, 1e-3) is None

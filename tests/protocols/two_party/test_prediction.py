@@ -1,6 +1,7 @@
-"""Joint prediction gives what the whole tree says of the joined rows, to whom it shall, and nothing to the other."""
+"""Joint prediction gives what the whole model says of the joined rows, to whom it shall, and nothing to the other."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
+from protocols.learning.contest import Contest
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Tree
 from protocols.messages import (
@@ -19,6 +21,7 @@ from protocols.messages import (
     CorrectionPage,
     HiddenContents,
     JointDigests,
+    MaskedPage,
     RowsAsked,
     RowShares,
     RowsShare,
@@ -32,10 +35,13 @@ from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows
 from tests.support.duel import Tamper
 from tests.support.examples import at_most
-from tests.support.models import chain, models, small_model
+from tests.support.models import bayes_models, bayes_of, chain, models, small_model
 from tests.support.predictions import Together, labels
 
 ROWS = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [2, 2, 1], [-1, 0, 0], [1, 0, -1], [0, 7, 1]], dtype=np.int16)
+
+BAYES = bayes_of((2, 3, 2, 3), 3, seed=5)
+BAYES_ROWS = np.random.default_rng(5).integers(-1, 3, (12, 4)).astype(np.int16)
 
 COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict}
 SESSION: set[type[Message]] = {BaseOffer, BasePoints, SeedHints}
@@ -43,18 +49,15 @@ SESSION: set[type[Message]] = {BaseOffer, BasePoints, SeedHints}
 
 @st.composite
 def meetings(draw: st.DrawFn) -> Together:
-    tree = draw(models())
-    row = st.tuples(*(st.integers(-1, attribute.size) for attribute in tree.schema.attributes))
+    probabilities = draw(st.booleans())
+    model = draw(models() if probabilities else models() | bayes_models())
+    row = st.tuples(*(st.integers(-1, attribute.size) for attribute in model.schema.attributes))
     codes = np.array(draw(st.lists(row, min_size=1, max_size=6)), dtype=np.int16)
-    return Together(
-        tree,
-        codes,
-        receiver=draw(st.sampled_from(["initiator", "responder", "both"])),
-        probabilities=draw(st.booleans()),
-    )
+    receiver = draw(st.sampled_from(["initiator", "responder", "both"]))
+    return Together(model, codes, receiver=receiver, probabilities=probabilities)
 
 
-@settings(max_examples=at_most(40), deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(meetings())
 def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meeting: Together) -> None:
     alice, bob = run_pair(*meeting.roles())
@@ -64,7 +67,7 @@ def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meet
             continue
         assert answers is not None
         assert labels(answers) == meeting.model.predict(meeting.codes).tolist()
-        if meeting.probabilities:
+        if meeting.probabilities and isinstance(meeting.model, Tree):
             shares = [answers.outcomes[position].shares or () for position in answers.positions]
             np.testing.assert_allclose(np.array(shares, dtype=float), meeting.model.shares(meeting.codes))
 
@@ -78,20 +81,31 @@ def test_weights_of_several_digits_are_added() -> None:
 
 
 def test_many_rows_are_classified_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "TRANSFERS_AT_ONCE", 6 * 20)  # six edges a row
-    codes = np.tile(ROWS, (6, 1))
-    transcript = Transcript()
-    alice, _ = run_pair(*Together(small_model(), codes).roles(), transcript)
-    assert labels(alice) == small_model().predict(codes).tolist()
-    assert sum(isinstance(message, ChoicePage) for message in transcript.sent_by_a) == 3
-    assert sum(isinstance(message, RowShares) for message in transcript.sent_by_b) == 3
+    contest = Contest(BAYES, "alice")
+    tree, rows = small_model(), np.tile(ROWS, (6, 1))
+    for model, codes, at_once, pages in (
+        (tree, rows, 6 * 20, 3),  # six edges a row
+        (BAYES, BAYES_ROWS, 5 * contest.pairs * contest.width, None),
+    ):
+        monkeypatch.setattr(ways, "TRANSFERS_AT_ONCE", at_once)
+        transcript = Transcript()
+        alice, _ = run_pair(*Together(model, codes).roles(), transcript)
+        assert labels(alice) == model.predict(codes).tolist()
+        assert pages in (None, sum(isinstance(message, ChoicePage) for message in transcript.sent_by_a))
+        assert sum(isinstance(message, RowShares) for message in transcript.sent_by_b) == 3
 
 
 def test_only_what_is_listed_crosses_and_the_other_side_hears_no_share() -> None:
-    transcript = Transcript()
-    run_pair(*Together(small_model(), ROWS).roles(), transcript)
-    assert {type(m) for m in transcript.sent_by_a} == COMPARED | SESSION | {RowsAsked, ChoicePage}
-    assert {type(m) for m in transcript.sent_by_b} == COMPARED | SESSION | {CorrectionPage, RowShares}
+    asks, answers = {RowsAsked, ChoicePage}, {CorrectionPage, RowShares}
+    bayes_asks, bayes_answers = asks | {MaskedPage}, {ChoicePage, MaskedPage, RowShares}
+    for model, codes, by_a, by_b in (
+        (small_model(), ROWS, asks, answers),
+        (BAYES, BAYES_ROWS, bayes_asks, bayes_answers),
+    ):
+        transcript = Transcript()
+        run_pair(*Together(model, codes).roles(), transcript)
+        assert {type(m) for m in transcript.sent_by_a} == COMPARED | SESSION | by_a
+        assert {type(m) for m in transcript.sent_by_b} == COMPARED | SESSION | by_b
 
 
 def test_of_equal_rows_no_commitment_is_equal() -> None:
@@ -116,6 +130,18 @@ def test_where_all_is_known_nothing_is_asked() -> None:
     assert alice is not None
     assert (alice.positions, alice.remembered) == ((0,) * len(ROWS), len(ROWS))
     assert not {ChoicePage, RowShares} & {type(m) for m in (*transcript.sent_by_a, *transcript.sent_by_b)}
+
+
+def test_what_a_receiver_of_bayes_knows_is_not_asked_and_comes_from_memory() -> None:
+    expected = BAYES.predict(BAYES_ROWS).tolist()
+    known = {"p001": (expected[1] + 1) % 3, "p003": expected[3]}
+    alice, _ = run_pair(*Together(BAYES, BAYES_ROWS, recalls={"alice": Recall(known)}).roles())
+    assert alice is not None
+    assert labels(alice) == [*expected[:1], known["p001"], *expected[2:]]
+    assert alice.remembered == 2
+    everyone = Recall({f"p{row:03}": 0 for row in range(len(BAYES_ROWS))})
+    alice, _ = run_pair(*Together(BAYES, BAYES_ROWS, recalls={"alice": everyone}).roles())
+    assert labels(alice) == [0] * len(BAYES_ROWS)
 
 
 def test_who_objects_to_answering_ends_both_before_a_choice_leaves() -> None:
@@ -155,28 +181,51 @@ def flipped(page: ChoicePage) -> ChoicePage:
     return ChoicePage(bytes([page.matrix[0] ^ 1]) + page.matrix[1:], page.check)
 
 
-CHANGES: dict[str, tuple[str, type[Message], Callable[[Any], Message], type[PeerError]]] = {
+Changes = dict[str, tuple[str, type[Message], Callable[[Any], Message], type[PeerError]]]
+ALIKE: Changes = {
     "choices too few": ("a", ChoicePage, lambda m: ChoicePage(m.matrix[:-64], m.check), PeerError),
-    "choices too many": ("a", ChoicePage, lambda m: ChoicePage(m.matrix * 2, m.check), PeerError),
     "choices that do not agree": ("a", ChoicePage, flipped, DeviationError),
+    "answers too few": ("b", RowShares, lambda m: RowShares(m.shares[8:]), PeerError),
+    "answers too many": ("b", RowShares, lambda m: RowShares(m.shares * 2), PeerError),
+}
+OF_TREES: Changes = {
+    "choices too many": ("a", ChoicePage, lambda m: ChoicePage(m.matrix * 2, m.check), PeerError),
     "commitments too few": ("a", RowsAsked, lambda m: RowsAsked(m.commitments[32:]), PeerError),
     "no point": ("a", BaseOffer, lambda m: BaseOffer(m.nonce, bytes(33)), PeerError),
     "seeds that do not agree": ("a", SeedHints, lambda m: SeedHints(m.hints, m.sums, bytes(32)), DeviationError),
     "corrections too few": ("b", CorrectionPage, lambda m: CorrectionPage(m.corrections[8:]), PeerError),
     "corrections too many": ("b", CorrectionPage, lambda m: CorrectionPage(m.corrections * 2), PeerError),
-    "answers too few": ("b", RowShares, lambda m: RowShares(m.shares[8:]), PeerError),
-    "answers too many": ("b", RowShares, lambda m: RowShares(m.shares * 2), PeerError),
     "other people": ("b", JointDigests, lambda m: JointDigests(bytes(64)), DisagreementError),
+}
+OF_BAYES: Changes = {
+    "the answerer's choices that do not agree": ("b", ChoicePage, flipped, DeviationError),
+    "the asker's words too few": ("a", MaskedPage, lambda m: MaskedPage(m.words[8:]), PeerError),
+    "the answerer's words too many": ("b", MaskedPage, lambda m: MaskedPage(m.words * 2), PeerError),
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_what_a_hostile_peer_sends_ends_in_an_error_of_one_line_about_the_peer(name: str) -> None:
-    sender, kind, change, error = CHANGES[name]
-    ends = Together(small_model(), ROWS, tamper=on(sender, kind, change)).play()
-    end = ends[1] if sender == "a" else ends[0]
-    assert isinstance(end.error, error)
-    assert len(str(end.error).splitlines()) == 1
+def test_what_a_hostile_peer_sends_ends_in_an_error_of_one_line_about_the_peer() -> None:
+    for model, codes, changes in (
+        (small_model(), ROWS, ALIKE | OF_TREES),
+        (BAYES, BAYES_ROWS, ALIKE | OF_BAYES),
+    ):
+        for name, (sender, kind, change, error) in changes.items():
+            ends = Together(model, codes, tamper=on(sender, kind, change)).play()
+            end = ends[sender == "a"]
+            assert isinstance(end.error, error), name
+            assert len(str(end.error).splitlines()) == 1
+
+
+def test_shares_of_classes_of_bayes_are_refused_and_one_class_needs_no_comparison() -> None:
+    with pytest.raises(InputError, match="would tell the other side's columns"):
+        run_pair(*Together(BAYES, BAYES_ROWS, probabilities=True).roles())
+    only = replace(BAYES, prior=np.array([0.0, -np.inf, -np.inf]))
+    alice, _ = run_pair(*Together(only, BAYES_ROWS).roles())
+    assert labels(alice) == [0] * len(BAYES_ROWS)
+    # Of three classes two bits are shared: a side that turns over both makes 3 of 0.
+    turned = on("b", RowShares, lambda m: RowShares(bytes(byte ^ 255 for byte in m.shares)))
+    end, _ = Together(BAYES, BAYES_ROWS, tamper=turned).play()
+    assert isinstance(end.error, DeviationError)
 
 
 def test_an_answer_that_is_no_outcome_is_a_deviation() -> None:
