@@ -69,10 +69,16 @@ class Note:
 
 
 class Part(Enum):
-    """What a run keeps, so that it can go on after it has ended early."""
+    """What a run keeps, so that it can go on after it has ended early.
+
+    ANSWERS     what both sides were told, batch by batch
+    COPY        the peer's disguised copy
+    OPENED      nothing; it is there if what follows the answers was opened and is not among them
+    """
 
     ANSWERS = "answers"
     COPY = "copy"
+    OPENED = "opened"
 
 
 @dataclass(frozen=True, repr=False)

@@ -461,8 +461,9 @@ class Terms:
     def asking(self) -> dict[str, Any]:
         """The fields that decide which counts are asked for and what they are: two runs alike in them tell the same.
 
-        How counts are made does not matter; where all candidates are counted, nothing does that ranks
-        them, and the method neither: `smc` and `hybrid` with all candidates ask for the same.
+        How counts are made does not matter; where all candidates of a tree are counted, nothing does that ranks
+        them, and the method neither: `smc` and `hybrid` with all candidates ask for the same. Rules by `hybrid` have
+        other counts than by `smc`. A bound on bits matters where it may end a tree.
         """
         return asking_of(vars(self))
 
@@ -482,11 +483,13 @@ def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:
 
 def asking_of(terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of these fields, or of those on record, is `Terms.asking`."""
-    idle = {"counting", "key_bits"}
-    if terms["method"] == Method.RANDOMIZED:
-        idle |= {"omega"}
-    elif terms["method"] == Method.SMC or terms["omega"] is ALL:
+    idle, of_rules = {"counting", "key_bits"}, terms.get("rules") is not None
+    if terms["method"] == Method.SMC or (terms["method"] == Method.HYBRID and terms["omega"] is ALL and not of_rules):
         idle |= {"method", "theta", "omega"}
+    elif terms["method"] == Method.RANDOMIZED or of_rules:
+        idle |= {"omega"}
+    if terms.get("reveal") != Reveal.TREE or terms["noise"] is not None:
+        idle |= {"most_bits"}
     return {name: value for name, value in terms.items() if name not in idle}
 
 

@@ -19,7 +19,7 @@ from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
 from party.node.policy import Account, check_design, check_job
-from party.records.entries import terms_of
+from party.records.entries import asking_text, terms_of
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
 from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_before, spent_of
@@ -36,7 +36,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import Terms, asking_of
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs, training_records
@@ -287,7 +287,7 @@ def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, obje
     ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,
-        runs=len({str(asking_of(terms)) for each in ours for terms in each.terms.values()}),
+        runs=len({asking_text(terms) for each in ours for terms in each.terms.values()}),
         revealed=sum((each.revealed for each in ours), start=Revealed()),
         epsilon=spent_before(spent_of(known)),
         bits=ceil(sum(each.bits for each in ours)),

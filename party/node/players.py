@@ -15,7 +15,6 @@ from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
 from party.records.entries import (
     Calendar,
-    KnownAnswers,
     PeerPages,
     RunPages,
     note_columns,
@@ -221,7 +220,8 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
     session.show_heads()  # so that who loses all of this run is found out by the peer
     kept = session.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     if terms.hides_counts:
-        kept = KnownAnswers(recorded_answers(session.pages.ledger.entries(), session.pages.peer, local, agreed), kept)
+        known = recorded_answers(session.pages.ledger.entries(), session.pages.peer, local, agreed)
+        kept = replace(known, kept=kept)
 
     def save(item: Save) -> None:
         opened = terms.hides_counts and item.part is Part.ANSWERS

@@ -6,7 +6,7 @@ What has been told stands in the ledger. A run on the terms of an earlier one te
 asks for the same counts, and gets the same numbers.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +17,7 @@ from party.errors import ConfigError
 from party.forecast.model import most_counts
 from party.keys.certificates import Peer
 from party.names import odds_words
-from party.records.entries import ANSWERS, terms_content
+from party.records.entries import ANSWERS, asking_text, tables_content, terms_content
 from party.records.ledger import Ledger, PeerName
 from party.records.releases import check_release, release_of
 from party.records.tally import Dealings
@@ -305,10 +305,10 @@ class Account:
         """Object to a run that would be one too many."""
         match job:
             case Train(terms):
-                asking = str(asking_of(terms_content(terms)))
+                asking = asking_text(terms_content(terms))
             case Align() | Predict():
                 return None  # the rows of a prediction are counted when it is known which are asked
-        known = {str(asking_of(each)) for each in self._told().telling}
+        known = {asking_text(each) for each in self._told().telling}
         before = len(known)
         if self.bounds.runs is None or asking in known or before < self.bounds.runs:
             return None
@@ -347,8 +347,8 @@ class Account:
     def judge_bits(self, terms: Terms, at_most: Fraction) -> Objection | None:
         """Object to more bits than are left: of all levels that were opened, also by runs that did not end.
 
-        What is on record of a run on these terms is not opened again, and what such a run has opened is of the most
-        that it opens; what was opened and is not on record is opened twice, and counts twice.
+        What is on record of a run on these terms is not opened again, and is of the most that it opens; what was
+        opened and is not on record is opened twice, and counts twice.
 
         Args:
             terms: Of the run.
@@ -358,8 +358,8 @@ class Account:
         most, asking, told = self.bounds.bits_of(records), asking_of(terms_content(terms)), self._told()
         if most is None or _ended(told, asking):
             return None
-        opened = {key: price for by, key, price in told.booked if by == str(asking)}
-        before, follow = told.bits, at_most - sum(opened.values())
+        on_record = told.on_record.get(asking_text(terms_content(terms)), Fraction(0))
+        before, follow = told.bits, at_most - on_record
         if before + follow <= most:
             return None
         left = floor(most - before)
@@ -372,28 +372,32 @@ class Account:
         )
 
     def _opened_too_often(self, agreed: Agreement) -> Objection | None:
-        """Object to a run of which something with noise was opened so often and is not on record still.
+        """Object to a run over tables of which something with noise was opened so often and was not put on record.
 
-        It would be opened again with the same noise, so answers about other columns could be subtracted.
+        It would be opened again with the same noise, so answers about other columns could be subtracted: by whatever
+        terms, since the noise follows from tables and question.
         """
-        asking, runs, opened = asking_of(terms_content(agreed.terms)), set[str](), Counter[str]()
+        tables, noisy = tables_content(self.local, agreed), dict[str, bool]()
+        lost, opened = Counter[str](), defaultdict[str, set[str]](set)
         for entry in self.ledger.entries():
             content: Any = entry.content
-            if content["kind"] == "run" and content["dataset"] == self.local.dataset:
-                runs |= {content["run"]} if asking_of(content["terms"]) == asking else set()
-            elif content.get("run") not in runs:
+            if content["kind"] == "run" and content["dataset"] == self.local.dataset and content["tables"] == tables:
+                noisy[content["run"]] = content["terms"]["noise"] is not None
+            elif (run := content.get("run")) not in noisy:
                 continue
             elif content["kind"] == ANSWERS:
-                opened.clear()
+                lost.subtract(opened.pop(run, ()))
             elif content["kind"] == "opened" and content["are"] is None:
-                has_noise = agreed.terms.noises_tree or content["what"] == OpenedKind.SCORES
-                opened[f"{content['what']} {content['paths']}"] += has_noise
-        if max(opened.values(), default=0) < MOST_OPENINGS:
+                has_noise = noisy[run] or content["what"] == OpenedKind.SCORES
+                asked = {f"{content['what']} {sorted(path)}" for path in content["paths"] or [()] if has_noise}
+                lost.update(asked)
+                opened[run] = asked if asked & opened[run] else asked | opened[run]
+        if max(lost.values(), default=0) < MOST_OPENINGS:
             return None
         return Objection(
             "budget",
-            f"runs on these terms ended {MOST_OPENINGS} times while the same answer with noise was opened, and no more "
-            "are made: more could be subtracted; ask the other side why, and take other terms, if most_runs allows it",
+            f"runs over these tables ended {MOST_OPENINGS} times while the same answer with noise was opened, and no "
+            "more are made: more could be subtracted; ask the other side why",
         )
 
     def answers_left(self, model: bytes) -> int | None:

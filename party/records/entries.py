@@ -1,5 +1,6 @@
 """What a run tells and learns, as entries of the ledger: facts with the names of columns and values."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -188,10 +189,14 @@ def terms_content(terms: Terms) -> dict[str, object]:
     content = {name: value if type(value) in plain else str(value) for name, value in vars(terms).items()}
     rules = terms.rules
     if rules is not None:
-        fractions = ("min_support", "min_threshold")
-        told = {name: str(value) if name in fractions and value else value for name, value in vars(rules).items()}
+        told = {name: value if type(value) in plain else str(value) for name, value in vars(rules).items()}
         content["rules"] = {**told, "absent": list(rules.absent)}
     return content
+
+
+def asking_text(terms: Mapping[str, Any]) -> str:
+    """Return what terms as JSON has them ask for (`Terms.asking`), as one text: the same for the same."""
+    return json.dumps(asking_of(terms), sort_keys=True)
 
 
 def terms_of(content: Mapping[str, Any]) -> Terms:
@@ -351,22 +356,24 @@ class KnownAnswers:
 
     Args:
         answers: The first one first.
+        opened: What was opened beside them, if anything was: the answer that follows them, which we have lost.
         kept: By the journal, where a run goes on.
     """
 
     answers: Sequence[bytes]
+    opened: Sequence[bytes] = ()
     kept: Kept | None = None
 
     def recall(self, part: Part) -> Iterator[bytes]:
         """Yield the items of a part, the first one first."""
-        if part is Part.ANSWERS:
-            return iter(self.answers)
+        if part is not Part.COPY:
+            return iter(self.answers if part is Part.ANSWERS else self.opened)
         return iter(()) if self.kept is None else self.kept.recall(part)
 
 
 def recorded_answers(
     entries: Iterable[LedgerEntry], peer: PeerName, local: PartyInputs, agreed: Agreement
-) -> list[bytes]:
+) -> KnownAnswers:
     """Return what this peer and we have opened of both tables, in runs that asked for the same.
 
     Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
@@ -374,6 +381,7 @@ def recorded_answers(
     tables, asking = tables_content(local, agreed), asking_of(terms_content(agreed.terms))
     runs: set[str] = set()
     known: dict[int, bytes] = {}
+    opened: tuple[bytes, ...] = ()
     for entry in entries:
         content: Any = entry.content
         if entry.peer != peer or content.get("dataset") != local.dataset:
@@ -383,4 +391,7 @@ def recorded_answers(
                 runs.add(content["run"])
         elif content["kind"] == ANSWERS and content["run"] in runs:
             known.setdefault(content["number"], np.array(content["numbers"], np.float64).tobytes())
-    return [known[number] for number in takewhile(known.__contains__, counting())]
+            opened = ()
+        elif content["kind"] in ("opened", "windows") and content["run"] in runs:
+            opened = (b"",)
+    return KnownAnswers([known[number] for number in takewhile(known.__contains__, counting())], opened)

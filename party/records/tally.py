@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from party.records.comparisons import COMPARISON, refused_comparisons
-from party.records.entries import COLUMNS
+from party.records.entries import ANSWERS, COLUMNS, asking_text
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
@@ -64,13 +64,13 @@ class Side:
             case "windows":
                 self.windows |= {frozenset(map(tuple, node["path"])) for node in content["nodes"]}
             case "counts":
-                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(asking_of(terms)))
+                self._add_tables(content["nodes"], "" if terms["noise"] is None else asking_text(terms))
             case "mined tree":
                 self.mined += 1
             case "accuracy":
                 _once(self.accuracies, asking_of(terms))
             case "opened":
-                self._add_opened(content, str(asking_of(terms)))
+                self._add_opened(content, asking_text(terms))
             case "itemsets":
                 counts = content["counts"] or [None] * len(content["sets"])
                 paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
@@ -158,7 +158,8 @@ class Dealings:
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
     `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
     `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models,
-    those with noise among them.
+    those with noise among them; `on_record`, by what runs ask for, the bits of what is not opened again, since we know
+    what it was.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
     told, in each form in which it was, `heard` those that it told in runs. `refused` are the comparisons of whole lists
     that found a difference, or no end.
@@ -176,6 +177,8 @@ class Dealings:
     refused: int = 0
     booked: list[Booked] = field(default_factory=list)
     trees: dict[str, int] = field(default_factory=dict)
+    on_record: dict[str, Fraction] = field(default_factory=dict)
+    _opened: dict[str, dict[Any, Fraction]] = field(default_factory=dict)
     _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     first: str = ""
     last: str = ""
@@ -206,7 +209,7 @@ class Dealings:
     @property
     def epsilons(self) -> list[Fraction]:
         """The epsilon of each run with noise; runs that asked for the same were told the same, and count once."""
-        noisy = {str(asking_of(terms)): terms for terms in self.terms.values() if terms["noise"] is not None}
+        noisy = {asking_text(terms): terms for terms in self.terms.values() if terms["noise"] is not None}
         return [
             epsilon_of(Fraction(each["noise"]), Fraction(each["test"]), Reveal(each.get("reveal", Reveal.COUNTS)))
             for each in noisy.values()
@@ -255,7 +258,16 @@ class Dealings:
         if terms["noise"] is not None:
             return
         again = self.booked if content["kind"] == "mined tree" else []  # the same tree: its miner counts nothing afresh
-        self.booked += [each for each in _booked(content, terms, columns, classes) if each not in again]
+        new = [each for each in _booked(content, terms, columns, classes) if each not in again]
+        self.booked += new
+        asking = asking_text(terms)
+        opened = self._opened.setdefault(asking, {})
+        if any(key in opened for _, key, _ in new):
+            opened.clear()  # the level is opened again, from its first question
+        opened |= {key: price for _, key, price in new}
+        if content["kind"] in (ANSWERS, "mined tree"):
+            self.on_record[asking] = self.on_record.get(asking, Fraction(0)) + sum(opened.values())
+            opened.clear()
 
     def _add_alignment(self, content: Any) -> None:
         """Keep of a pair of lists what is known best of how many are common."""
@@ -282,7 +294,7 @@ def _booked(content: Any, terms: Any, columns: int, classes: int) -> Iterator[Bo
         prices = [(content["kind"], (), Fraction(content["bits"]))]
     for what, path, price in prices:
         node = frozenset((column, value) for column, value in path)
-        yield str(asking_of(terms)), (what, node), price
+        yield asking_text(terms), (what, node), price
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:

@@ -229,7 +229,7 @@ def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Rol
         was opened and the peer has lost.
 
     Raises:
-        DeviationError: The answers that the peer remembers are others than ours.
+        DeviationError: The answers that the peer remembers are others than ours, or more than were opened.
     """
     if kept is None:
         return Resumed()
@@ -243,7 +243,8 @@ def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Rol
         yield Send(LostAnswers(answers[common:]))
     elif opens_once and theirs.answers > common:
         lost = (yield from receive(LostAnswers)).answers
-        if len(lost) != theirs.answers - common or not all(map(are_whole, lost)):
+        opened = len([*kept.recall(Part.OPENED)])
+        if not len(lost) == theirs.answers - common <= opened or not all(map(are_whole, lost)):
             raise DeviationError
         return Resumed(KeptAnswers(answers + lost, theirs.answers, own=common), copy if theirs.copy else None)
     return Resumed(KeptAnswers(answers, len(answers) if opens_once else common), copy if theirs.copy else None)

@@ -63,8 +63,8 @@ def test_an_answer_other_than_the_one_that_we_remember_ends_the_run(told: Answer
 
 
 class Memory:
-    def __init__(self, answers: list[bytes], copy: bytes | None = None) -> None:
-        self._parts = {Part.ANSWERS: answers, Part.COPY: [] if copy is None else [copy]}
+    def __init__(self, answers: list[bytes], opened: int = 0) -> None:
+        self._parts = {Part.ANSWERS: answers, Part.COPY: [], Part.OPENED: [b""] * opened}
 
     def recall(self, part: Part) -> Any:
         return iter(self._parts[part])
@@ -83,7 +83,7 @@ def test_the_common_answers_are_those_that_the_shorter_memory_has(ours: int, the
 @pytest.mark.parametrize(("ours", "theirs"), [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)])
 def test_what_is_opened_once_is_sent_to_whoever_has_lost_it_and_saved_when_it_fits(ours: int, theirs: int) -> None:
     every = kept(FIRST, SECOND)
-    left, right = (resume(Memory(every[:each]), b"n", opens_once=True) for each in (ours, theirs))
+    left, right = (resume(Memory(every[:each], opened=2), b"n", opens_once=True) for each in (ours, theirs))
     for memory, resumed in zip((ours, theirs), run_pair(left, right), strict=True):
         for number, told in enumerate((FIRST, SECOND)[: max(ours, theirs)]):
             items, known = saved(resumed.answers.ask(asked(()), told.__eq__))
@@ -92,15 +92,20 @@ def test_what_is_opened_once_is_sent_to_whoever_has_lost_it_and_saved_when_it_fi
         assert resumed.answers.recalled() is None
 
 
-@pytest.mark.parametrize("lost", [(), (np.array([0.5]).tobytes(),), (np.array([np.nan]).tobytes(),)])
-def test_what_a_peer_has_kept_for_us_is_as_many_answers_as_it_says_of_whole_numbers(lost: tuple[bytes, ...]) -> None:
+@pytest.mark.parametrize(
+    ("lost", "opened", "fits"),
+    [([], 1, False), ([0.5], 1, False), ([np.nan], 1, False), ([3.0], 1, True), ([3.0], 0, False)],
+)
+def test_what_a_peer_has_kept_for_us_is_as_many_whole_numbers_as_it_says_and_was_opened_here(
+    lost: list[float], opened: int, *, fits: bool
+) -> None:
     def lying() -> Role[None]:
         yield Send(KeptParts(1, bytes(32), copy=False))
         yield from receive(KeptParts)
-        yield Send(LostAnswers(lost))
+        yield Send(LostAnswers(tuple(np.array([number]).tobytes() for number in lost)))
 
-    ends = duel(resume(Memory([]), b"n", opens_once=True), lying())
-    assert any(isinstance(end.error, DeviationError) for end in ends)
+    ends = duel(resume(Memory([], opened), b"n", opens_once=True), lying())
+    assert any(isinstance(end.error, DeviationError) for end in ends) != fits
 
 
 def test_what_a_peer_has_kept_for_us_and_is_no_answer_to_the_question_ends_the_run_unsaved() -> None:

@@ -230,3 +230,28 @@ def test_whatever_shows_counts_needs_to_say_so(changes: dict[str, Any], field: s
     with pytest.raises(TermError) as caught:
         replace(make_terms(), **{**SECRET, **changes})
     assert (caught.value.field, caught.value.problem[: len(problem)]) == (field, problem)
+
+
+ASSOCIATED = make_terms(
+    learner="rules", class_name=EVERYONE, test=Fraction(0), theta=Fraction(2, 3), rules=RuleTerms(Fraction(1, 5), 2, 6)
+)
+NOISY_TREE = make_terms(noise=Fraction(1), method="smc", reveal="tree", max_depth=2, impurity="gini")
+
+
+@pytest.mark.parametrize(
+    ("terms", "changes", "same"),
+    [
+        (make_terms(method="smc", omega=ALL), {"method": Method.HYBRID}, True),
+        (ASSOCIATED, {"omega": 3}, True),
+        (replace(ASSOCIATED, method=Method.SMC), {"method": Method.HYBRID}, False),
+        (replace(ASSOCIATED, method=Method.SMC), {"theta": Fraction(3, 4)}, True),
+        (ASSOCIATED, {"theta": Fraction(3, 4)}, False),
+        (NOISY_TREE, {"most_bits": 9}, True),
+        (replace(NOISY_TREE, noise=None), {"most_bits": 9}, False),
+        (make_terms(), {"most_bits": 9}, True),
+    ],
+)
+def test_two_runs_ask_for_the_same_where_no_count_and_no_answer_can_differ(
+    terms: Terms, changes: dict[str, Any], *, same: bool
+) -> None:
+    assert (terms.asking == replace(terms, **changes).asking) == same

@@ -31,7 +31,7 @@ CASE = Case(
     groups={"alice": 1, "bob": 2},
     terms=make_terms(theta=Fraction(7, 10), omega=1),
 )
-BITS = 'most_bits = "any"\n'
+UNBOUNDED = {"most_bits": 'most_bits = "any"\n', "most_runs": 'most_runs = "any"\n'}
 ANY_ODDS = 'odds = "any"\n'
 
 
@@ -40,7 +40,7 @@ def make_acquaintance(folder: Path, key_bits: int, agree: str = "") -> None:
     make_parties(folder)
     for party in NAMES:
         agreed = f"[agree]\nsmallest_key_bits = {key_bits}\nmin_leaf = 1\nexact_counts = true\n"
-        agreed += f'most_runs = "any"\n{"" if "most_bits" in agree else BITS}{agree}'
+        agreed += "".join(line for key, line in UNBOUNDED.items() if key not in agree) + agree
         settings = f'name = "{party}"\n[data]\nfile = "data.csv"\nid = "id"\n{agreed}'
         (folder / party / "party.toml").write_text(settings)
 

@@ -1,6 +1,8 @@
 """What all runs over a data set may tell together: refused by both before anything leaves, with the arithmetic."""
 
 import re
+from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from party.records.tally import Dealings
 from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
 from protocols.facts import Way
-from protocols.terms import Method
+from protocols.terms import EVERYONE, NO_SHARE, Method, RuleTerms
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 MINED = with_terms(CASE, method=Method.RANDOMIZED)
@@ -66,6 +68,19 @@ def test_a_run_that_could_tell_more_counts_than_are_left_is_refused(tmp_path: Pa
     assert "most_counts allows 21 over the life of a data set: 21 revealed before and at most " in said
     follow, total = re.findall(r"at most ([\d,]+) for this run make ([\d,]+);", said)[0]
     assert int(total) == 21 + int(follow)
+
+
+@pytest.mark.parametrize("methods", list(permutations(["smc", "hybrid"])))
+def test_rules_of_another_method_have_other_counts_and_no_copy_passes_the_bound(
+    tmp_path: Path, methods: tuple[str, str]
+) -> None:
+    rules = RuleTerms(Fraction(1, 3), 2, 60)
+    usual = with_terms(CASE, learner="rules", class_name=EVERYONE, rules=rules, omega=None, test=NO_SHARE)
+    first, then = (with_terms(usual, method=Method(method)) for method in methods)
+    sessions = Sessions(tmp_path, first, ANY_ODDS)
+    let(sessions, "alice", f"most_counts = {rules.most_told}")
+    sessions.run()
+    assert f"most_counts allows {rules.most_told} over the life" in refused(sessions, then.terms, "alice")
 
 
 def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_told(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ from protocols.messages import (
 from protocols.noise.both import TreeNoise
 from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
-from protocols.terms import Impurity, Learner, Method, Reveal, Terms
+from protocols.terms import EVERYONE, NO_SHARE, Impurity, Learner, Method, Reveal, RuleTerms, Terms
 from protocols.two_party.noise import tree_noise_of
 from tests.support.channels import memory_channels
 from tests.support.examples import few
@@ -117,6 +117,10 @@ def states(sessions: Sessions) -> dict[str, list[RunState]]:
     }
 
 
+SOUGHT = RuleTerms(Fraction(1, 3), 2, 60)
+RULES: dict[str, Any] = {
+    "learner": Learner.RULES, "class_name": EVERYONE, "test": NO_SHARE, "method": "smc", "omega": None, "rules": SOUGHT
+}  # fmt: skip
 CASES: dict[str, dict[str, Any]] = {
     "all candidates": {"omega": None},
     "windows": {},
@@ -127,12 +131,14 @@ CASES: dict[str, dict[str, Any]] = {
     "mined": {"method": "randomized"},
     "a tree alone in windows": {"reveal": Reveal.TREE, "omega": 1, "max_depth": 2},
     "noise": {"method": "smc", "noise": Fraction(5), "max_depth": 2, "omega": 1},
+    "rules": RULES,
+    "rules by sets": {**RULES, "reveal": Reveal.SETS, "rules": replace(SOUGHT, min_threshold=Fraction(1, 3))},
 }
 
 
 def begun(folder: Path, case: Case) -> Sessions:
     folder.mkdir()
-    return Sessions(folder, case, ANY_ODDS)
+    return Sessions(folder, case, ANY_ODDS + "most_runs = 1\n")
 
 
 def assert_done(sessions: Sessions, ends: dict[str, Report | BaseException]) -> None:
@@ -207,8 +213,9 @@ def test_what_has_noise_is_opened_three_times_and_no_more(tmp_path: Path, noise:
     case = with_terms(CASE, method=Method.SMC, reveal=Reveal.TREE, max_depth=1, noise=noise, impurity=impurity)
     sessions, heard = Sessions(tmp_path, case, ANY_ODDS), list[bool]()
     with patch("party.node.policy.MOST_OPENINGS", most):
-        for _ in range(5):
-            meeting = Meeting(sessions, "bob", 0, kind=kind, heard=True)
+        for most_bits in range(1000, 1005):  # in runs on other terms too: the noise is the same
+            terms = replace(case.terms, most_bits=most_bits)
+            meeting = Meeting(sessions, "bob", 0, kind=kind, heard=True, terms=terms, fresh=True)
             ends = meeting.play()
             heard.append(isinstance(ends["bob"], Killed))
             assert heard[-1] or getattr(ends["alice"], "field", None) == "budget", ends

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from party.errors import PeerLostError
+from party.errors import PausedError, PeerLostError
 from party.node import players
 from party.node.check import used_up
 from party.node.policy import Account
-from party.records.entries import RunPages, recorded_answers
+from party.records.entries import KnownAnswers, RunPages, recorded_answers
 from party.records.tally import dealings
 from party.settings.party import LifeBounds, read_party_config
 from party.show.ledger import dealings_lines
-from protocols.errors import DisagreementError
+from protocols.errors import DeviationError, DisagreementError
 from protocols.learning.tree import Split
-from protocols.role import Fact
+from protocols.role import Fact, Save
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedFact
 from protocols.tables import Table
@@ -169,11 +169,33 @@ def test_other_columns_under_an_old_commitment_hear_the_old_tree(
     if forgets != "nobody":
         alice = {"alice"} if forgets == "the partner" else {"alice", "bob"}
         monkeypatch.setattr(
-            players, "recorded_answers", lambda e, p, local, a: [] if local.party in alice else recorded(e, p, local, a)
+            players,
+            "recorded_answers",
+            lambda e, p, local, a: KnownAnswers([], [b""] * 9) if local.party in alice else recorded(e, p, local, a),
         )
     again = partner.tree()
     assert (first == again) == (forgets != "both")
     assert (bits_of(sessions, "bob") == before) == (forgets != "both")
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_tree_that_a_partner_claims_to_have_heard_is_taken_as_far_as_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, opened: bool
+) -> None:
+    """It would choose whose nodes are asked next. The control: what was opened here and lost is believed."""
+    sessions = Sessions(tmp_path, replace(CASE, codes=CLASSES), ANY_ODDS)
+    honest = trained(sessions.run()[0]).outcome.tree.root
+    assert isinstance(honest, Split)
+    claimed = 1 - honest.attribute
+    other = Sessions(tmp_path / "other", sessions.case, ANY_ODDS)
+    by_party = {"alice": KnownAnswers([np.array([float(claimed)]).tobytes()]), "bob": KnownAnswers([], [b""] * opened)}
+    monkeypatch.setattr(players, "recorded_answers", lambda e, p, local, a: by_party[local.party])
+    if not opened:
+        assert any(isinstance(end, DeviationError) for end in other.both_errors())
+        return
+    root = trained(other.run()[1]).outcome.tree.root
+    assert isinstance(root, Split)
+    assert root.attribute == claimed
 
 
 def bits_of(sessions: Sessions, party: str) -> Fraction:
@@ -207,6 +229,28 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
     for party in ("alice", "bob"):
         let(sessions, party, "most_bits = 200")
     sessions.run()
+
+
+def test_a_level_that_was_opened_and_is_not_on_record_is_opened_again_only_where_its_bits_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions, keep = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 12\n"), RunPages.keep
+
+    def forget(pages: RunPages, item: Save) -> None:
+        if item.number == 2:
+            raise PeerLostError("the line has ended")
+        keep(pages, item)
+
+    monkeypatch.setattr(RunPages, "keep", forget)
+    assert all(isinstance(end, PausedError) for end in sessions.both_errors())
+    monkeypatch.setattr(RunPages, "keep", keep)
+    assert {getattr(end, "field", None) for end in sessions.both_errors()} == {"most_bits"}
+    once = bits_of(sessions, "bob")
+    assert 8 < once <= 12
+    for party in ("alice", "bob"):
+        let(sessions, party, "most_bits = 16")
+    sessions.run()
+    assert 12 < bits_of(sessions, "bob") <= 16
 
 
 @pytest.mark.parametrize(
