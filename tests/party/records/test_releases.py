@@ -183,7 +183,7 @@ def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
             was, now = SHOWN.get((field, asked), (WAS.get(field, f"other {field}"), ""))
             told = f"data set 'case' has been released with {was} before ({tmp_path / LEDGER_FILE}){now}; "
             assert told in str(error.value)
-            cure = "id_alike" if change is relabelled else CURES[field]
+            cure = "the file or [columns] changed" if change is relabelled else CURES[field]
             assert cure in str(error.value)
     assert entries(tmp_path) == 1
 
@@ -281,7 +281,7 @@ def test_a_table_that_is_refused_now_is_known_without_a_job(tmp_path: Path, bob:
     note(tmp_path, release(bob))
     assert told_before(bob, tmp_path).changed is None
     assert "bring the earlier table again" in str(told_before(one_cell_changed(bob), tmp_path).changed)
-    assert "ids are spelled otherwise ([data] id_alike)" in str(told_before(relabelled(bob), tmp_path).changed)
+    assert "the file or [columns] changed" in str(told_before(relabelled(bob), tmp_path).changed)
 
 
 def test_what_was_told_under_another_name_is_shown_beside_what_was_told_under_this(
