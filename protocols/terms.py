@@ -346,7 +346,7 @@ class Terms:
         if self.noise is None:
             return
         if not self.counts_exactly:
-            raise TermError("noise", 'is for method = "smc", or "hybrid" with reveal = "counts"')
+            raise TermError("noise", 'needs method = "smc", or "hybrid" with reveal = "counts"')
         if self.levels is None:
             raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run reveals")
         if self.window is not ALL:

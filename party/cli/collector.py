@@ -76,7 +76,7 @@ def command_estimate(arguments: argparse.Namespace) -> int:
 def command_mine(arguments: argparse.Namespace) -> int:
     of = _of_design(arguments)
     if of is _BASKETS and arguments.learner not in OF_SETS:
-        raise InputError(f"{arguments.learner} is not for baskets: itemsets and rules are")
+        raise InputError(f"{arguments.learner} is not for baskets: mine itemsets or rules")
     _check(arguments)
     return of.mine(arguments)
 

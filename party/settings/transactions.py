@@ -13,6 +13,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from party.errors import ConfigError
 from party.files import read_bytes
 from party.settings.questions import read_exact
 from party.settings.toml import BLANKS, Section, read_toml
@@ -84,12 +85,13 @@ class BasketDesign:
 
 
 def is_of_baskets(path: Path | str) -> bool:
-    """Tell whether a design is one of transactions, by its kind.
+    """Tell whether a design is one of transactions: by its items, or its kind.
 
     Raises:
         ConfigError: The file cannot be read, or is no TOML.
     """
-    return read_toml(Path(path), None).raw("kind", None) in KINDS
+    top = read_toml(Path(path), None)
+    return "items" in top.names or top.raw("kind", None) in KINDS
 
 
 def read_basket_design(path: Path | str) -> BasketDesign:
@@ -106,13 +108,15 @@ def read_basket_design(path: Path | str) -> BasketDesign:
     level = read_exact(top, "level", top.raw("level")) if "level" in top.names else None
     try:
         design = TransactionDesign(len(items), _operators(top, kind, len(items), supports, level))
+    except ConfigError:
+        raise
     except InputError as error:
         raise top.error(error.field or kind, error.problem) from None
     id_column, item_column = top.text("id", None, controls=BLANKS), top.text("item", None, controls=BLANKS)
     if (layout is BasketLayout.LONG) != (item_column is not None):
-        raise top.error("item", 'is the column of items where layout = "long", and there alone')
+        raise top.error("item", 'names the column of items where layout = "long": write it there, and there alone')
     if layout is BasketLayout.LONG and id_column is None:
-        raise top.error("id", 'is missing: in layout = "long" it says which basket an item is in')
+        raise top.error("id", "is missing: name the column that says which basket an item is in")
     if layout is BasketLayout.LINES and id_column is not None:
         raise top.error("id", 'lines of items have no id: name it where layout is "long" or "columns"')
     return BasketDesign(top.path, items, design, layout, id_column, item_column, supports, level)
@@ -128,7 +132,7 @@ def _items(top: Section) -> tuple[str, ...]:
     if not names or not all(names):
         raise top.error("items", "must name at least one item, and none of them may be blank")
     if len(set(names)) != len(names):
-        raise top.error("items", "names an item twice")
+        raise top.error("items", "names an item twice: name each once")
     return names
 
 
@@ -136,9 +140,9 @@ def _listed(top: Section, name: str) -> tuple[str, ...]:
     try:
         text = read_bytes(top.path.parent / name, _MOST_BYTES).decode("utf-8-sig")
     except InputError as error:
-        raise top.error("items", str(error)) from None
+        raise top.error("items", f"{error}: name another file") from None
     except UnicodeDecodeError:
-        raise top.error("items", f"{name} is not UTF-8 text") from None
+        raise top.error("items", f"{name} is not UTF-8 text: save it as UTF-8") from None
     return tuple(text.splitlines())
 
 
@@ -171,17 +175,19 @@ def _check_keys(top: Section, kind: str) -> None:
     own = {CutAndPaste.kind: ("cutoff", "rho"), SelectASize.kind: ("chances", "rho"), Uniform.kind: ("replaced",)}[kind]
     for key in ("cutoff", "rho", "chances", "replaced"):
         if key in top.names and key not in own:
-            raise top.error(key, f'is not for kind = "{kind}": it takes {", ".join(own)}')
+            raise top.error(key, f'is not for kind = "{kind}", which takes {", ".join(own)}: take it out')
     follows = kind == CutAndPaste.kind and top.raw("rho", None) == SMALLEST
     if "largest_size" in top.names and not follows:
-        raise top.error("largest_size", f'is for cut-and-paste with rho = "{SMALLEST}": else sizes are those listed')
+        raise top.error(
+            "largest_size", f'is for cut-and-paste with rho = "{SMALLEST}": take it out, sizes are those listed'
+        )
 
 
 def _sizes(top: Section, key: str) -> list[int]:
     """Return the sizes for which a table has an entry."""
     section = top.section(key, None)
     if not section.names:
-        raise top.error(key, "names no size")
+        raise top.error(key, "names no size: write a size of baskets and its chance")
     for name in section.names:
         if not (name.isascii() and name.isdigit() and str(int(name)) == name and int(name) <= _LARGEST_SIZE):
             raise section.error(name, f"is no size of a basket: write 0 to {_LARGEST_SIZE}")

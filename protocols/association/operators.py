@@ -81,7 +81,7 @@ class SelectASize(Operator):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.chances) != self.size + 1 or min(self.chances) < 0 or sum(self.chances) != 1:
-            raise InputError(f"size {self.size} needs {self.size + 1} chances of 0 or more that add up to 1")
+            raise InputError(f"size {self.size} must have {self.size + 1} chances of 0 or more that add up to 1")
         _check_rho(self.rho)
 
     @property
@@ -222,7 +222,7 @@ def _check_fine(name: str, chance: Fraction) -> None:
 
 def _check_room(needed: int, universe: int) -> None:
     if universe < needed:
-        raise InputError(f"a universe of {universe} items is too small: this randomizer needs {needed}")
+        raise InputError(f"a universe of {universe} items is too small: list {needed} at least")
 
 
 @lru_cache(4096)

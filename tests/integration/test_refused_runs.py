@@ -34,14 +34,6 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
 
 
-@pytest.fixture(scope="module")
-def quiet(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    """Return parties of whom nobody is there to call."""
-    made = make_pair(trusting, tmp_path_factory.mktemp("quiet") / "parties", table(ALICE), table(BOB))
-    made.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:1"')
-    return made
-
-
 def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair) -> None:
     """The node goes on after each."""
     refused: dict[str, object] = {
@@ -73,16 +65,6 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair
 
 
 SAME = (["a", "class"], [["xyz"[i % 3], "yn"[i % 2]] for i in range(RECORDS)])
-
-
-def test_one_class_for_all_is_refused_before_anybody_is_called(trusting: Path, tmp_path: Path) -> None:
-    one = (["a", "class"], [[row[0], "y"] for row in SAME[1]])
-    pair = make_pair(trusting, tmp_path / "parties", one, table(BOB))
-    pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
-    for command in ("plan", "train"):
-        refused = cotally_here(command, pair.alice / "party.toml", pair.write_job())
-        assert_one_error(refused, 2, "all records have one class, so there is nothing to predict: choose another class")
-    assert not (pair.alice / "ledger.sqlite").exists()
 
 
 def test_the_same_file_on_both_sides_is_refused_where_one_does_not_declare_the_class(
@@ -150,65 +132,12 @@ def test_tables_that_list_other_people_are_refused_with_counts_only_where_nothin
     assert "CANARY" not in trained.err + listened.err
 
 
-def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair) -> None:
-    cases: list[tuple[dict[str, object], str]] = [
-        ({"theta": "1/4"}, "1/4"),
-        ({"theta": "1/2", "method": "nonsense"}, "method"),
-        ({"omega": 0}, "omega"),
-        ({"key_bits": 1024}, "2048"),
-        ({"counting": "paillier", "key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
-        ({"test": "1"}, "test"),
-        ({"max_depth": 0}, 'max_depth: must be an integer from 1 to 65535, or "any"'),
-        ({"min_leaf": 0}, "min_leaf"),
-        ({"min_leaf": 65}, "min_leaf = 65 is more than half of the 128 training records"),
-        ({"sede": 1}, "seed"),
-        ({"class": None}, "class"),
-    ]
-    with serving(pair, "--once"):  # it would answer
-        for changes, word in cases:
-            assert_one_error(pair.train_here(pair.write_job(**changes)), 2, word)
-
-
 TREE: dict[str, object] = {"reveal": "tree", "method": "smc", "omega": None, "min_leaf": None, "max_depth": 3}
 NOISY = TREE | {"noise": "1"}
 RULES: dict[str, object] = {
     "learner": "rules", "method": "smc", "min_support": "1/5",
     **dict.fromkeys(("class", "test", "seed", "omega", "max_depth")),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("job", "cause", "way_out"),
-    [
-        (TREE | {"counting": "paillier"}, 'reveal: must be "counts"', 'only counting = "oblivious_transfer"'),
-        (TREE | {"learner": "naive_bayes", "max_depth": None}, 'reveal: must be "counts"', "learner"),
-        (TREE | {"impurity": "gain_ratio"}, 'reveal: must be "counts"', "impurity"),
-        (TREE | {"max_depth": "any"}, "max_depth: must be a number", "it bounds what the tree says of people"),
-        (TREE | {"min_leaf": 65}, "min_leaf = 65 is more than half of the 128 training records", "take 64 or less"),
-        (TREE | {"prune": "1/5"}, "prune: is a setting no more", "max_depth and min_leaf keep a tree small"),
-        (TREE | {"rank": "copies"}, "rank: is a setting no more", "no gain is revealed"),
-        (NOISY | {"max_depth": "any"}, "noise: needs a max_depth", "no bound on how much a run reveals"),
-        (
-            NOISY | {"impurity": "information_gain"},
-            "impurity: must be gini with noise",
-            "changes the others by too much",
-        ),
-        (NOISY | {"method": "hybrid", "omega": 3}, 'noise: needs method = "smc"', "a window follows from true columns"),
-        (NOISY | {"method": "hybrid", "omega": "all"}, "method: must be smc with noise", "copies and windows have no"),
-        (NOISY | {"min_leaf": 5}, "min_leaf: must be 1 with noise", "an exact limit has no noise"),
-        (RULES | {"reveal": "counts", "noise": "1"}, "noise: is not for learner", "take the line out"),
-        (TREE | {"max_len": 2}, "max_len: is only for learner", "take the line out"),
-        (RULES | {"reveal": "tree"}, 'reveal: must be "sets" or "counts"', 'only learner = "tree"'),
-        (RULES | {"reveal": "sets", "counting": "paillier"}, 'reveal: must be "counts"', "oblivious_transfer"),
-        (TREE | {"reveal": "counts", "most_bits": 9}, 'most_bits: is for reveal = "tree"', "leave it out"),
-        (NOISY | {"most_bits": 9}, 'most_bits: is for reveal = "tree" without noise', "leave it out"),
-    ],
-)
-def test_terms_that_do_not_go_together_are_one_line_before_the_peer_is_called(
-    quiet: Pair, job: dict[str, object], cause: str, way_out: str
-) -> None:
-    assert_one_error(quiet.train_here(quiet.write_job(**job)), 2, cause, way_out)
-    assert not (quiet.bob / "ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize(
@@ -263,25 +192,6 @@ def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_
     for folder in (pair.alice, pair.bob):
         told = cotally_here("ledger", "export", folder)
         assert not {"release", "opened"} & set(re.findall(r'"kind": "([a-z ]+)"', told.out))
-
-
-def test_a_job_for_a_class_that_we_do_not_hold_ends_with_2(pair: Pair) -> None:
-    with serving(pair, "--once"):
-        pair.edit("bob", '# class = "outcome"', 'class = "top-middle-square"')
-        assert_one_error(pair.train_here(pair.write_job()), 2, "class")
-
-
-def test_an_unknown_column_in_the_settings_ends_with_2(pair: Pair) -> None:
-    pair.edit("bob", "plain = []", 'plain = ["no-such-column"]')
-    with serving(pair, "--once"):
-        assert_one_error(pair.train_here(pair.write_job()), 2, "no-such-column")
-
-
-def test_a_peer_that_is_not_there_ends_with_3_and_its_address(pair: Pair) -> None:
-    with serving(pair, "--once"):
-        pass
-    pair.edit("bob", "patience = 30", "patience = 2")
-    assert_one_error(pair.train_here(pair.write_job()), 3, pair.listening)
 
 
 def test_a_port_in_use_ends_with_2(pair: Pair) -> None:

@@ -33,7 +33,7 @@ NOISY = replace(TREE, noise=Fraction(1))
 APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (TREE, {"noise": LONG + 1}, "noise", "18 digits"),
     (TREE, {"noise": Fraction(1, 10_000)}, "noise", "0.001 to 1000"),
-    (NOISY, {"method": Method.RANDOMIZED}, "noise", "is for method"),
+    (NOISY, {"method": Method.RANDOMIZED}, "noise", "needs method"),
     (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
     (NOISY, {"method": Method.HYBRID, "omega": 2}, "noise", "a window follows from true columns"),
     (BAYES, {"max_depth": 2}, "max_depth", "is for trees"),

@@ -19,59 +19,6 @@ def design(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ("cut-and-paste", "cut-and-past", "kind: must be one of"),
-        ('items = ["bread",', 'items = ["bread", "bread",', "items: lists a text twice"),
-        ('items = ["bread",', 'items = ["bread", " bread ",', "items: names an item twice"),
-        ('items = ["bread",', 'items = ["", "bread",', "items: must name at least one item"),
-        ('"bread"', "3", "items: must be a list of texts"),
-        ('["bread", "milk", "tea, black", "jam", "salt"]', "[]", "items: must name at least one item"),
-        ("cutoff = 3", "cutoff = 0", "cutoff: must be an integer from 1"),
-        ("cutoff = 3", "cutof = 3", "cutof: unknown key; did you mean 'cutoff'"),
-        ("cutoff = 3", "", "cutoff: is missing"),
-        ("cutoff = 3", "cutoff = 3\nlargest_size = 3", "largest_size: is for cut-and-paste with rho"),
-        ("cutoff = 3", "cutoff = 3\nreplaced = 1", "replaced: is not for kind"),
-        ("cutoff = 3", 'cutoff = 3\nid = "id"', "id: lines of items have no id"),
-        ("cutoff = 3", 'cutoff = 3\nlayout = "long"\nitem = "x"', "id: is missing"),
-        ("cutoff = 3", 'cutoff = 3\nlayout = "long"\nid = "x"', "item: is the column of items"),
-        ('"3/5"', "3e5", "supports: must be an exact number"),
-        ('["3/5", "2/5", "1/5"]', '"1/2"', "supports: must be a list"),
-        ("cutoff = 3", 'cutoff = 3\nitem = "x"', "item: is the column of items"),
-        ('2 = "1/5"', '"²" = "1/5"', r"\[rho\] ²: is no size of a basket"),
-        ('2 = "1/5"', 'two = "1/5"', r"\[rho\] two: is no size of a basket"),
-        ('2 = "1/5"', '02 = "1/5"', r"\[rho\] 02: is no size of a basket"),
-        ('2 = "1/5"', '2 = "6/5"', "rho: must be at least 0 and below 1"),
-        ('2 = "1/5"', '7 = "1/5"', "too small"),
-        ("[rho]\n", '[rho]\n9999 = "1/2"\n', "is no size of a basket"),
-    ],
-)
-def test_a_setting_that_cannot_be_is_refused_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    assert old in DESIGN
-    with pytest.raises(ConfigError, match=problem):
-        read_basket_design(design(tmp_path, DESIGN.replace(old, new, 1)))
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ('kind = "uniform"\nitems = 4\n', "replaced: is missing"),
-        ('kind = "uniform"\nitems = 4\nreplaced = {}\n', "replaced: names no size"),
-        ('kind = "uniform"\nitems = 0\n', "items: must be an integer from 1"),
-        ('kind = "uniform"\nitems = "none.txt"\n', r"items: .*none.txt does not exist"),
-        (f'{SMALLEST}level = "1/2"\n', "level, supports: must"),
-        (f'{SMALLEST}supports = ["1/10"]\n', "level, supports: must"),
-        ('kind = "select-a-size"\nitems = 4\n[chances]\n1 = ["1/2"]\n[rho]\n1 = "1/2"\n', "size 1 needs 2 chances"),
-        ('kind = "select-a-size"\nitems = 4\n[chances]\n1 = "1/2"\n[rho]\n1 = "1/2"\n', "must be a list of exact"),
-        ('kind = "select-a-size"\nitems = 4\n[chances]\n0 = ["1"]\n[rho]\n1 = "1/2"\n', "same sizes as chances"),
-    ],
-)
-def test_parameters_that_do_not_go_together_are_refused(tmp_path: Path, text: str, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        read_basket_design(design(tmp_path, text))
-
-
 def test_items_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "items.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"items.txt is not UTF-8 text"):

@@ -32,31 +32,6 @@ def _agree(folder: Path, text: str) -> Acceptance:
     return read_party_config(path).agree
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (JOB + "noise = 0", "noise: must be an exact number from 0.001 to 1000"),
-        (JOB + 'noise = "-1"', "noise: must be an exact number from 0.001 to 1000"),
-        (JOB + 'noise = "1/1001"', "noise: must be an exact number from 0.001 to 1000"),
-        (JOB + "noise = 0.5", 'noise: write the number as text, "0.5"'),
-        (JOB + 'noise = "little"', "noise: must be an exact number"),
-        (JOB + "noise = true", "noise: must be an exact number"),
-        (JOB.replace("max_depth = 3", 'max_depth = "any"') + "noise = 1", "noise: needs a max_depth"),
-        (JOB.replace("smc", "randomized") + "noise = 1", 'noise: is for method = "smc"'),
-        (JOB.replace("smc", "hybrid") + "noise = 1", 'noise: needs omega = "all" or method = "smc"'),
-        (TREE + 'impurity = "information_gain"', 'impurity: must be gini with noise and reveal = "tree"'),
-        (TREE + "min_leaf = 20", 'min_leaf: must be 1 with noise and reveal = "tree"'),
-        (TREE + 'max_depth = "any"', "noise: needs a max_depth"),
-        (TREE.replace("smc", "hybrid"), 'noise: needs method = "smc"'),
-    ],
-)
-def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        _noise(tmp_path, text)
-    assert problem in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_job_asks_for_epsilon_or_exact_counts(tmp_path: Path) -> None:
     for line, noise in (
         ("", None),

@@ -112,15 +112,8 @@ def test_what_could_not_be_read_again_once_it_is_disguised_is_refused(tmp_path: 
             design(tmp_path, swap(RELATED, old, new))
 
 
-def test_a_column_without_a_name_or_value_is_refused(tmp_path: Path) -> None:
+def test_a_column_of_one_value_and_unusual_texts_are_read_and_too_many_values_refused(tmp_path: Path) -> None:
     assert design(tmp_path, ONE_GROUP).design.sizes[-1] == 1
-    alone = swap(UNRELATED, 'values = ["yes", "no"]', 'values = ["yes"]')
-    alone = swap(alone, 'yes = "1/4"\nno = "3/4"', 'yes = "1"')
-    two = swap(swap(ONE_GROUP, '["f", "m"]', '["f"]'), 'plain = ["sex"]\n', "")
-    two = swap(two, 'life = ["smoker", "age"', 'habits = ["smoker", "sex"]\nlife = ["age"')
-    for text, group in ((CLASS_OF_ONE, "habits"), (alone, "habits"), (two, "habits")):
-        with pytest.raises(ConfigError, match=rf"\[groups\] {group}: its columns have one value each.*in plain"):
-            design(tmp_path, text)
     for text in (1024 * "a", r"a\r\nb", r"a\uFEFF", r"a\nb", "é", r"\\\""):
         found = design(tmp_path, swap(swap(RELATED, '"f"', f'"{text}"'), 'id = "id"', f'id = "{text}"'))
         assert found.values[0][0] == found.id_column

@@ -69,25 +69,6 @@ def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
     assert f"interval {low:.4f} to {high:.4f}" in "\n".join(finding_lines(found, EstimateOptions()))
 
 
-@pytest.mark.parametrize(
-    ("asked", "problem"),
-    [
-        (EstimateOptions(0.0), "a confidence must lie between 0 and 1"),
-        (EstimateOptions(float("nan")), "a confidence must lie between 0 and 1"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: EstimateOptions, problem: str) -> None:
-    design, codes = disguised(tmp_path, RELATED)
-    with pytest.raises(InputError, match=problem):
-        estimate_expression(codes, parse_expression("smoker = yes", design), design, asked)
-
-
-def test_one_record_has_no_interval(tmp_path: Path) -> None:
-    design, codes = disguised(tmp_path, RELATED)
-    with pytest.raises(InputError, match="fewer than 2 records"):
-        estimate_expression(codes[:1], parse_expression("smoker = yes", design), design, EstimateOptions())
-
-
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])
 def test_priors_are_exact_distributions_projected_from_the_estimates(tmp_path: Path, text: str) -> None:
     design, codes = disguised(tmp_path, text)

@@ -24,7 +24,7 @@ FIFTH = Fraction(1, 5)
     ("make", "problem"),
     [
         (lambda: SelectASize(-1, (), FIFTH), "size must be 0 or more"),
-        (lambda: SelectASize(2, fractions("1/2 1/2"), FIFTH), "size 2 needs 3 chances"),
+        (lambda: SelectASize(2, fractions("1/2 1/2"), FIFTH), "size 2 must have 3 chances"),
         (lambda: SelectASize(1, fractions("1/2 1/3"), FIFTH), "add up to 1"),
         (lambda: SelectASize(1, fractions("3/2 -1/2"), FIFTH), "0 or more"),
         (lambda: SelectASize(0, fractions("1"), Fraction(1)), "rho must be at least 0 and below 1"),
@@ -33,7 +33,7 @@ FIFTH = Fraction(1, 5)
         (lambda: CutAndPaste(3, 2, Fraction(1)), "rho must be"),
         (lambda: CutAndPaste(3, 2, Fraction(1, 10**9 + 1)), "denominator of at most"),
         (lambda: Uniform(1, 4, Fraction(3, 2)), "replaced must be between 0 and 1"),
-        (lambda: Uniform(3, 5, FIFTH), "universe of 5 items is too small: this randomizer needs 6"),
+        (lambda: Uniform(3, 5, FIFTH), "universe of 5 items is too small: list 6"),
     ],
 )
 def test_a_randomizer_that_cannot_be_is_refused(make: Callable[[], Operator], problem: str) -> None:
