@@ -1,4 +1,4 @@
-"""A survey from its design to a prediction, by real processes: the example that the product writes itself."""
+"""A survey from its design to a prediction, in two processes: the example that the product writes itself."""
 
 import json
 import shutil
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Ended, cotally
+from tests.support.processes import Ended, cotally, cotally_here
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,10 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str) -> Ended:
-    """Run a command whose file names lie in the folder."""
-    return cotally(*(str(folder / word) if (folder / word).exists() or word[:2] == "x." else word for word in words))
+    """Run a command in this process whose file names lie in the folder."""
+    return cotally_here(
+        *(str(folder / word) if (folder / word).exists() or word[:2] == "x." else word for word in words)
+    )
 
 
 def done(folder: Path, *words: str) -> str:

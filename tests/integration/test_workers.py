@@ -15,6 +15,7 @@ from party.keys.keystore import load_secret
 from party.records.journal import recorded_runs
 from tests.support.cases import correlated
 from tests.support.children import gone, workers_of
+from tests.support.examples import few
 from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start, wait_for
 
 RECORDS = 160
@@ -49,7 +50,7 @@ def until_encrypting(process: subprocess.Popen[str]) -> None:
             return
 
 
-@pytest.mark.parametrize("terms", [{"omega": 2, "counting": "paillier"}, {"omega": 2}])
+@pytest.mark.parametrize("terms", few([{"omega": 2, "counting": "paillier"}, {"omega": 2}], 2))
 def test_the_model_is_the_same_with_any_number_of_workers(pair: Pair, terms: dict[str, object]) -> None:
     assert trained(pair, "--workers", "1", **terms) == trained(pair, "--workers", "3", **terms)
 
@@ -95,7 +96,7 @@ def stop_workers(pid: int) -> None:
         os.kill(worker, signal.SIGSTOP)
 
 
-@pytest.mark.parametrize("how", ["the peer is gone", "the run is cancelled"])
+@pytest.mark.parametrize("how", few(["the peer is gone", "the run is cancelled"], 2))
 def test_a_party_whose_workers_are_stopped_and_not_dead_ends_with_its_session(pair: Pair, how: str) -> None:
     pair.edit("bob", "patience = 30", "patience = 3")
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
@@ -150,6 +151,7 @@ def starve_workers(pid: int) -> None:
             resource.prlimit(worker, resource.RLIMIT_AS, (1 << 20, 1 << 20))
 
 
+@pytest.mark.full
 def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_the_same(pair: Pair) -> None:
     """FAULTS case 99: by the limit of the system, from when the workers encrypt."""
     job = pair.write_job(omega=2, counting="paillier")
@@ -170,7 +172,7 @@ def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_th
     assert after == trained(pair, "--workers", "1", omega=2)  # by transfers, which end sooner: no model depends on it
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 2))
 def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.Signals) -> None:
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
         bob = start(

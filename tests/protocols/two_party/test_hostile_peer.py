@@ -35,7 +35,7 @@ from protocols.two_party.training import Outcome
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated
 from tests.support.duel import replay
-from tests.support.examples import at_most
+from tests.support.examples import at_most, few
 from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
@@ -212,7 +212,7 @@ def test_the_record_itself_leads_to_the_model(way: str, side: int, initiator: st
 def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, initiator: str) -> None:
     messages = peer_messages(way, initiator, side)
     wrong: list[Message] = [ModelDigest(bytes(32)), Verdict("")]
-    for place, message in enumerate(messages):
+    for place, message in few(list(enumerate(messages)), 4):
         other = next(w for w in wrong if type(w) is not type(message))
         end = replay(both_roles(way, initiator)[side], (*messages[:place], other, *messages[place + 1 :]))
         assert type(end.error) is PeerError
@@ -223,7 +223,7 @@ def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, i
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_peer_that_stops_leaves_the_honest_side_waiting(way: str, side: int) -> None:
     messages = peer_messages(way, "alice", side)
-    for place in range(len(messages)):
+    for place in few(range(len(messages)), 4):
         assert replay(both_roles(way, "alice")[side], messages[:place]).waits
 
 
