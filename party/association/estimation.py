@@ -31,12 +31,12 @@ class SupportFinding:
     too_small: int
 
     def to_json(self) -> Mapping[str, object]:
-        """Return plain types for `json.dumps`."""
+        """Return what programs read of it."""
         return {
-            "items": list(self.items),
+            "items": self.items,
             "support": float(self.support.share),
             "standard_error": self.support.standard_error,
-            "interval": list(self.interval),
+            "interval": self.interval,
         }
 
 
@@ -46,16 +46,14 @@ def parse_itemset(text: str, design: BasketDesign) -> tuple[int, ...]:
     number = {item: index for index, item in enumerate(design.items)}
     for name in names:
         if name not in number:
-            raise InputError(f"the design has no item {name!r}" + suggestion(name, _few(design)))
+            raise InputError(
+                f"the design has no item {name!r}" + suggestion(name, design.items if len(design.items) <= 1000 else ())
+            )
     if len(set(names)) != len(names):
         raise InputError(f"{text!r} names an item twice: name each once")
     if len(names) > MOST_ITEMS:
         raise InputError(f"a set of {len(names)} items is too large to ask about: name up to {MOST_ITEMS}")
     return tuple(sorted(number[name] for name in names))
-
-
-def _few(design: BasketDesign) -> tuple[str, ...]:
-    return design.items if len(design.items) <= 1000 else ()
 
 
 def estimate_itemset(

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -233,15 +232,9 @@ def write_result(path: Path, columns: ResultColumns) -> None:
 
 
 def result_json(columns: ResultColumns) -> list[dict[str, object]]:
-    """Return a result row by row in plain types: a set is a sorted list, a number that is none is None."""
-    plain = [list(map(_plain, c.tolist() if isinstance(c, np.ndarray) else c)) for c in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]
-
-
-def _plain(cell: object) -> object:
-    if isinstance(cell, frozenset):
-        return sorted(cell)
-    return None if isinstance(cell, float) and not isfinite(cell) else cell
+    """Return a result row by row."""
+    cells = (c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def _cell(cell: Any) -> Any:

@@ -102,7 +102,7 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
         with _text(file, encoding) as text:
             layout = layout_of(text.read(SAMPLE), form.separator)
         file.seek(0)
-        written = _read_fast(path, file, layout) if encoding in _UTF_8 else None
+        written = read_plain(path, file.read().removeprefix(codecs.BOM_UTF8), layout) if encoding in _UTF_8 else None
         if written is None:
             file.seek(0)
             with _text(file, encoding) as text:
@@ -121,10 +121,6 @@ def _text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
         yield text
     finally:
         text.detach()  # it would close the file
-
-
-def _read_fast(path: Path, file: BinaryIO, layout: CsvLayout) -> Written | None:
-    return read_plain(path, file.read().removeprefix(codecs.BOM_UTF8), layout)
 
 
 def _called(encoding: str) -> str:
@@ -200,16 +196,12 @@ def _chunks(path: Path, names: tuple[str, ...], rows: Iterable[NumberedRow]) -> 
             if len(chunk) == CHUNK:
                 yield chunk
                 chunk = []
-        elif _is_blank(row):
+        elif not row or (len(row) == 1 and not row[0].strip()):
             blank = blank or (line, row)
         else:
             raise _width_error(path, names, *(blank or (line, row)))
     if chunk:
         yield chunk
-
-
-def _is_blank(row: list[str]) -> bool:
-    return not row or (len(row) == 1 and not row[0].strip())
 
 
 def _width_error(path: Path, names: tuple[str, ...], line: int, row: list[str]) -> DataError:

@@ -114,7 +114,7 @@ class Frame:
         chosen = next(each for each in (self.missing, marks, MISSING_MARKERS) if each is not None)
         values = set(map(plain_text, keep))
         markers = {marker: text for marker in chosen if (text := plain_text(marker)) not in values}
-        numeric = {marker: float(text) for marker, text in markers.items() if _is_finite(text)}
+        numeric = {marker: float(text) for marker, text in markers.items() if doubles([text]) is not None}
         if numbers is not None and all(len(text) <= DIGITS_OF_A_DOUBLE for text in numeric):
             left = numbers.without([*numeric.values()])
             if left.missing < len(left):
@@ -173,10 +173,6 @@ class Frame:
 
 def _counted(cells: Cells) -> dict[str, int]:
     return dict(zip(cells.texts, cells.records.tolist(), strict=True))
-
-
-def _is_finite(text: str) -> bool:
-    return doubles([text]) is not None
 
 
 def _spelt(name: str, reading: Reading) -> Iterator[Notice]:

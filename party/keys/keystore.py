@@ -38,17 +38,13 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
 
 def make_keys(bits: int, floor_bits: int = 2048) -> dict[str, bytes]:
     """Draw all secrets; return the content of their files."""
-    _check_bits(bits, floor_bits)
+    if bits < floor_bits or bits % 2:
+        raise IdentityError(f"the key must have an even number of bits, {floor_bits} or more")
     key = _generate(bits)
     return {
         PAILLIER_FILE: "\n".join([_HEADER, f"n {key.p * key.q:x}", f"p {key.p:x}", f"q {key.q:x}", ""]).encode(),
         SECRET_FILE: secrets.token_bytes(SECRET_BYTES),
     }
-
-
-def _check_bits(bits: int, floor_bits: int) -> None:
-    if bits < floor_bits or bits % 2:
-        raise IdentityError(f"the key must have an even number of bits, {floor_bits} or more")
 
 
 def _generate(bits: int) -> PrivateKey:

@@ -230,29 +230,22 @@ def basket_findings_json(found: TransactionFindings) -> Mapping[str, object]:
     """Return plain types for `json.dumps`; what is infinite or not defined is null."""
     return {
         "format": BASKET_PRIVACY_FORMAT,
-        "supports": list(map(str, found.sigmas)),
-        "level": None if found.level is None else str(found.level),
+        "supports": found.sigmas,
+        "level": found.level,
         "worst": float(found.worst),
         "sizes": list(map(_size, found.sizes)),
     }
 
 
 def _size(found: SizeFindings) -> Mapping[str, object]:
-    telling = found.telling
     return {
         "size": found.size,
         "shown_set": {"items": found.breach.items, "belief": float(found.breach.level)},
         "shown_item": float(found.shown),
-        "absent_item": _value(found.absent),
-        "telling_size": None
-        if telling is None
-        else {"shown": telling.shown, "chance": telling.chance, "belief": telling.belief},
+        "absent_item": None if found.absent is None else float(found.absent),
+        "telling_size": found.telling,
         "epsilon": None if found.ratio is None else log(found.ratio),
     }
-
-
-def _value(chance: Fraction | None) -> float | None:
-    return None if chance is None else float(chance)
 
 
 def baskets_needed_json(

@@ -72,21 +72,14 @@ def mined_json(mined: MinedModel, parts: Parts, output: Path | None) -> dict[str
         "records": len(parts.train),
         "pruned_by": len(parts.pruning or ()),
         "tested_on": len(parts.test or ()),
-        "accuracy": _accuracy_json(mined.accuracy),
-        "commonest_class": _accuracy_json(mined.guess),
+        "accuracy": mined.accuracy,
+        "commonest_class": mined.guess,
         **worth_json(mined.model, mined.beats_guessing),
         "splits": mined.splits,
         "doubtful": len(mined.doubtful),
-        "output": None if output is None else str(output),
+        "output": output,
         "model": json.loads(model_json(mined.model)),
     }
-
-
-def _accuracy_json(accuracy: Accuracy | None) -> dict[str, object] | None:
-    if accuracy is None:
-        return None
-    error = None if isinf(accuracy.standard_error) else accuracy.standard_error
-    return {"share": accuracy.share, "standard_error": error, "records": accuracy.records}
 
 
 def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path, made: Path | None) -> Iterator[str]:
@@ -114,6 +107,5 @@ def example_lines(data: Path, design: Path) -> list[str]:
 
 def copy_json(records: int, output: Path, left_out: Sequence[str], made: Path | None) -> dict[str, object]:
     """Return for programs what was disguised, and which secret file was made for it, if one was."""
-    secret = None if made is None else str(made)
-    head = {"format": "cotally-copy/1", "records": records, "output": str(output)}
-    return {**head, "left_out": list(left_out), "secret_made": secret}
+    head = {"format": "cotally-copy/1", "records": records, "output": output}
+    return {**head, "left_out": left_out, "secret_made": made}

@@ -113,7 +113,7 @@ def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
 
 def party_json(name: str, hosts: Sequence[str], fingerprint: str) -> dict[str, object]:
     """Return for programs who a party is: that was made, trusted or whose certificate was renewed."""
-    return {"format": "cotally-party/1", "name": name, "hosts": list(hosts), "fingerprint": fingerprint}
+    return {"format": "cotally-party/1", "name": name, "hosts": hosts, "fingerprint": fingerprint}
 
 
 _WIDTH: Final = max(len(layer.value) for layer in Layer) + 2

@@ -81,5 +81,4 @@ def joint_json(offer: Offer, answers: Answers | None, output: Path) -> dict[str,
 
 def _rows_json(rows: int, output: Path | None, unknown: Sequence[Unknown]) -> dict[str, object]:
     cells = [{"column": each.column, "cells": each.cells, "rows": each.rows} for each in unknown if each.cells]
-    written = None if output is None else str(output)
-    return {"format": "cotally-prediction/1", "rows": rows, "output": written, "unknown": cells}
+    return {"format": "cotally-prediction/1", "rows": rows, "output": output, "unknown": cells}

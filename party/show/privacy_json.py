@@ -5,7 +5,6 @@ Exact chances are texts, `"11/20"`; an infinite loss is `"infinite"`; attributes
 
 from math import isinf
 
-from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
 from protocols.survey.inference import AfterMining
 
@@ -17,7 +16,7 @@ def findings_json(found: Findings) -> Json:
     names = tuple(own.name for own in found.attributes)
     groups = tuple(group.name for group in found.groups)
     return {
-        "theta": None if found.theta is None else str(found.theta),
+        "theta": found.theta,
         "sent_as_they_are": [own.name for own in found.attributes if own.group is None],
         "disclosed_in_full": found.names(found.disclosed),
         "attributes": [_attribute(own, groups) for own in found.attributes],
@@ -28,14 +27,13 @@ def findings_json(found: Findings) -> Json:
 
 def after_mining_json(mined: AfterMining) -> Json:
     """Return what a model leaves of the privacy of its class."""
-    unknown = None if mined.unknown is None else float(mined.unknown)
     return {
         "rules": mined.rules,
         "single_entry_before_mining": float(mined.before),
         "rules_name_the_class": float(mined.right),
         "commonest_class": float(mined.commonest),
         "single_entry_known": float(mined.known),
-        "single_entry_unknown": unknown,
+        "single_entry_unknown": None if mined.unknown is None else float(mined.unknown),
     }
 
 
@@ -43,26 +41,26 @@ def _attribute(found: AttributeFindings, groups: tuple[str, ...]) -> Json:
     rise = found.own.rise
     return {
         "name": found.name,
-        "values": list(found.values),
+        "values": found.values,
         "group": found.group,
         "group_name": None if found.group is None else groups[found.group],
         "sent_as_it_is": found.group is None,
-        "prior": _texts(found.prior),
+        "prior": found.prior,
         "prior_is_assumed": found.assumed,
-        "responses": _texts(found.responses),
-        "posteriors": [_texts(row) if row is not None else None for row in found.posteriors],
-        "breach_level": str(found.own.breach.level),
+        "responses": found.responses,
+        "posteriors": found.posteriors,
+        "breach_level": found.own.breach.level,
         "breaches": [{"response": found.values[r], "value": found.values[v]} for r, v in found.own.breach.where],
         "largest_rise": {
             "response": found.values[rise.response],
             "value": found.values[rise.value],
-            "before": str(rise.before),
-            "after": str(rise.after),
+            "before": rise.before,
+            "after": rise.after,
         },
-        "breach_level_if_asked_twice": str(found.own.twice),
-        "single_entry_before_mining": str(found.own.single_entry),
+        "breach_level_if_asked_twice": found.own.twice,
+        "single_entry_before_mining": found.own.single_entry,
         "epsilon": _finite(found.loss),
-        "odds": [str(found.odds.truth), str(found.odds.other)],
+        "odds": [found.odds.truth, found.odds.other],
         "bits_before": found.bits_before,
         "bits_left": found.own.bits_left,
     }
@@ -73,11 +71,11 @@ def _group(group: GroupFindings, names: tuple[str, ...]) -> Json:
         "name": group.name,
         "attributes": [names[column] for column in group.columns],
         "kind": group.kind.value,
-        "theta": str(group.truth),
-        "single_entry_before_mining": str(group.single_entry),
+        "theta": group.truth,
+        "single_entry_before_mining": group.single_entry,
         "epsilon": _finite(group.loss),
         "epsilon_if_a_personal_answer_is_known": None if group.loss_if_known is None else _finite(group.loss_if_known),
-        "given_away_if_a_personal_answer_is_known": None if group.given_away is None else str(group.given_away),
+        "given_away_if_a_personal_answer_is_known": group.given_away,
         "coin_bits": group.coin_bits,
         "relations": [
             {
@@ -88,10 +86,6 @@ def _group(group: GroupFindings, names: tuple[str, ...]) -> Json:
             for found in group.relations
         ],
     }
-
-
-def _texts(chances: MatrixRow) -> list[str]:
-    return [str(chance) for chance in chances]
 
 
 def _finite(loss: float) -> float | str:

@@ -118,7 +118,7 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return list(map(plain, value))
+        return list(map(plain, sorted(value) if isinstance(value, frozenset) else value))
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     return value

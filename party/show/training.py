@@ -77,7 +77,7 @@ def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -
         told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
         told["pure_leaves"] = None if pure is None else asdict(pure)
         told["follows"] = None if ended.follows is None else asdict(ended.follows)
-    return {"format": "cotally-train/1", "model": str(model), **asdict(report), **told}
+    return {"format": "cotally-train/1", "model": model, **asdict(report), **told}
 
 
 def _phases(report: Report) -> dict[str, float]:

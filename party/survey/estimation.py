@@ -137,7 +137,7 @@ class Finding:
             "count_error": self.estimate.standard_error,
             "share": float(self.estimate.proportion),
             "share_error": self.estimate.proportion_error,
-            "interval": list(self.interval),
+            "interval": self.interval,
         }
         if isinstance(self.estimate, CombinedEstimate):
             content["weights"] = [float(weight) for weight in self.estimate.weights]
@@ -146,8 +146,8 @@ class Finding:
             content["corrected"] = random_json(self.corrected)
         if self.likely is not None:
             content["likelihood"] = {
-                "columns": list(self.columns),
-                "cells": [{"values": list(values), "share": share} for values, share in self.cells(self.likely)],
+                "columns": self.columns,
+                "cells": [{"values": values, "share": share} for values, share in self.cells(self.likely)],
                 "log_likelihood": self.likely.log_likelihood,
                 "gap": self.likely.gap,
                 "converged": self.likely.converged,

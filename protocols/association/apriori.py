@@ -208,7 +208,8 @@ def _level(lattice: Lattice, bitmaps: Bitmaps, k: int, threshold: float, watch: 
         kept.append(Level(itemsets, keys, counts, shares, variances).chosen(passed))
         done += len(lasts)
         watch(k, done, total)
-    return _joined(kept)
+    parts = [(each.itemsets, each.keys, each.counts, each.shares, each.variances) for each in kept]
+    return Level(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _candidates(lattice: Lattice, k: int) -> Iterator[tuple[Itemsets, Itemsets]]:
@@ -266,8 +267,3 @@ def _subsets_are_kept(lattice: Lattice, itemsets: Itemsets) -> NDArray[np.bool_]
 def _empty(k: int, sizes: int) -> Level:
     counts: Tallies = np.zeros((0, sizes), dtype=np.int64)
     return Level(np.zeros((0, k), dtype=np.int64), np.zeros(0, dtype=np.int64), counts, np.zeros(0), np.zeros(0))
-
-
-def _joined(levels: list[Level]) -> Level:
-    parts = [(each.itemsets, each.keys, each.counts, each.shares, each.variances) for each in levels]
-    return Level(*(np.concatenate(column) for column in zip(*parts, strict=True)))

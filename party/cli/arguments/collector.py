@@ -226,7 +226,10 @@ def declare_mine(parser: argparse.ArgumentParser) -> None:
     add_overwrite(parser)
     add_more_answers(parser, " (tree and bayes)")
     _add_learning(parser)
-    _add_sets(parser)
+    parser.add_argument("--min-support", metavar="S", help="such as 1/100 (itemsets and rules, and needed)")
+    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (itemsets and rules)")
+    parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")
+    parser.add_argument("--min-threshold", metavar="T", help="of that metric, 0.8 if not given (rules only)")
     parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
     add_json(parser)
 
@@ -249,13 +252,6 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--impurity", choices=Impurity.names(), help="what splits are chosen by (tree alone; default: information_gain)"
     )
-
-
-def _add_sets(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--min-support", metavar="S", help="such as 1/100 (itemsets and rules, and needed)")
-    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (itemsets and rules)")
-    parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")
-    parser.add_argument("--min-threshold", metavar="T", help="of that metric, 0.8 if not given (rules only)")
 
 
 def declare_survey(parser: argparse.ArgumentParser) -> None:

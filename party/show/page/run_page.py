@@ -300,7 +300,7 @@ _SPLITS = "which column splits which node, and the class of each leaf"
 
 def _names(told: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of each side's columns and, if there is room, of their values, edges of bins among them."""
-    columns = list(_attributes(told.model))
+    columns = list(told.model.attributes if isinstance(told.model, JointItemsets) else told.model.schema.attributes)
     if not isinstance(told.model, JointItemsets):
         label = told.model.schema.class_attribute
         columns += [replace(label, party=owner) for owner in told.run.class_owners]
@@ -388,10 +388,6 @@ def _built(told: Finished) -> _Rows:
         ("Terms", _terms_text(run.terms)),
         ("Run", f"{run.run}, began {run.began}, ended {run.ended}"),
     ]
-
-
-def _attributes(model: KeptResult) -> Sequence[Attribute]:
-    return model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
 
 
 def _class_values(model: KeptResult) -> Sequence[str]:

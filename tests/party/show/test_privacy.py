@@ -1,5 +1,6 @@
 """The privacy report in plain words: known answers, what must never be left out, and how wide it may be."""
 
+import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ from party.show.document import USUAL_WIDTH, laid_out
 from party.show.privacy_full import privacy_parts
 from party.show.privacy_json import findings_json
 from party.show.privacy_short import odds
+from party.show.screen import json_text
 from protocols.privacy.entry import Prior
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import Design
@@ -170,7 +172,7 @@ def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alo
     assert "; infinite against someone who knows a personal answer of the respondent, to whom the truth of " in full(
         design
     )
-    groups = findings_json(report(design))["groups"]
+    groups = json.loads(json_text(findings_json(report(design))))["groups"]
     assert isinstance(groups, list)
     assert groups[0]["epsilon_if_a_personal_answer_is_known"] == "infinite" != groups[0]["epsilon"]
     for other in ("Warner", "Du-Zhan"):
