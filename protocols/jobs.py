@@ -48,7 +48,7 @@ class PredictionTerms:
 
     def __post_init__(self) -> None:
         if len(self.model) != MODEL_BYTES:
-            raise TermError("model", f"must be a digest of {MODEL_BYTES} bytes")
+            raise TermError(f"must be a digest of {MODEL_BYTES} bytes", field="model")
         Receiver(self.receiver)
 
     def difference(self, other: "PredictionTerms") -> str | None:

@@ -4,132 +4,17 @@ Their legal values stand here and nowhere else: terms that no run can have canno
 roles make them, and hear which field is wrong.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil
-from typing import Any, Final, NoReturn
+from typing import Annotated, Any, Final
 
 from protocols.errors import InputError
+from protocols.kinds import MOST_DIGITS, Between, Exact, Label, LabelList, Pick, check_kinds, values_of
 
-MOST_SETS: Final = 100_000
-MOST_LENGTH: Final = 32
-_LONGEST: Final = 1024  # of a label, in characters, as of any other
-_MOST_DIGITS: Final = 18
 _COMPARED_BITS: Final = 63
-
-
-class RuleMetric(StrEnum):
-    """What is compared of rules on shares: their other measures are no products of counts and public numbers."""
-
-    CONFIDENCE = "confidence"
-    LIFT = "lift"
-
-    @classmethod
-    def _missing_(cls, value: object) -> NoReturn:
-        del value
-        raise InputError('must be "confidence" or "lift": no other is compared without counts', field="metric")
-
-
-@dataclass(frozen=True)
-class RuleTerms:
-    """What rules are looked for, and how many exact counts may be told for them.
-
-    `min_support` is the share of all records that a set of items must have, `max_len` the most items of a set,
-    `most_sets` the most sets of each side's own items, and the most sets with items of both, whose exact counts are
-    told. `absent` are values that are no items: what a column of 0 and 1 says of a basket without the item.
-    `min_threshold` is what the `metric` of a rule must reach where no count is told; None if no rule is asked about.
-
-    Raises:
-        InputError: A term that no run can have; `field` names it.
-    """
-
-    min_support: Fraction
-    max_len: int
-    most_sets: int
-    absent: tuple[str, ...] = ()
-    metric: RuleMetric = RuleMetric.CONFIDENCE
-    min_threshold: Fraction | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.min_support <= 1 or self.min_support.denominator >= 10**_MOST_DIGITS:
-            raise InputError("must be above 0 and at most 1, such as 1/20", field="min_support")
-        if not 1 <= self.max_len <= MOST_LENGTH:
-            raise InputError(f"must be an integer from 1 to {MOST_LENGTH}", field="max_len")
-        if not 0 <= self.most_sets <= MOST_SETS:
-            raise InputError(f"must be an integer from 0 to {MOST_SETS}", field="most_sets")
-        if not all(1 <= len(label) <= _LONGEST for label in self.absent) or len(set(self.absent)) != len(self.absent):
-            raise InputError(f"must be different texts of 1 to {_LONGEST} characters", field="absent")
-        RuleMetric(self.metric)
-        self._check_threshold()
-
-    def _check_threshold(self) -> None:
-        least = self.min_threshold
-        if least is None:
-            if self.metric is not RuleMetric.CONFIDENCE:
-                raise InputError('goes with a min_threshold, such as "3/2"', field="metric")
-            return
-        most = 1 if self.metric is RuleMetric.CONFIDENCE else 10**_MOST_DIGITS
-        if not 0 < least <= most or max(least.as_integer_ratio()) >= 10**_MOST_DIGITS:
-            end = " and at most 1, such as 4/5" if most == 1 else ", such as 3/2"
-            raise InputError(f"must be above 0{end}", field="min_threshold")
-
-    def least(self, records: int) -> int:
-        """Return the fewest records that a frequent set has, of that many in all.
-
-        >>> RuleTerms(Fraction(1, 20), 3, 100).least(101)
-        6
-        """
-        return max(1, ceil(self.min_support * records))
-
-    def compared_width(self, records: int) -> int:
-        """Return the bits, a sign among them, of what is compared of a rule; 0 where none is asked about.
-
-        Raises:
-            InputError: There are more than numbers on shares have.
-        """
-        if self.min_threshold is None:
-            return 0
-        counts = records if self.metric is RuleMetric.CONFIDENCE else records**2
-        width = (max(self.min_threshold.as_integer_ratio()) * counts).bit_length() + 1
-        if width > _COMPARED_BITS:
-            raise InputError(
-                f"min_threshold {self.min_threshold} is too fine for {records:,} records: round it, such as to 1/100"
-            )
-        return width
-
-    @property
-    def most_told(self) -> int:
-        """The most exact counts that a run tells: those of both sides' own sets, those of both, and the records."""
-        return 3 * self.most_sets + 1
-
-
-Window = int | None
-"""How many of the best-ranked candidates get exact counts at a node: the papers' omega, or `ALL`."""
-ALL: Final = None
-
-MOST_WINDOW: Final = 65535
-MOST_DEPTH: Final = 65535
-MOST_LEAF: Final = 2**31 - 1
-MOST_SEED: Final = 2**63 - 1
-MOST_KEY_BITS: Final = 16384
-MOST_BITS: Final = 2**31 - 1
-RECORDS_PER_BIT: Final = 50  # of a tree that names no other bound
-MODEL_BYTES: Final = 32
-MOST_DIGITS: Final = 18  # of a fraction, above and below the line
-MAX_LABEL: Final = 1024  # characters of a name or a value label
-WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
-HALF: Final = Fraction(1, 2)
-NO_SHARE: Final = Fraction(0)
-PRUNING_SHARE: Final = Fraction(1, 5)  # held out for it where it was wished and no share was said
-EVERYONE: Final = "everyone"
-"""The class of a run without a class: a column of this one value, which both sides hold."""
-EPSILON_OF_SCORES: Final = HALF
-"""The epsilon of the noise in the table of held-out records of a tree alone, against each side."""
-LEAST_NOISE: Final = Fraction(1, 1000)
-MOST_NOISE: Final = Fraction(1000)
-NOISES: Final = 'an exact number from 0.001 to 1000, such as "0.5"'
 
 
 class TermError(InputError):
@@ -142,8 +27,8 @@ class TermError(InputError):
 
     field: str
 
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(reason, field=field)
+    def __init__(self, reason: str, *, field: str) -> None:
+        super().__init__(reason, field=field.removesuffix("_name"))
 
 
 class Choice(StrEnum):
@@ -157,8 +42,7 @@ class Choice(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> None:
         del value
-        *others, last = cls.names()
-        raise TermError(cls.__name__.lower(), f"must be {', '.join(others)} or {last}")
+        raise TermError(Pick(cls).legal, field=cls.__name__.lower())
 
 
 class Method(Choice):
@@ -200,18 +84,110 @@ class Impurity(Choice):
     GINI = "gini"
 
 
-def is_window(value: object) -> bool:
-    """Tell whether this is `ALL` or a number of candidates.
+class Metric(Choice):
+    """What is compared of rules on shares: their other measures are no products of counts and public numbers."""
 
-    >>> is_window(3), is_window(ALL), is_window(0)
-    (True, True, False)
+    CONFIDENCE = "confidence"
+    LIFT = "lift"
+
+
+Window = int | None
+"""How many of the best-ranked candidates get exact counts at a node: the papers' omega, or `ALL`."""
+ALL: Final = None
+
+RECORDS_PER_BIT: Final = 50  # of a tree that names no other bound
+MODEL_BYTES: Final = 32
+HALF: Final = Fraction(1, 2)
+NO_SHARE: Final = Fraction(0)
+PRUNING_SHARE: Final = Fraction(1, 5)  # held out for it where it was wished and no share was said
+NO_CLASS: Final = "everyone"
+"""What stands for the class of a run without one: a column of this one value, which both sides hold."""
+EPSILON_OF_SCORES: Final = HALF
+"""The epsilon of the noise in the table of held-out records of a tree alone, against each side."""
+USUAL_WINDOW: Final = 3
+USUAL_DEPTH: Final = 5  # where counts are revealed: dot products are paid per path
+USUAL_TREE_DEPTH: Final = 4  # of a tree alone, which is an answer about people
+
+_ONE: Final = Fraction(1)
+_ENDLESS: Final = Fraction(10**MOST_DIGITS - 1)
+THETA: Final = Exact(
+    NO_SHARE,
+    _ONE,
+    "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing",
+    opens=(NO_SHARE, _ONE),
+)
+OMEGA: Final = Between(1, 65535, "all")
+SEED: Final = Between(0, 2**63 - 1)
+SHARE: Final = Exact(NO_SHARE, _ONE, "must be 0 or more and below 1", opens=(_ONE,))
+KEY_BITS: Final = Between(1, 16384)
+DEPTH: Final = Between(1, 65535, "any")
+LEAF: Final = Between(1, 2**31 - 1)
+NOISE: Final = Exact(
+    Fraction(1, 1000), Fraction(1000), 'must be an exact number from 0.001 to 1000, such as "0.5"', "none"
+)
+BITS: Final = Between(1, 2**31 - 1, f"n/{RECORDS_PER_BIT}")
+SUPPORT: Final = Exact(NO_SHARE, _ONE, "must be above 0 and at most 1, such as 1/20", opens=(NO_SHARE,))
+LENGTH: Final = Between(1, 32)
+SETS: Final = Between(0, 100_000)
+THRESHOLD: Final = Exact(NO_SHARE, _ENDLESS, "must be above 0, such as 3/2", "none", opens=(NO_SHARE,))
+
+
+@dataclass(frozen=True)
+class RuleTerms:
+    """What rules are looked for, and how many exact counts may be told for them.
+
+    `min_support` is the share of all records that a set of items must have, `max_len` the most items of a set,
+    `most_sets` the most sets of each side's own items, and the most sets with items of both, whose exact counts are
+    told. `absent` are values that are no items: what a column of 0 and 1 says of a basket without the item.
+    `min_threshold` is what the `metric` of a rule must reach where no count is told; None if no rule is asked about.
+
+    Raises:
+        InputError: A term that no run can have; `field` names it.
     """
-    return value is ALL or (type(value) is int and 1 <= value <= MOST_WINDOW)
 
+    min_support: Annotated[Fraction, SUPPORT]
+    max_len: Annotated[int, LENGTH]
+    most_sets: Annotated[int, SETS]
+    absent: Annotated[tuple[str, ...], LabelList()] = ()
+    metric: Annotated[Metric, Pick(Metric)] = Metric.CONFIDENCE
+    min_threshold: Annotated[Fraction | None, THRESHOLD] = None
 
-def _check_fraction(field: str, value: Fraction) -> None:
-    if max(abs(value.numerator), value.denominator) >= 10**MOST_DIGITS:
-        raise TermError(field, f"must be a fraction of at most {MOST_DIGITS} digits above and below the line")
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        of_shares = self.metric == Metric.CONFIDENCE
+        if self.min_threshold is None and not of_shares:
+            raise InputError('goes with a min_threshold, such as "3/2"', field="metric")
+        if self.min_threshold is not None and of_shares and self.min_threshold > 1:
+            raise InputError("must be above 0 and at most 1, such as 4/5", field="min_threshold")
+
+    def least(self, records: int) -> int:
+        """Return the fewest records that a frequent set has, of that many in all.
+
+        >>> RuleTerms(Fraction(1, 20), 3, 100).least(101)
+        6
+        """
+        return max(1, ceil(self.min_support * records))
+
+    def compared_width(self, records: int) -> int:
+        """Return the bits, a sign among them, of what is compared of a rule; 0 where none is asked about.
+
+        Raises:
+            InputError: There are more than numbers on shares have.
+        """
+        if self.min_threshold is None:
+            return 0
+        counts = records if self.metric is Metric.CONFIDENCE else records**2
+        width = (max(self.min_threshold.as_integer_ratio()) * counts).bit_length() + 1
+        if width > _COMPARED_BITS:
+            raise InputError(
+                f"min_threshold {self.min_threshold} is too fine for {records:,} records: round it, such as to 1/100"
+            )
+        return width
+
+    @property
+    def most_told(self) -> int:
+        """The most exact counts that a run tells: those of both sides' own sets, those of both, and the records."""
+        return 3 * self.most_sets + 1
 
 
 @dataclass(frozen=True)
@@ -229,25 +205,14 @@ class Growth:
         TermError: A limit, a measure or a share that no tree can have.
     """
 
-    max_depth: int | None = None
-    min_leaf: int = 1
-    noise: Fraction | None = None
-    impurity: Impurity = Impurity.INFORMATION_GAIN
-    prune: Fraction = NO_SHARE
+    max_depth: Annotated[int | None, DEPTH] = None
+    min_leaf: Annotated[int, LEAF] = 1
+    noise: Annotated[Fraction | None, NOISE] = None
+    impurity: Annotated[Impurity, Pick(Impurity)] = Impurity.INFORMATION_GAIN
+    prune: Annotated[Fraction, SHARE] = NO_SHARE
 
     def __post_init__(self) -> None:
-        Impurity(self.impurity)
-        _check_fraction("prune", self.prune)
-        if not 0 <= self.prune < 1:
-            raise TermError("prune", "must be 0 or more and below 1")
-        if self.max_depth is not None and not 1 <= self.max_depth <= MOST_DEPTH:
-            raise TermError("max_depth", f"must be an integer from 1 to {MOST_DEPTH}")
-        if not 1 <= self.min_leaf <= MOST_LEAF:
-            raise TermError("min_leaf", f"must be an integer from 1 to {MOST_LEAF}")
-        if self.noise is not None:
-            _check_fraction("noise", self.noise)
-            if not LEAST_NOISE <= self.noise <= MOST_NOISE:
-                raise TermError("noise", f"must be {NOISES}")
+        check_kinds(self, TermError)
 
     @property
     def smallest_split(self) -> int:
@@ -258,136 +223,67 @@ class Growth:
 TO_THE_END: Final = Growth()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Terms:
-    """The parameters of building one model, on which both parties must agree.
+    """The parameters of building one model, on which both parties must agree; one class for each learner.
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `max_depth` and
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
     labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
     how many a tree may reveal that alone is (None: one for fifty records), `learner` what is learned.
-    Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
-    naive Bayes has no limit that only trees have.
+    Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
+    What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
 
     Raises:
         TermError: The first term that no run can have.
     """
 
-    method: Method
-    theta: Fraction
-    omega: Window
-    counting: Counting
-    class_name: str
-    seed: int
-    test: Fraction
-    key_bits: int
-    max_depth: int | None = None
-    min_leaf: int = 1
-    noise: Fraction | None = None
-    impurity: Impurity = Impurity.INFORMATION_GAIN
-    reveal: Reveal = Reveal.COUNTS
-    most_bits: int | None = None
-    learner: Learner = Learner.TREE
-    rules: RuleTerms | None = None
+    method: Annotated[Method, Pick(Method)]
+    theta: Annotated[Fraction, THETA]
+    omega: Annotated[Window, OMEGA]
+    counting: Annotated[Counting, Pick(Counting)]
+    class_name: Annotated[str, Label()]
+    seed: Annotated[int, SEED]
+    test: Annotated[Fraction, SHARE]
+    key_bits: Annotated[int, KEY_BITS]
+    max_depth: Annotated[int | None, DEPTH] = None
+    min_leaf: Annotated[int, LEAF] = 1
+    noise: Annotated[Fraction | None, NOISE] = None
+    impurity: Annotated[Impurity, Pick(Impurity)] = Impurity.INFORMATION_GAIN
+    reveal: Annotated[Reveal, Pick(Reveal)] = Reveal.COUNTS
+    most_bits: Annotated[int | None, BITS] = None
+    learner: Learner = field(init=False)
+    rules: RuleTerms | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        Method(self.method)
-        _check_fraction("theta", self.theta)
-        if not 0 < self.theta < 1 or (self.disguises and self.theta == HALF):
-            raise TermError("theta", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing")
-        if not is_window(self.omega):
-            raise TermError("omega", f"must be {WINDOWS}")
-        Counting(self.counting)
-        if not 1 <= len(self.class_name) <= MAX_LABEL:
-            raise TermError("class", f"must be text of 1 to {MAX_LABEL} characters")
-        if not 0 <= self.seed <= MOST_SEED:
-            raise TermError("seed", f"must be an integer from 0 to {MOST_SEED}")
-        _check_fraction("test", self.test)
-        if not 0 <= self.test < 1:
-            raise TermError("test", "must be 0 or more and below 1")
-        if not 1 <= self.key_bits <= MOST_KEY_BITS:
-            raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
-        self._check_learner()
-        _ = self.growth
-        self._check_noise()
-        self._check_rules()
-        self._check_reveal()
-        if self.most_bits is not None and not 1 <= self.most_bits <= MOST_BITS:
-            raise TermError("most_bits", f"must be an integer from 1 to {MOST_BITS}")
+        check_kinds(self, TermError)
+        for name, problem in self._conflicts():
+            raise TermError(problem, field=name)
 
-    def _check_rules(self) -> None:
-        """Rules have no class, hold nothing out and count without noise; what else is for trees is not looked at."""
-        if self.rules is None:
-            return
-        if self.class_name != EVERYONE:
-            raise TermError("class", "is not for rules: they are about all columns alike")
-        if self.rules.min_threshold is not None and self.reveal != Reveal.SETS:
-            raise TermError(
-                "reveal", 'must be "sets" with min_threshold: with counts, `cotally rules` asks for rules afterwards'
-            )
-        for field in ("test", "noise", "max_depth"):
-            if getattr(self, field):
-                raise TermError(field, "is not for rules")
-
-    def _check_learner(self) -> None:
-        if (Learner(self.learner) is Learner.RULES) != (self.rules is not None):
-            raise TermError("learner", "must be rules where terms of rules are given, and only there")
-        if self.learner is not Learner.NAIVE_BAYES:
-            return
-        if self.method != Method.SMC:
-            raise TermError("method", 'must be "smc" for naive Bayes, which only counts: take method = "smc"')
-        if self.max_depth is not None:
-            raise TermError("max_depth", "is for trees: naive Bayes counts at one node")
-        if self.encrypts and self.test:
-            raise TermError("test", 'must be 0 for naive Bayes with counting = "paillier": dot products test trees')
-
-    def _check_noise(self) -> None:
-        if self.noise is None:
-            return
-        if not self.counts_exactly:
-            raise TermError("noise", 'needs method = "smc", or "hybrid" with reveal = "counts"')
-        if self.levels is None:
-            raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run reveals")
-        if self.window is not ALL:
-            way = 'method = "smc"' if self.reveal == Reveal.TREE else 'omega = "all" or method = "smc"'
-            raise TermError("noise", f"needs {way}: a window follows from true columns")
-
-    def _check_reveal(self) -> None:
-        """Only shares keep counts from both sides: those of a tree, or of sets of items."""
-        if Reveal(self.reveal) is Reveal.COUNTS:
-            return
-        of_sets = self.reveal is Reveal.SETS
-        other = '"sets" or "counts"' if self.rules is not None and not of_sets else '"counts"'
-        for field, value, needed in (
-            ("learner", self.learner, Learner.RULES if of_sets else Learner.TREE),
-            ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
-            ("method", self.method, Method.SMC if of_sets else self.method),
-        ):
-            if value != needed and (field != "counting" or self.counts_exactly):
-                alone = f'only {field} = "{needed}" goes with reveal = "{self.reveal}"'
-                raise TermError("reveal", f'must be {other} with {field} = "{value}": {alone}')
-        if of_sets:
-            return
-        if self.impurity is Impurity.GAIN_RATIO:
-            raise TermError("reveal", 'must be "counts" with impurity = "gain_ratio": shares are not divided')
-        if self.max_depth is None:
-            raise TermError(
-                "max_depth", 'must be a number with reveal = "tree": it bounds what the tree says of people'
-            )
-        self._check_noisy_tree()
-        if self.ranks and self.omega is ALL:
-            raise TermError("omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies')
-
-    def _check_noisy_tree(self) -> None:
-        """What is beside noisy winners and labels would void their epsilon if it followed from true counts."""
-        for field, value, needed, why in (
-            ("method", self.method, Method.SMC, "copies and windows have no noise"),
-            ("impurity", self.impurity, Impurity.GINI, "one record changes the others by too much"),
-            ("min_leaf", self.min_leaf, 1, "an exact limit has no noise"),
-        ):
-            if self.noises_tree and value != needed:
-                raise TermError(field, f'must be {needed} with noise and reveal = "tree": {why}')
+    def _conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield each term that does not go with the others, and why."""
+        if self.disguises and self.theta == HALF:
+            yield "theta", THETA.legal
+        if self.noise is not None:
+            if not self.counts_exactly:
+                yield "noise", 'needs method = "smc", or "hybrid" with reveal = "counts"'
+            if self.levels is None:
+                yield "noise", "needs a max_depth: without one there is no bound on how much a run reveals"
+            if self.window is not ALL:
+                way = 'method = "smc"' if self.reveal == Reveal.TREE else 'omega = "all" or method = "smc"'
+                yield "noise", f"needs {way}: a window follows from true columns"
+        if self.hides_counts:  # only shares keep counts from both sides: those of a tree, or of sets of items
+            of_sets = self.reveal is Reveal.SETS
+            other = '"sets" or "counts"' if self.learner is Learner.RULES and not of_sets else '"counts"'
+            for name, value, needed in (
+                ("learner", self.learner, Learner.RULES if of_sets else Learner.TREE),
+                ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
+                ("method", self.method, Method.SMC if of_sets else self.method),
+            ):
+                if value != needed and (name != "counting" or self.counts_exactly):
+                    alone = f'only {name} = "{needed}" goes with reveal = "{self.reveal}"'
+                    yield "reveal", f'must be {other} with {name} = "{value}": {alone}'
 
     def bits_at_most(self, records: int) -> Fraction | None:
         """Return how many bits the tree of this many records, those held out among them, may reveal; None for any."""
@@ -398,9 +294,7 @@ class Terms:
     @property
     def levels(self) -> int | None:
         """At how many levels of nodes there may be counts: naive Bayes asks at the root alone, rules at sets."""
-        if self.rules is not None:
-            return self.rules.max_len
-        return self.max_depth if self.learner is Learner.TREE else 1
+        return self.max_depth
 
     @property
     def growth(self) -> Growth:
@@ -465,12 +359,114 @@ class Terms:
         them, and the method neither: `smc` and `hybrid` with all candidates ask for the same. Rules by `hybrid` have
         other counts than by `smc`. A bound on bits matters where it may end a tree.
         """
-        return asking_of(vars(self))
+        return asking_of(values_of(self))
 
     def difference(self, other: "Terms") -> str | None:
         """Return the name of the first term in which the two differ; None if they are equal."""
-        ours, theirs = ([getattr(terms, field.name) for field in fields(Terms)] for terms in (self, other))
-        return next((name for name, a, b in zip(TERM_NAMES, ours, theirs, strict=True) if a != b), None)
+        pairs = zip(TERM_NAMES, values_of(self).values(), values_of(other).values(), strict=True)
+        return next((name for name, ours, theirs in pairs if ours != theirs), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeTerms(Terms):
+    """The terms of a tree (DESIGN 7)."""
+
+    learner: Learner = field(default=Learner.TREE, init=False)
+
+    def _conflicts(self) -> Iterator[tuple[str, str]]:
+        yield from super()._conflicts()
+        if self.reveal != Reveal.TREE:
+            return
+        if self.impurity is Impurity.GAIN_RATIO:
+            yield "reveal", 'must be "counts" with impurity = "gain_ratio": shares are not divided'
+        if self.max_depth is None:
+            yield "max_depth", 'must be a number with reveal = "tree": it bounds what the tree says of people'
+        for name, value, needed, why in (  # what follows from true counts beside noisy winners voids their epsilon
+            ("method", self.method, Method.SMC, "copies and windows have no noise"),
+            ("impurity", self.impurity, Impurity.GINI, "one record changes the others by too much"),
+            ("min_leaf", self.min_leaf, 1, "an exact limit has no noise"),
+        ):
+            if self.noises_tree and value != needed:
+                yield name, f'must be {needed} with noise and reveal = "tree": {why}'
+        if self.ranks and self.omega is ALL:
+            yield "omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies'
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesTerms(Terms):
+    """The terms of naive Bayes (DESIGN 8), which counts at one node."""
+
+    omega: Window = field(default=USUAL_WINDOW, init=False)
+    max_depth: int | None = field(default=None, init=False)
+    impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
+    most_bits: int | None = field(default=None, init=False)
+    learner: Learner = field(default=Learner.NAIVE_BAYES, init=False)
+
+    def _conflicts(self) -> Iterator[tuple[str, str]]:
+        if self.method != Method.SMC:
+            yield "method", 'must be "smc" for naive Bayes, which only counts: take method = "smc"'
+        if self.encrypts and self.test:
+            yield "test", 'must be 0 for naive Bayes with counting = "paillier": dot products test trees'
+        yield from super()._conflicts()
+
+    @property
+    def levels(self) -> int | None:
+        """One: the root."""
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiningTerms(Terms):
+    """The terms of association rules (DESIGN 9): about all columns alike, without a class, and of all records."""
+
+    omega: Window = field(default=ALL, init=False)
+    class_name: str = field(default=NO_CLASS, init=False)
+    seed: int = field(default=0, init=False)
+    test: Fraction = field(default=NO_SHARE, init=False)
+    max_depth: int | None = field(default=None, init=False)
+    noise: Fraction | None = field(default=None, init=False)
+    impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
+    most_bits: int | None = field(default=None, init=False)
+    learner: Learner = field(default=Learner.RULES, init=False)
+    rules: RuleTerms
+
+    def _conflicts(self) -> Iterator[tuple[str, str]]:
+        if self.rules.min_threshold is not None and self.reveal != Reveal.SETS:
+            yield "reveal", 'must be "sets" with min_threshold: with counts, `cotally rules` asks for rules afterwards'
+        yield from super()._conflicts()
+
+    @property
+    def levels(self) -> int | None:
+        """As many as items of a set."""
+        return self.rules.max_len
+
+
+LEARNERS: Final[Mapping[Learner, type[Terms]]] = {
+    Learner.TREE: TreeTerms,
+    Learner.NAIVE_BAYES: BayesTerms,
+    Learner.RULES: MiningTerms,
+}
+
+
+def absent_of(learner: type[Terms]) -> dict[str, Any]:
+    """Return the terms that this learner does not have, with what is on record in their place."""
+    return {each.name: each.default for each in fields(learner) if not each.init and each.name != "learner"}
+
+
+def terms_of(values: Mapping[str, Any]) -> Terms:
+    """Return the terms of these values, as they are on record.
+
+    Raises:
+        TermError: They are no terms, or their learner does not have one that is named.
+    """
+    learner = LEARNERS[Learner(values["learner"])]
+    fixed = absent_of(learner)
+    if learner is MiningTerms and values.get("rules") is None:
+        raise TermError("is missing", field="rules")
+    for name, value in fixed.items():
+        if values.get(name, value) != value:
+            raise TermError(f'is not for learner = "{values["learner"]}"', field=name)
+    return learner(**{name: value for name, value in values.items() if name not in {*fixed, "learner"}})
 
 
 def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:

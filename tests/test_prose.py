@@ -26,6 +26,8 @@ EXCEPTIONS = {
     "party/records/ledger.py": "statements of SQL",
     "party/survey/web/databases.py": "statements of SQL",
     "party/survey/web/store.py": "statements of SQL",
+    "protocols/kinds.py": "the ranges that errors name",
+    "protocols/terms.py": "the ranges that errors name, and what does not go together",
     "protocols/association/audit.py": "what is counted, in words that no screen shows yet: they are to be values",
 }
 

@@ -66,7 +66,7 @@ from protocols.randomized_response.sample_size import (
 )
 from protocols.survey.itemsets import column_rules, mine_columns
 from protocols.survey.responses import Responses
-from protocols.terms import NO_SHARE, PRUNING_SHARE, Growth, Impurity
+from protocols.terms import DEPTH, NO_SHARE, PRUNING_SHARE, Growth, Impurity
 
 
 def estimate_answers(arguments: argparse.Namespace) -> int:
@@ -261,7 +261,7 @@ def _held_out(path: Path, survey: Responses, share: Fraction, arguments: argpars
 
 def _growth(arguments: argparse.Namespace) -> Growth:
     return Growth(
-        max_depth=arguments.max_depth,
+        max_depth=DEPTH.parse(arguments.max_depth or "any", "max_depth"),
         min_leaf=1 if arguments.min_leaf is None else arguments.min_leaf,
         impurity=Impurity(arguments.impurity or Impurity.INFORMATION_GAIN),
         prune=PRUNING_SHARE if arguments.prune else NO_SHARE,

@@ -10,12 +10,11 @@ from party.cli.outputs import fraction
 from party.demo.options import DemoError, DemoOptions, OwnFiles, parse_omegas, parse_ways
 from party.demo.run import compare_all
 from party.demo.usual import USUAL_DATA, USUAL_WAYS
-from party.settings.depth import parse_depth
 from party.settings.job import usual_depth, usual_impurity
 from party.show.progress import make_progress
 from party.show.screen import put, say
 from protocols.errors import InputError
-from protocols.terms import Counting, Impurity, Reveal
+from protocols.terms import DEPTH, Counting, Impurity, Reveal
 
 
 def command_demo(arguments: argparse.Namespace) -> int:
@@ -44,7 +43,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         seed=arguments.seed,
         out=arguments.out,
         ways=parse_ways(arguments.ways or usual_ways),
-        max_depth=usual_depth(reveal) if arguments.max_depth is None else parse_depth(arguments.max_depth),
+        max_depth=usual_depth(reveal) if arguments.max_depth is None else DEPTH.parse(arguments.max_depth, "max_depth"),
         min_leaf=arguments.min_leaf,
         impurity=Impurity(arguments.impurity or usual_impurity(reveal, noise)),
         noise=noise,

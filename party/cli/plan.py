@@ -31,7 +31,7 @@ from party.show.privacy_short import own_odds
 from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
 from protocols.errors import InputError
-from protocols.terms import ALL, Method, TermError, Terms, Window
+from protocols.terms import ALL, BayesTerms, Method, TermError, Terms, TreeTerms, Window
 from protocols.two_party.inputs import PartyInputs, held_out_records
 
 
@@ -103,10 +103,10 @@ def _plan_training(
 
 def alternatives(terms: Terms) -> list[Terms]:
     """Return these terms with SMC alone and with windows of 1, 3 and all, where such a run can be."""
-    if terms.rules is not None or not terms.counts_exactly:
-        return []
+    if not isinstance(terms, TreeTerms) or not terms.counts_exactly:
+        return [terms] if isinstance(terms, BayesTerms) else []
     ways: list[tuple[Method, Window]] = [(Method.SMC, ALL), *((Method.HYBRID, omega) for omega in (1, 3, ALL))]
-    found = []
+    found: list[Terms] = []
     for method, omega in ways:
         with suppress(TermError):
             found.append(replace(terms, method=method, omega=omega))

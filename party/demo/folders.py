@@ -14,13 +14,11 @@ from party.files import locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import create_party
 from party.records.run_file import FAMILY
-from party.settings.depth import ANY
-from party.settings.noise import noise_text
 from party.settings.place import CONFIG_FILE
-from party.settings.toml import window_text
 from protocols.errors import InputError
+from protocols.kinds import ValueKind, kinds_of, values_of
 from protocols.tables import MAX_DOMAIN
-from protocols.terms import ALL, MOST_BITS, MOST_WINDOW, Method, Reveal, Terms
+from protocols.terms import ALL, BITS, NOISE, OMEGA, Method, Reveal, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
 MODEL = "model.json"
@@ -133,9 +131,9 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         f"min_leaf = {options.min_leaf or 1}",
         'most_runs = "any"',
         'most_bits = "any"',
-        *([f"epsilon = {toml_text(noise_text(terms.epsilon))}"] if terms.noises_tree else []),
+        *([f"epsilon = {toml_text(NOISE.text(terms.epsilon))}"] if terms.noises_tree else []),
         f"most_values = {MAX_DOMAIN}",
-        f"most_columns = {MOST_WINDOW}",
+        f"most_columns = {OMEGA.high}",
         "",
         "[node]",
         f'peer = "{BOB if party == ALICE else ALICE}"',
@@ -161,27 +159,21 @@ def _treatment_lines(treatments: Mapping[str, ColumnTreatment]) -> list[str]:
 
 def write_job(folder: Path, run: str, terms: Terms) -> str:
     """Write the job of one run and return the file's name."""
-    omega = toml_text(window_text(terms.omega)) if terms.omega is ALL else terms.omega
-    noise = "" if terms.noise is None else f'noise = "{terms.noise}"\n'
-    most_bits = f"most_bits = {MOST_BITS}\n" if terms.bits_at_most(0) is not None else ""
-    content = f"""\
-method = "{terms.method}"
-theta = "{terms.theta}"
-omega = {omega}
-counting = "{terms.counting}"
-class = {toml_text(terms.class_name)}
-seed = {terms.seed}
-test = "{terms.test}"
-key_bits = {terms.key_bits}
-max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
-min_leaf = {terms.min_leaf}
-impurity = "{terms.impurity}"
-reveal = "{terms.reveal}"
-learner = "{terms.learner}"
-{noise}{most_bits}"""
+    values = values_of(terms) | ({"most_bits": BITS.high} if terms.bits_at_most(0) is not None else {})
+    lines = [
+        f"{name.removesuffix('_name')} = {_toml_value(kind, values[name])}\n"
+        for name, kind in kinds_of(Terms).items()
+        if name != "most_bits" or values[name]
+    ]
     name = f"job-{run}.toml"
-    write_atomically(folder / name, content)
+    write_atomically(folder / name, "".join(lines))
     return name
+
+
+def _toml_value(kind: ValueKind, value: object) -> str:
+    if value is None:
+        return toml_text(str(kind.word))
+    return str(value) if isinstance(value, int) else toml_text(str(value))
 
 
 def toml_text(text: str) -> str:

@@ -8,9 +8,8 @@ from party.data.bins import SMALLEST_VALUE
 from party.demo.usual import USUAL_WAYS
 from party.settings.job import usual_leaf
 from party.settings.key_sizes import KEY_FLOOR
-from party.settings.toml import parse_window
 from protocols.errors import CotallyError, InputError
-from protocols.terms import ALL, MOST_KEY_BITS, Counting, Growth, Impurity, Method, Reveal, Terms, Window
+from protocols.terms import ALL, KEY_BITS, OMEGA, Counting, Growth, Impurity, Method, Reveal, Terms, TreeTerms, Window
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,10 @@ class DemoOptions:
     smallest_value: int = SMALLEST_VALUE
 
     def __post_init__(self) -> None:
-        usual_key = self.key_floor <= self.key_bits <= MOST_KEY_BITS and self.key_bits % 2 == 0
+        usual_key = self.key_floor <= self.key_bits <= KEY_BITS.high and self.key_bits % 2 == 0
         legal = (
             ("rows", self.rows is None or self.rows >= 1, "must be 1 or more"),
-            ("key_bits", usual_key, f"must be an even number from {self.key_floor} to {MOST_KEY_BITS}"),
+            ("key_bits", usual_key, f"must be an even number from {self.key_floor} to {KEY_BITS.high}"),
             ("omega", len(set(self.omegas)) == len(self.omegas) > 0, "must list distinct windows"),
             ("ways", len(set(self.ways)) == len(self.ways) > 0, "must list distinct ways of counting"),
         )
@@ -80,7 +79,7 @@ class DemoOptions:
 
     def terms(self, method: Method, omega: Window, class_name: str, way: Counting | None = None) -> Terms:
         """Return the terms of one run, of the first way unless another is named."""
-        return Terms(
+        return TreeTerms(
             method=method,
             theta=self.theta,
             omega=omega,
@@ -119,7 +118,7 @@ def parse_omegas(text: str) -> tuple[Window, ...]:
     (1, 2, None)
     """
     try:
-        return tuple(parse_window(word.strip()) for word in text.split(","))
+        return tuple(OMEGA.parse(word.strip()) for word in text.split(","))
     except InputError:
         raise InputError('must list windows of 1 or more, or "all", such as 1,2,3,all', field="omega") from None
 

@@ -43,7 +43,6 @@ from party.records.run_file import (
 )
 from party.settings.job import read_job
 from party.settings.party import read_party_config
-from party.settings.toml import window_text
 from party.show import runs as show_runs
 from party.show.document import Block
 from party.show.progress import Step, Work, working
@@ -54,7 +53,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables import Codes, Schema, joint_schema
-from protocols.terms import ALL, Counting, Method, Reveal, Window
+from protocols.terms import ALL, OMEGA, Counting, Method, Reveal, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.held_out import drawn_split
 from protocols.two_party.inputs import PartyInputs, split_records
@@ -151,7 +150,7 @@ class Run:
     @property
     def name(self) -> str:
         """As in `model-hybrid-2-paillier.json`."""
-        window = f"-{window_text(self.omega)}" if self.method == Method.HYBRID else ""
+        window = f"-{OMEGA.text(self.omega)}" if self.method == Method.HYBRID else ""
         return f"{self.method}{window}-{self.way}"
 
 

@@ -27,13 +27,11 @@ from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.run_file import TrainReport
-from party.settings.depth import ANY, USUAL_TREE_DEPTH
 from party.settings.job import read_job
-from party.settings.noise import noise_text
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
 from protocols.tables import MAX_DOMAIN
-from protocols.terms import MOST_BITS, MOST_WINDOW, Learner, Reveal
+from protocols.terms import BITS, NOISE, OMEGA, USUAL_TREE_DEPTH, Learner, Reveal
 
 _PARTIES = ("alice", "bob")
 _ID, _CLASS = "record_id", "class_label"  # unless a column has that name
@@ -160,9 +158,9 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             "exact_counts = true",
             "min_leaf = 1",
             'most_bits = "any"',
-            *([] if epsilon is None else [f"epsilon = {toml_text(noise_text(epsilon))}"]),
+            *([] if epsilon is None else [f"epsilon = {toml_text(NOISE.text(epsilon))}"]),
             f"most_values = {MAX_DOMAIN}",
-            f"most_columns = {MOST_WINDOW}",
+            f"most_columns = {OMEGA.high}",
             "smallest_key_bits = 2048",
             "[node]",
             f"peer = {toml_text(other)}",
@@ -261,11 +259,11 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
 
     def _lines(self) -> str:
         omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
-        depth = toml_text(ANY) if self.max_depth is None else self.max_depth
+        depth = toml_text("any") if self.max_depth is None else self.max_depth
         noise = "" if self.noise is None else f"noise = {toml_text(self.noise)}\n"
         method = f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
         is_bounded = self.reveal == Reveal.TREE and self.noise is None
-        bits = f"most_bits = {MOST_BITS}\n" if is_bounded else ""  # nobody is on the other side
+        bits = f"most_bits = {BITS.high}\n" if is_bounded else ""  # nobody is on the other side
         return f"{method}reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}{bits}"
 
     def _disguise(self) -> list[str]:

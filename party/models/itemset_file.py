@@ -18,7 +18,7 @@ from party.models.strict_json import attribute_of, compact, list_of, parsed, rea
 from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.association.own_sets import TermSet
 from protocols.tables import Attribute, Term
-from protocols.terms import RuleMetric
+from protocols.terms import Metric
 
 FORMAT = "cotally-itemsets/1"
 WITHOUT_COUNTS = "cotally-sets/1"
@@ -115,8 +115,8 @@ def _rules(value: object, attributes: tuple[Attribute, ...], sets: Collection[Te
     if value is None:
         return None
     entry, rules = record_of(value, "rules", {"metric", "min_threshold", "reached"}), list[tuple[TermSet, TermSet]]()
-    if entry["metric"] not in list(RuleMetric):
-        refuse("rules.metric", f"must be one of {', '.join(RuleMetric)}")
+    if entry["metric"] not in list(Metric):
+        refuse("rules.metric", f"must be one of {', '.join(Metric)}")
     for position, pair in enumerate(list_of(entry["reached"], "rules.reached")):
         place = f"rules.reached[{position}]"
         sides = [_terms(side, place, attributes) for side in list_of(pair, place)]
@@ -128,7 +128,7 @@ def _rules(value: object, attributes: tuple[Attribute, ...], sets: Collection[Te
     least = _fraction(entry["min_threshold"], "rules.min_threshold")
     if least <= 0:
         refuse("rules.min_threshold", "must be above 0")
-    return ReachedRules(RuleMetric(entry["metric"]), least, tuple(rules))
+    return ReachedRules(Metric(entry["metric"]), least, tuple(rules))
 
 
 def _attribute(value: object, place: str) -> Attribute:

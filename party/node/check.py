@@ -19,7 +19,7 @@ from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
 from party.node.policy import Account, check_design, check_job
-from party.records.entries import asking_text, terms_of
+from party.records.entries import asking_text, terms_read
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
 from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_before, spent_of
@@ -237,7 +237,7 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
         run: As the ledger has it.
         model: What it ended with.
     """
-    terms, nothing = terms_of(run.terms), RelatedDesign((), (), Fraction(1))
+    terms, nothing = terms_read(run.terms), RelatedDesign((), (), Fraction(1))
     if not terms.opens_tree or not isinstance(model, Tree):
         return None
     try:
@@ -340,7 +340,7 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         party: Which side we are.
         model: What it ended with.
     """
-    terms = terms_of(run.terms)
+    terms = terms_read(run.terms)
     columns = model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
     domains = [attribute.size for attribute in columns]
     classes = 1 if isinstance(model, JointItemsets) else model.schema.classes

@@ -13,7 +13,7 @@ from party.keys.passphrase import PassphraseSource, write_secret
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
 from party.settings.key_sizes import KEY_FLOOR
 from protocols.errors import InputError
-from protocols.terms import MOST_KEY_BITS
+from protocols.terms import KEY_BITS
 
 _FILES = (CERTIFICATE_FILE, SEALED_FILE, *SECRET_FILES)
 
@@ -38,8 +38,8 @@ def create_party(
         floor_bits: The least length of a key.
         sealed_by: Where the passphrase of its secrets comes from; none is written in the clear then.
     """
-    if not floor_bits <= key_bits <= MOST_KEY_BITS:
-        raise IdentityError(f"the key must have {floor_bits} to {MOST_KEY_BITS} bits")
+    if not floor_bits <= key_bits <= KEY_BITS.high:
+        raise IdentityError(f"the key must have {floor_bits} to {KEY_BITS.high} bits")
     try:
         existed = folder.exists()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

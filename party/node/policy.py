@@ -21,11 +21,8 @@ from party.records.entries import ANSWERS, asking_text, tables_content, terms_co
 from party.records.ledger import Ledger, PeerName
 from party.records.releases import check_release, release_of
 from party.records.tally import Dealings
-from party.settings.depth import depth_text
 from party.settings.ids import AlignmentBounds
-from party.settings.noise import noise_text
 from party.settings.party import Acceptance, LifeBounds, PartyConfig
-from party.settings.toml import window_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -34,7 +31,7 @@ from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import ALL, Reveal, Terms, asking_of
+from protocols.terms import ALL, DEPTH, NOISE, OMEGA, Reveal, Terms, asking_of
 from protocols.two_party.agreement import Agreement, Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs, training_records
 
@@ -180,12 +177,12 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     shallow = terms.levels is not None and terms.levels <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
-        ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly or of_rules),
+        ("omega", OMEGA.text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly or of_rules),
         ("counting", str(terms.counting), terms.counting in agree.counting or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.encrypts),
-        ("max_depth", depth_text(terms.levels), agree.max_depth is None or shallow),
+        ("max_depth", DEPTH.text(terms.levels), agree.max_depth is None or shallow),
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf or terms.noises_tree),
-        ("noise", noise_text(terms.epsilon), _is_noisy_enough(agree, terms)),
+        ("noise", NOISE.text(terms.epsilon), _is_noisy_enough(agree, terms)),
     )
     cures = {"noise": f": {_noise_cure(agree)}"}
     asked = ((term, f"{term} = {value}", cures.get(term, _EITHER)) for term, value, fit in fits if not fit)
@@ -198,7 +195,7 @@ def _unbounded_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     excuses = terms.noises_tree or not agree.exact_counts
     if terms.noise is None or agree.epsilon is not None or not excuses:
         return None
-    return Objection("noise", f"the job asks for noise = {noise_text(terms.epsilon)}: {_NO_EPSILON}")
+    return Objection("noise", f"the job asks for noise = {NOISE.text(terms.epsilon)}: {_NO_EPSILON}")
 
 
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -224,7 +221,7 @@ def _unwelcome(term: str, asked: str, cure: str = _EITHER) -> Objection:
 
 def _noise_cure(agree: Acceptance) -> str:
     least = min((bound for bound in (agree.noise, agree.epsilon) if bound is not None), default=None)
-    return f'write noise = "{noise_text(least)}" or less in the job'
+    return f'write noise = "{NOISE.text(least)}" or less in the job'
 
 
 _NO_EXACT_COUNTS = (

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import count as counting
@@ -26,13 +26,14 @@ from protocols.facts import (
     WindowsFact,
 )
 from protocols.jobs import Job, Train
+from protocols.kinds import from_plain, kinds_of, values_of
 from protocols.messages import SignedHead
 from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact, Kept, Part, Save
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables import Attribute, Expression, Schema
-from protocols.terms import Counting, Impurity, Learner, Method, Reveal, RuleMetric, RuleTerms, Terms, asking_of
+from protocols.terms import LEARNERS, Learner, RuleTerms, Terms, absent_of, asking_of, terms_of
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NOTHING_SIGNED, LedgerHead
@@ -183,15 +184,21 @@ def tables_content(local: PartyInputs, agreed: Agreement) -> list[str]:
     return [local.digest(b"contents").hex(), agreed.commitment.hex()]
 
 
-def terms_content(terms: Terms) -> dict[str, object]:
-    """Return terms as JSON has them: fractions as text, whatever is neither number nor nothing too."""
-    plain = (int, bool, type(None))
-    content = {name: value if type(value) in plain else str(value) for name, value in vars(terms).items()}
-    rules = terms.rules
-    if rules is not None:
-        told = {name: value if type(value) in plain else str(value) for name, value in vars(rules).items()}
-        content["rules"] = {**told, "absent": list(rules.absent)}
-    return content
+def terms_content(terms: Terms | RuleTerms) -> dict[str, object]:
+    """Return terms as JSON has them: fractions as text."""
+    return {name: _told(value) for name, value in values_of(terms).items()}
+
+
+def _told(value: Any) -> object:
+    match value:
+        case RuleTerms():
+            return terms_content(value)
+        case Fraction() | str():
+            return str(value)
+        case tuple():
+            return list(value)
+        case _:
+            return value
 
 
 def asking_text(terms: Mapping[str, Any]) -> str:
@@ -199,29 +206,18 @@ def asking_text(terms: Mapping[str, Any]) -> str:
     return json.dumps(asking_of(terms), sort_keys=True)
 
 
-def terms_of(content: Mapping[str, Any]) -> Terms:
-    """Return the terms that `terms_content` wrote."""
-    rules = content.get("rules")
-    values = {field.name: content[field.name] for field in fields(Terms) if content.get(field.name) is not None}
-    values = {name: _READERS[name](value) if name in _READERS else value for name, value in values.items()}
-    values["omega"] = content["omega"]
-    if rules is not None:
-        limits = {**rules, "min_support": Fraction(rules["min_support"]), "absent": tuple(rules["absent"])}
-        if (least := rules.get("min_threshold")) is not None:
-            limits["min_threshold"] = Fraction(least)
-        limits["metric"] = RuleMetric(rules.get("metric", RuleMetric.CONFIDENCE))
-        values["rules"] = RuleTerms(**limits)
-    return Terms(**values)
+def terms_read(content: Mapping[str, Any]) -> Terms:
+    """Return the terms that `terms_content` wrote; what a learner of then noted beside its own is passed over."""
+    learner, rules = Learner(content.get("learner", Learner.TREE)), content.get("rules")
+    fixed = absent_of(LEARNERS[learner])
+    own = {name: value for name, value in _read(content, Terms).items() if name not in fixed}
+    told = None if rules is None else RuleTerms(**_read(rules, RuleTerms))
+    return terms_of({**own, "learner": learner, "rules": told})
 
 
-_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    **dict.fromkeys(("theta", "test", "noise"), Fraction),
-    "method": Method,
-    "counting": Counting,
-    "impurity": Impurity,
-    "reveal": Reveal,
-    "learner": Learner,
-}
+def _read(content: Mapping[str, Any], declaration: type[Any]) -> dict[str, Any]:
+    kinds = kinds_of(declaration).items()
+    return {name: from_plain(kind, content[name]) for name, kind in kinds if name in content}
 
 
 def job_content(job: Job) -> dict[str, object]:

@@ -30,9 +30,8 @@ from typing import Any
 from party.errors import ConfigError
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerEntry, has_ledger, read_ledger
-from party.settings.noise import noise_text
 from protocols.jobs import Align, Job, Predict, Train
-from protocols.terms import EVERYONE, Terms
+from protocols.terms import NO_CLASS, NOISE, Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.copies import Leaving
 from protocols.two_party.inputs import PartyInputs
@@ -65,7 +64,7 @@ class Spend:
         """
         if budget is None or self.run in spent:
             return None
-        allowed = f"our [agree] epsilon allows {noise_text(budget)} over the life of a data set"
+        allowed = f"our [agree] epsilon allows {NOISE.text(budget)} over the life of a data set"
         if _UNBOUNDED in spent or self.epsilon is None:
             when = "are asked for" if self.epsilon is None else "of this one have been told before"
             return f"{allowed}, and answers without noise {when}, which no epsilon bounds"
@@ -74,8 +73,8 @@ class Spend:
         if after <= budget:
             return None
         return (
-            f"{allowed}: {noise_text(before)} spent before (by {len(spent)}) and {noise_text(self.epsilon)} for this "
-            f"run make {noise_text(after)}; ask for a smaller epsilon, or let epsilon allow more"
+            f"{allowed}: {NOISE.text(before)} spent before (by {len(spent)}) and {NOISE.text(self.epsilon)} for this "
+            f"run make {NOISE.text(after)}; ask for a smaller epsilon, or let epsilon allow more"
         )
 
 
@@ -132,7 +131,7 @@ def _are_named(groups: object) -> bool:
 
 def release_text(value: object) -> str:
     """Return a term of a release as people read it: runs for rules have no class, and one value stands for it."""
-    return "none (association rules)" if value == EVERYONE else str(value)
+    return "none (association rules)" if value == NO_CLASS else str(value)
 
 
 _KIND = "release"

@@ -12,7 +12,7 @@ from typing import Any
 
 from party.files import read_bytes, write_atomically
 from protocols.errors import InputError
-from protocols.terms import ALL, Counting, Impurity, Method, Reveal, Window, is_window
+from protocols.terms import ALL, OMEGA, Counting, Impurity, Method, Reveal, Window
 
 _MOST_BYTES = 1 << 24
 
@@ -82,7 +82,7 @@ class TrainReport:
         check(all(type(key) is str and _is_seconds(value) for key, value in phases), "phases must be seconds by name")
         seen = self.seen is None or (isinstance(self.seen, dict) and all(map(is_count, self.seen.values())))
         check(seen, "seen must be records by name, or null")
-        check(is_window(self.omega), "omega must be 1 or more, or null")
+        check(not OMEGA.problem(self.omega), "omega must be 1 or more, or null")
         counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
         for name in (*counts, "exact_counts_disclosed"):
             value = getattr(self, name)
@@ -186,7 +186,7 @@ class Row:
     def __post_init__(self) -> None:
         check(self.method in METHODS, "method is unknown")
         has_window = self.method == Method.HYBRID
-        check(is_window(self.omega) and (has_window or self.omega is ALL), "omega must be 1 or more")
+        check(not OMEGA.problem(self.omega) and (has_window or self.omega is ALL), "omega must be 1 or more")
         check(_is_share(self.accuracy), "accuracy must be between 0 and 1")
         check(self.cost_ratio is None or self.cost_ratio >= 0, "cost_ratio must be 0 or more")
         check(self.seconds is None or self.seconds >= 0, "seconds must be 0 or more")

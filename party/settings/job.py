@@ -1,96 +1,64 @@
 """The settings of one run, `job.toml`: what to do together, and the terms, which the parties compare."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from party.data.texts import plain_text
-from party.settings.depth import ANY, USUAL_DEPTH, USUAL_TREE_DEPTH, read_depth
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
-from party.settings.noise import read_noise
 from party.settings.party import USUAL_MIN_LEAF
-from party.settings.toml import BLANKS, Section, read_toml, read_window
+from party.settings.toml import REQUIRED, Section, read_toml
 from protocols.errors import InputError
 from protocols.jobs import Train
+from protocols.kinds import ValueKind, kinds_of
 from protocols.terms import (
-    ALL,
-    EVERYONE,
-    MOST_BITS,
-    MOST_KEY_BITS,
-    MOST_LEAF,
-    MOST_LENGTH,
-    MOST_SEED,
-    MOST_SETS,
-    TERM_NAMES,
+    KEY_BITS,
+    LEARNERS,
+    USUAL_DEPTH,
+    USUAL_TREE_DEPTH,
+    USUAL_WINDOW,
     Counting,
     Impurity,
     Learner,
     Method,
+    MiningTerms,
     Reveal,
-    RuleMetric,
     RuleTerms,
-    TermError,
     Terms,
+    TreeTerms,
+    absent_of,
+    terms_of,
 )
 
-RULES: Final = "rules"
-RULE_KEYS: Final = (
-    "learner", "method", "theta", "counting", "key_bits", "min_leaf", "reveal",
-    "min_support", "max_len", "most_sets", "absent", "metric", "min_threshold",
-)  # fmt: skip
 USUAL_THETA: Final = "2/3"
 """As far from 1/2 as the usual `[agree] odds` allow: nearer to it, estimates say less, and leave no set uncounted."""
-_USUAL_LENGTH: Final = 4
-_USUAL_SETS: Final = 1000
-
-
-def read_rules(job: Section, key_floor: int) -> Terms:
-    """Read the terms of looking for rules.
-
-    Raises:
-        ConfigError: One of them is missing or out of range.
-        TermError: They do not go together.
-    """
-    try:
-        rules = RuleTerms(
-            min_support=job.fraction("min_support"),
-            max_len=job.integer("max_len", 1, MOST_LENGTH, _USUAL_LENGTH),
-            most_sets=job.integer("most_sets", 0, MOST_SETS, _USUAL_SETS),
-            absent=tuple(dict.fromkeys(map(plain_text, job.texts("absent", ())))),
-            metric=RuleMetric(job.text("metric", RuleMetric.CONFIDENCE)),
-            min_threshold=job.fraction("min_threshold") if "min_threshold" in job.names else None,
-        )
-    except InputError as error:
-        if error.field is None:
-            raise
-        raise job.error(error.field, error.problem) from None
-    return Terms(
-        method=Method(job.choice("method", Method.names(), Method.SMC)),
-        theta=job.fraction("theta", USUAL_THETA),
-        omega=ALL,
-        counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),
-        class_name=EVERYONE,
-        seed=0,
-        test=Fraction(0),
-        key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
-        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
-        reveal=Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE)),
-        learner=Learner.RULES,
-        rules=rules,
-    )
-
-
-_KEYS = [name for name in TERM_NAMES if name != RULES]
+_USUAL: Final[Mapping[str, Any]] = {
+    "method": Method.SMC,
+    "theta": Fraction(USUAL_THETA),
+    "omega": USUAL_WINDOW,
+    "counting": Counting.OBLIVIOUS_TRANSFER,
+    "seed": 0,
+    "test": Fraction(1, 5),
+    "min_leaf": USUAL_MIN_LEAF,
+    "noise": None,
+    "reveal": Reveal.TREE,
+    "most_bits": None,
+    "max_len": 4,
+    "most_sets": 1000,
+    "absent": (),
+    "metric": "confidence",
+    "min_threshold": None,
+}
+"""What a job has that says nothing; of a tree alone more follows from what is revealed."""
 _GONE = {
     "rank": "both sides' estimated gains rank, and no gain is revealed",
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
     "engine": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
     "cipher": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
 }
-
-
-_TEST: Final = "1/5"
 
 
 def usual_depth(reveal: Reveal) -> int:
@@ -129,49 +97,61 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
         ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
     """
     loose = read_toml(path, None)
-    of_rules = loose.raw("learner", None) == RULES
-    keys, others = (RULE_KEYS, _KEYS) if of_rules else (_KEYS, RULE_KEYS)
-    foreign = next((name for name in loose.names if name in others and name not in keys), None)
+    learner = Learner(loose.choice("learner", Learner.names(), Learner.TREE))
+    keys = _keys(LEARNERS[learner])
+    foreign = next((key for each in LEARNERS.values() for key in _keys(each) if key in {*loose.names} - {*keys}), None)
     if foreign is not None:
-        raise loose.error(foreign, f'is {"not" if of_rules else "only"} for learner = "rules": take the line out')
-    section = read_toml(path, keys, _GONE)
+        raise loose.error(foreign, f'is not for learner = "{learner}": take the line out')
+    job = read_toml(path, keys, _GONE)
     try:
-        return Train(read_rules(section, key_floor) if of_rules else _terms(section, key_floor, people))
-    except TermError as error:
-        raise section.error(error.field, error.problem) from None
+        return Train(_terms(job, learner, key_floor, people))
+    except InputError as error:
+        if error.field is None:
+            raise
+        raise job.error(error.field, error.problem) from None
 
 
 def usual_terms(class_name: str | None, people: int) -> Terms:
     """Return the terms of a job that names its class alone; of one that the peer holds, if we have none."""
-    return _terms(Section(Path("job.toml"), "", {"class": class_name or "the peer's class"}, _KEYS), KEY_FLOOR, people)
+    job = Section(Path("job.toml"), "", {"class": class_name or "the peer's class"}, _keys(TreeTerms))
+    return _terms(job, Learner.TREE, KEY_FLOOR, people)
 
 
-def _terms(job: Section, key_floor: int, people: int) -> Terms:
-    learner = Learner(job.choice("learner", Learner.names(), Learner.TREE))
-    reveal = Reveal(job.choice("reveal", Reveal.names(), Reveal.TREE))
-    noise = read_noise(job)
-    return Terms(
-        method=Method(job.choice("method", Method.names(), Method.SMC)),
-        theta=job.fraction("theta", USUAL_THETA),
-        omega=read_window(job, 3),
-        counting=Counting(job.choice("counting", Counting.names(), Counting.OBLIVIOUS_TRANSFER)),
-        class_name=job.text("class", controls=BLANKS),
-        seed=job.integer("seed", 0, MOST_SEED, 0),
-        test=job.fraction("test", _TEST),
-        key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
-        max_depth=read_depth(job, usual_depth(reveal) if learner is Learner.TREE else ANY),
-        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, usual_leaf(reveal, noise, people)),
-        noise=noise,
-        impurity=Impurity(job.choice("impurity", Impurity.names(), usual_impurity(reveal, noise))),
-        reveal=reveal,
-        most_bits=_most_bits(job, reveal, noise),
-        learner=learner,
-    )
+def _terms(job: Section, learner: Learner, key_floor: int, people: int) -> Terms:
+    of = LEARNERS[learner]
+    usual = {**_USUAL, "key_bits": max(key_floor, USUAL_KEY_BITS)}
+    if of is TreeTerms:
+        usual |= _usual_of_trees(job, people)
+    kinds = {**_kinds(of), "key_bits": replace(KEY_BITS, low=key_floor)}
+    values = {name: job.value(_key(name), kind, usual.get(name, REQUIRED)) for name, kind in kinds.items()}
+    return terms_of({**values, "learner": learner, "rules": _rules(job, usual) if of is MiningTerms else None})
 
 
-def _most_bits(job: Section, reveal: Reveal, noise: Fraction | None) -> int | None:
-    if "most_bits" not in job.names:
-        return None
-    if reveal is not Reveal.TREE or noise is not None:
+def _key(name: str) -> str:
+    return name.removesuffix("_name")
+
+
+def _kinds(learner: type[Terms]) -> dict[str, ValueKind]:
+    absent = absent_of(learner)
+    return {name: kind for name, kind in kinds_of(Terms).items() if name not in absent}
+
+
+def _keys(learner: type[Terms]) -> list[str]:
+    return ["learner", *map(_key, _kinds(learner)), *(kinds_of(RuleTerms) if learner is MiningTerms else ())]
+
+
+def _rules(job: Section, usual: Mapping[str, Any]) -> RuleTerms:
+    values = {name: job.value(name, kind, usual.get(name, REQUIRED)) for name, kind in kinds_of(RuleTerms).items()}
+    return RuleTerms(**values | {"absent": tuple(dict.fromkeys(map(plain_text, values["absent"])))})
+
+
+def _usual_of_trees(job: Section, people: int) -> dict[str, Any]:
+    """Return what follows from what is revealed; a bound on bits is for a tree alone without noise."""
+    reveal, noise = (job.value(name, kinds_of(TreeTerms)[name], _USUAL[name]) for name in ("reveal", "noise"))
+    if "most_bits" in job.names and (reveal is not Reveal.TREE or noise is not None):
         raise job.error("most_bits", 'is for reveal = "tree" without noise: leave it out')
-    return job.integer("most_bits", 1, MOST_BITS)
+    return {
+        "max_depth": usual_depth(reveal),
+        "min_leaf": usual_leaf(reveal, noise, people),
+        "impurity": usual_impurity(reveal, noise),
+    }

@@ -22,7 +22,6 @@ from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError, IdentityError
 from party.files import is_there
 from party.names import check_party_name
-from party.settings.depth import read_depth
 from party.settings.ids import (
     ALIGNMENT_KEYS,
     ID_KEYS,
@@ -34,10 +33,10 @@ from party.settings.ids import (
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.noise import ANY, read_budget, read_most_noise
 from party.settings.place import CONFIG_FILE, settings_file
-from party.settings.toml import BLANKS, Address, Section, read_address, read_toml, read_window
+from party.settings.toml import BLANKS, Address, Section, read_address, read_toml
 from protocols.errors import InputError
 from protocols.tables import MAX_DOMAIN
-from protocols.terms import MOST_BITS, MOST_KEY_BITS, MOST_LEAF, MOST_WINDOW, RECORDS_PER_BIT, Counting, Method, Window
+from protocols.terms import ALL, BITS, DEPTH, KEY_BITS, LEAF, OMEGA, RECORDS_PER_BIT, Counting, Method, Window
 from protocols.two_party.inputs import USUAL_LIMITS, Limits
 
 _MOST: Final = 10**12
@@ -99,8 +98,8 @@ def _most_bits(section: Section) -> int | str | None:
     value = section.raw("most_bits", SHARE_OF_RECORDS)
     if value == SHARE_OF_RECORDS:
         return SHARE_OF_RECORDS
-    if value != ANY and (type(value) is not int or not 1 <= value <= MOST_BITS):
-        raise section.error("most_bits", f'must be an integer from 1 to {MOST_BITS}, "{SHARE_OF_RECORDS}" or "{ANY}"')
+    if value != ANY and (type(value) is not int or not 1 <= value <= BITS.high):
+        raise section.error("most_bits", f'must be an integer from 1 to {BITS.high}, "{SHARE_OF_RECORDS}" or "{ANY}"')
     return None if value == ANY else value
 
 
@@ -440,15 +439,15 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     if not counting:
         raise section.error("counting", "must name a way of counting")
     default_bits = max(key_floor, USUAL_KEY_BITS)
-    bits = section.integer("smallest_key_bits", key_floor, MOST_KEY_BITS, default_bits)
+    bits = section.integer("smallest_key_bits", key_floor, KEY_BITS.high, default_bits)
     return Acceptance(
         methods=methods,
         odds=_odds(section),
-        omega=read_window(section, "all"),
+        omega=section.value("omega", OMEGA, ALL),
         counting=counting,
         smallest_key_bits=bits,
-        max_depth=read_depth(section),
-        min_leaf=section.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
+        max_depth=section.value("max_depth", DEPTH, None),
+        min_leaf=section.integer("min_leaf", 1, LEAF.high, USUAL_MIN_LEAF),
         limits=_limits(section),
         noise=read_most_noise(section),
         epsilon=read_budget(section),
@@ -465,7 +464,7 @@ def _limits(section: Section) -> Limits:
         smallest_class=section.integer("smallest_class", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_class),
         smallest_test=section.integer("smallest_test", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_test),
         most_values=section.integer("most_values", 2, MAX_DOMAIN, USUAL_LIMITS.most_values),
-        most_columns=section.integer("most_columns", 1, MOST_WINDOW, USUAL_LIMITS.most_columns),
+        most_columns=section.integer("most_columns", 1, OMEGA.high, USUAL_LIMITS.most_columns),
     )
 
 

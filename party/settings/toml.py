@@ -17,7 +17,7 @@ from party.errors import ConfigError
 from party.files import read_bytes
 from party.names import nearest, suggestion
 from protocols.errors import InputError
-from protocols.terms import ALL, MOST_WINDOW, WINDOWS, Window, is_window
+from protocols.kinds import Exact, Flag, Label, LabelList, Pick, ValueKind
 
 MAX_BYTES = 1 << 20
 NOTHING_GONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -250,6 +250,32 @@ class Section:
             raise self.error(key, 'must be an exact number: text such as "9/20" or "0.45"')
         return fraction
 
+    def value(self, key: str, kind: ValueKind, default: object = REQUIRED) -> Any:
+        """Return a value of this kind, or the default as it is.
+
+        Raises:
+            ConfigError: It is missing, or out of its range.
+        """
+        value = self.raw(key, default)
+        if key not in self._content:
+            return value
+        if kind.word is not None and value == kind.word:
+            return None
+        match kind:
+            case Pick(of):
+                value = of(self.choice(key, [each.value for each in of]))
+            case Exact():
+                value = self.exact(key, value)
+            case Label():
+                value = self.text(key, controls=BLANKS)
+            case LabelList():
+                value = self.texts(key)
+            case Flag():
+                value = self._get(key, (bool,), default)
+        if (problem := kind.problem(value)) is not None:
+            raise self.error(key, problem)
+        return value
+
     def raw(self, key: str, default: object = REQUIRED) -> Any:  # the caller tells types apart
         """Return whatever stands there."""
         if key not in self._content and default is REQUIRED:
@@ -314,46 +340,3 @@ def read_address(section: Section, key: str, lowest_port: int) -> Address | None
     if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
         raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
     return Address(host, int(port))
-
-
-_ALL_TEXT = "all"
-
-
-def read_window(section: Section, default: int | str) -> Window:
-    """Return the window that a settings file asks for.
-
-    Raises:
-        ConfigError: The value is not a window.
-    """
-    value = section.raw("omega", default)
-    if value == _ALL_TEXT:
-        return ALL
-    if not is_window(value):
-        raise section.error("omega", f"must be {WINDOWS}")
-    return int(value)
-
-
-def parse_window(text: str) -> Window:
-    """Return the window that a word names.
-
-    Raises:
-        InputError: It does not name one.
-
-    >>> parse_window("all"), parse_window("3")
-    (None, 3)
-    """
-    if text == _ALL_TEXT:
-        return ALL
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_WINDOW)) else 0
-    if not is_window(number):
-        raise InputError(f"must be {WINDOWS}", field="omega")
-    return number
-
-
-def window_text(window: Window) -> str:
-    """Return the window as people write it.
-
-    >>> window_text(ALL), window_text(3)
-    ('all', '3')
-    """
-    return _ALL_TEXT if window is ALL else str(window)

@@ -7,13 +7,12 @@ from math import ceil, log2, sqrt
 from party.names import printable
 from party.node.check import Assessment, Past
 from party.records.tally import Revealed
-from party.settings.noise import noise_text
 from party.settings.party import Acceptance
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import Learner, Method, RuleTerms, Terms
+from protocols.terms import NOISE, Learner, Method, RuleTerms, Terms
 from protocols.two_party.power import Seen
 
 
@@ -36,9 +35,9 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     spent = (
         "no bound, as counts or a tree without noise were revealed"
         if told.epsilon is None
-        else noise_text(told.epsilon)
+        else NOISE.text(told.epsilon)
     )
-    allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
+    allowed = "any" if agree.epsilon is None else NOISE.text(agree.epsilon)
     return [*lines, f"Epsilon spent: {spent}; [agree] epsilon allows {allowed}."]
 
 
@@ -46,7 +45,7 @@ def _apart_lines(told: Past) -> list[str]:
     """Say what was revealed of the same columns under another name; nothing where there is none."""
     if told.other is None or told.apart is None:
         return []
-    spent = "no epsilon bounds" if told.apart.epsilon is None else f"epsilon {noise_text(told.apart.epsilon)} bounds"
+    spent = "no epsilon bounds" if told.apart.epsilon is None else f"epsilon {NOISE.text(told.apart.epsilon)} bounds"
     runs = f"{told.apart.runs:,} run{'' if told.apart.runs == 1 else 's'}, whose {told.apart.counts:,} counts {spent}"
     columns = ", ".join(map(printable, told.other.columns))
     head = f"Columns of this data set ({columns}) were released as {printable(told.other.dataset)!r} too: {runs}"
@@ -226,7 +225,7 @@ def noise_lines(run: Assessment) -> list[str]:
     if isinstance(spent, TreeSpending):
         delta = delta_of(terms.epsilon, max(spent.columns, 2))
         bound = (
-            f"the whole run reveals epsilon {noise_text(terms.epsilon)} at most (delta {float(delta):.1e}) to each side"
+            f"the whole run reveals epsilon {NOISE.text(terms.epsilon)} at most (delta {float(delta):.1e}) to each side"
         )
         worth, label = float(spent.worth.scale) / 2**GINI_BITS, float(spent.label.scale)
         scales = f"noise of scale {worth:,.1f} records to what a column is worth at a node"
@@ -237,7 +236,7 @@ def noise_lines(run: Assessment) -> list[str]:
     what = "the whole run" if terms.method == Method.SMC else "all counts, beside the disguised copies,"
     cells, tested = deviations(ours, theirs)
     correct = f", the number classified correctly by {tested:.1f}" if terms.test else ""
-    bound = f"{what} reveals epsilon {noise_text(ours.epsilon)} at most (delta {float(ours.delta):.1e}) to each side"
+    bound = f"{what} reveals epsilon {NOISE.text(ours.epsilon)} at most (delta {float(ours.delta):.1e}) to each side"
     scales = f"noise of scale {float(ours.cells.scale):,.1f} (ours) and {float(theirs.cells.scale):,.1f} (the peer's)"
     off = f"{scales} puts a count off by about {cells:,.0f} records (standard deviation){correct}"
     return [f"Noise: {bound}; {off}.", *_few_lines(run)]
@@ -268,15 +267,15 @@ def _epsilon_lines(noise: Fraction | None, told: Past, agree: Acceptance) -> lis
     if noise is None:
         return []
     known = "a run that is the same as an earlier one spends nothing more"
-    spends = f"This run spends epsilon {noise_text(noise)}"
+    spends = f"This run spends epsilon {NOISE.text(noise)}"
     if agree.epsilon is None:
         return [f"{spends}; {known}."]
     if told.epsilon is None:
         return [f"{spends}, but no epsilon bounds what was revealed before: [agree] epsilon refuses it."]
     left = agree.epsilon - told.epsilon - noise
     if left < 0:
-        return [f"{spends}, {noise_text(-left)} more than [agree] epsilon leaves, which refuses it; {known}."]
-    return [f"{spends} and leaves {noise_text(left)} of [agree] epsilon; {known}."]
+        return [f"{spends}, {NOISE.text(-left)} more than [agree] epsilon leaves, which refuses it; {known}."]
+    return [f"{spends} and leaves {NOISE.text(left)} of [agree] epsilon; {known}."]
 
 
 def _left(before: int, most: int | None) -> str:

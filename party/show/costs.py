@@ -5,11 +5,10 @@ from math import hypot, inf, log2
 
 from party.forecast.model import Forecast, Line
 from party.names import printable
-from party.settings.toml import window_text
 from party.show.assessment import counts_kind
 from protocols.randomized_response.moments import gain_error, noise, records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import ALL, Method, Terms
+from protocols.terms import ALL, OMEGA, Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.secure import SharedKey
 
@@ -95,7 +94,7 @@ def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]
 
 
 def _way(terms: Terms) -> str:
-    return f"{terms.method} ω={window_text(terms.omega)}" if terms.ranks else str(terms.method)
+    return f"{terms.method} ω={OMEGA.text(terms.omega)}" if terms.ranks else str(terms.method)
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:

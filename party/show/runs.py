@@ -10,14 +10,13 @@ from party.data import Notice
 from party.files import write_atomically
 from party.node.inputs import ReleasedBefore
 from party.records.run_file import PLAIN, Row, RunReport
-from party.settings.toml import window_text
 from party.show.document import Block, CutLines, Grid, headed
 from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
-from protocols.terms import Counting, Method, Reveal, Window
+from protocols.terms import OMEGA, Counting, Method, Reveal, Window
 
 _TREE_LINES = 40
 _TREE_ALONE = (
@@ -83,7 +82,7 @@ def label(row: Row) -> str:
 
 def method_text(method: str, omega: Window) -> str:
     """Return a method with its window, if it has one."""
-    return f"{method} ω={window_text(omega)}" if method == Method.HYBRID else method
+    return f"{method} ω={OMEGA.text(omega)}" if method == Method.HYBRID else method
 
 
 def way_text(counting: Counting | None) -> str:
@@ -310,13 +309,13 @@ def _draw_bars(axes: "Axes", report: RunReport, bars: _Bars) -> None:
 
 def _labels(report: RunReport) -> list[str]:
     """Return what stands on the axis below: the windows of all ways, and SMC where it was counted."""
-    windows = dict.fromkeys(window_text(row.omega) for row in _windows(report))
+    windows = dict.fromkeys(OMEGA.text(row.omega) for row in _windows(report))
     return [*windows, *(["SMC only"] if report.of(Method.SMC) else [])]
 
 
 def _place(report: RunReport, row: Row) -> int:
     labels = _labels(report)
-    return labels.index(window_text(row.omega)) if row.method == Method.HYBRID else len(labels) - 1
+    return labels.index(OMEGA.text(row.omega)) if row.method == Method.HYBRID else len(labels) - 1
 
 
 def _prepare(axes: "Axes", report: RunReport) -> None:

@@ -11,9 +11,6 @@ from party.node.players import FoundRules, Trained
 from party.node.session import Report
 from party.records.run_file import TrainReport
 from party.records.tally import Revealed
-from party.settings.depth import depth_text
-from party.settings.noise import noise_text
-from party.settings.toml import window_text
 from party.show.assessment import amount_lines, follows_lines, noise_lines, revealed_lines, seen_json
 from party.show.costs import forecast_text, key_text
 from party.show.joint_rules import doubt_lines, numbers_text, scores_lines, worth_json, worth_lines
@@ -27,7 +24,7 @@ from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
-from protocols.terms import Learner, Terms
+from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, training_records
 
@@ -139,11 +136,11 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
 
 def _tree_text(agreed: Agreement) -> str:
     terms = agreed.terms
-    window = f", omega {window_text(terms.omega)}" if terms.ranks else ""
+    window = f", omega {OMEGA.text(terms.omega)}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
+    depth = f", max_depth {DEPTH.text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
-    noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
+    noise = "" if terms.noise is None else f", noise {NOISE.text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
     hidden = ", the tree alone is revealed" if terms.hides_counts else ""
     how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"

@@ -22,9 +22,10 @@ from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import read_form, seen
+from protocols.kinds import MAX_LABEL
 from protocols.oblivious.curve import POINT_BYTES
 from protocols.role import Message
-from protocols.terms import MAX_LABEL, TermError
+from protocols.terms import TermError
 
 MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32

@@ -22,7 +22,7 @@ from protocols.association.rules import MinedRules, RuleEstimate, Supports
 from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables import Attribute, Schema, Term
-from protocols.terms import RuleMetric
+from protocols.terms import Metric
 
 MOST_RULES: Final = 1 << 20
 
@@ -59,7 +59,7 @@ class ReachedRules:
         rules: Antecedent and consequent of each.
     """
 
-    metric: RuleMetric
+    metric: Metric
     least: Fraction
     rules: tuple[tuple[TermSet, TermSet], ...]
 

@@ -25,7 +25,7 @@ from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables import ROOT, Expression, Schema
-from protocols.terms import ALL, TO_THE_END, WINDOWS, Growth, Window, is_window
+from protocols.terms import ALL, OMEGA, TO_THE_END, Growth, Window
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class HybridId3:
         ranking: Ranking | None = None,
         growth: Growth = TO_THE_END,
     ) -> None:
-        if not is_window(window):
-            raise InputError(f"must be {WINDOWS}", field="omega")
+        if OMEGA.problem(window):
+            raise InputError(OMEGA.legal, field="omega")
         if window is not ALL and ranking is None:
             raise InputError("a window needs something to rank by")
         self._schema, self._window, self._growth = schema, window, growth

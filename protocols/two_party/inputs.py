@@ -24,7 +24,7 @@ from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import Randomness, canonical, keyed_digest, public_order
 from protocols.tables import Attribute, Index, Table
-from protocols.terms import EVERYONE, Terms
+from protocols.terms import NO_CLASS, Terms
 from protocols.work import Compute, InlineWorkers
 
 
@@ -172,7 +172,7 @@ class PartyInputs:
         Where a tree or sets alone are revealed, columns go by their names: of equal ones the first splits a node, or is
         asked about, so another order of the same columns would be another question.
         """
-        everyone = Attribute(self.party, EVERYONE, (EVERYONE,))
+        everyone = Attribute(self.party, NO_CLASS, (NO_CLASS,))
         if terms.rules is not None and self.class_attribute != everyone:
             codes = np.concatenate([self.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
             table = Table((*self.table.attributes, everyone), codes)

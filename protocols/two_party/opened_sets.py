@@ -31,7 +31,7 @@ from protocols.role import Phase, Progress, Role
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Attribute, Expression
-from protocols.terms import RuleMetric, RuleTerms
+from protocols.terms import Metric, RuleTerms
 
 _AT_ONCE = 256
 """Sets that are counted together: the keys of their transfers are kept meanwhile."""
@@ -76,7 +76,7 @@ class AskedSets:
         """Return the rules of frequent sets, as far as `most_sets` allows them; of lift, one of two that are alike."""
         if self.terms.min_threshold is None:
             return []
-        halves = self.terms.metric is RuleMetric.LIFT
+        halves = self.terms.metric is Metric.LIFT
         wanted = sum(2 ** (len(whole) - halves) - 2 + halves for whole in frequent)
         rules = (
             (first, tuple(term for term in whole if term not in first))
@@ -155,7 +155,7 @@ class OpenedSearch:
         if rules:
             reach = yield from self.answers.ask(self._compared(rules), partial(_fits, len(rules)))
         there = [rule for rule, reaches in zip(rules, reach, strict=True) if reaches]
-        if terms.metric is RuleMetric.LIFT:
+        if terms.metric is Metric.LIFT:
             there = [each for first, rest in there for each in ((first, rest), (rest, first))]
         return ReachedRules(terms.metric, terms.min_threshold, tuple(there))
 
@@ -179,7 +179,7 @@ class OpenedSearch:
         place = {each: at for at, each in enumerate(sets)}
         shares = yield from self._counted(sets, width)
         whole, inner, outer = shares[[[place[each] for each in part] for part in parts]].T
-        if terms.metric is RuleMetric.LIFT:
+        if terms.metric is Metric.LIFT:
             inner, below = (yield from self._times(inner, outer, width)), below * records
         apart = np.uint64(below) * whole - np.uint64(above) * inner
         lanes = [Lane(at, first, (0, 1), rest) for at, (_, first, rest) in enumerate(parts)]

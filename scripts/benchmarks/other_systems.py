@@ -36,8 +36,7 @@ from party.data import Column, ColumnTreatment, treat
 from party.data.cells import Cells
 from party.demo.data import Halves, deal_dataset
 from party.demo.processes import free_port
-from party.settings.toml import window_text
-from protocols.terms import ALL, Method, Window
+from protocols.terms import ALL, OMEGA, Method, Window
 
 Row = dict[str, Any]
 
@@ -104,7 +103,7 @@ def measure_trees(case: Case, checkout: Path | None, limit: float) -> list[Row]:
 
 
 def measure_ours(data: str, omega: Window, halves: Halves) -> Row:
-    what = f"{data}, hybrid omega {window_text(omega)}"
+    what = f"{data}, hybrid omega {OMEGA.text(omega)}"
     say(f"{what} ...")
     run = measure_run(halves, Method.HYBRID, omega, options=replace(OPTIONS, test=Fraction(0)))
     report = run.report

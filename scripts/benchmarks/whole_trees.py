@@ -15,9 +15,7 @@ from _lab import OPTIONS, Line, make_parser, measure_run, phe_seconds, publish, 
 from growth import generate
 
 from party.demo.data import deal_dataset
-from party.settings.depth import depth_text
-from party.settings.toml import parse_window, window_text
-from protocols.terms import ALL, Counting, Method, Reveal, Window
+from protocols.terms import ALL, DEPTH, OMEGA, Counting, Method, Reveal, Window
 
 GENERATED_RECORDS = 1 << 20
 DATA = {"tic-tac-toe": None, "mushroom": 8_124, "adult": 32_561, "generated": GENERATED_RECORDS}
@@ -66,8 +64,8 @@ def measure(name: str, records: int | None, runs: list[Way], key_bits: int, text
             "data": name,
             "records": train,
             **vars(way),
-            "omega": window_text(way.omega),
-            "max_depth": depth_text(way.max_depth),
+            "omega": OMEGA.text(way.omega),
+            "max_depth": DEPTH.text(way.max_depth),
         }
         if way.is_left_out(len(halves.ids)):
             rows.append({**row, "note": "left out: too long"})
@@ -96,7 +94,7 @@ def measure(name: str, records: int | None, runs: list[Way], key_bits: int, text
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--data", choices=DATA, action="append", help="only this data set")
-    parser.add_argument("--omega", type=parse_window, help="only this window")
+    parser.add_argument("--omega", type=OMEGA.parse, help="only this window")
     parser.add_argument("--method", type=Method, choices=list(Method), help="only this method")
     parser.add_argument("--reveal", type=Reveal, choices=list(Reveal), help="only what reveals this")
     parser.add_argument("--rows", type=int, help="of each data set, instead of all")

@@ -23,12 +23,12 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.simulation.two_party import random_groups
 from protocols.tables import Attribute, Codes
-from protocols.terms import MOST_SETS, RuleTerms
+from protocols.terms import SETS, RuleTerms
 
 SUPPORTS = {"mushroom": "2/5", "adult": "2/5", "made baskets": "1/100"}
 ITEMS, MADE = 60, 30_000
 MAX_LEN, GROUPS = 3, 2
-BUDGETS = (0, 10, 30, 100, 300, 1000, MOST_SETS)
+BUDGETS = (0, 10, 30, 100, 300, 1000, SETS.high)
 
 
 def table(data: str, records: int) -> tuple[Codes, tuple[str, ...]]:
@@ -64,11 +64,11 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     joint = dealt(plain, generator)
     copies = joint.copies(designs(joint, theta, generator), generator)
     support = Fraction(SUPPORTS[data])
-    truth = joint.find(RuleTerms(support, MAX_LEN, MOST_SETS, absent), 1, None)
+    truth = joint.find(RuleTerms(support, MAX_LEN, SETS.high, absent), 1, None)
     true = _of_both(truth.itemsets)
     measured: Measured = [({"quantity": "true sets"}, float(len(true)))]
     for budget in BUDGETS:
-        found = joint.find(RuleTerms(support, MAX_LEN, budget, absent), 1, copies, MOST_SETS)
+        found = joint.find(RuleTerms(support, MAX_LEN, budget, absent), 1, copies, SETS.high)
         labels: Labels = {"budget": budget}
         mine = _of_both(found.itemsets)
         counted = {

@@ -1,5 +1,9 @@
-"""Terms: those that cannot be run cannot be made, and the error carries the field and its legal range."""
+"""Terms: those that cannot be run cannot be made, and the error carries the field and its legal range.
 
+The ranges are those that the fields declare: each end, and what is beyond it, is tried of every field alike.
+"""
+
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
@@ -7,102 +11,112 @@ from typing import Any
 import pytest
 
 from protocols.errors import InputError
+from protocols.jobs import PredictionTerms, Receiver
+from protocols.kinds import Between, Exact, Label, LabelList, Pick, ValueKind, kinds_of, values_of
 from protocols.terms import (
     ALL,
-    EVERYONE,
-    MOST_DEPTH,
-    MOST_KEY_BITS,
-    MOST_LEAF,
-    MOST_SEED,
-    MOST_WINDOW,
+    LEARNERS,
+    MODEL_BYTES,
     TERM_NAMES,
     Counting,
+    Growth,
     Impurity,
     Learner,
     Method,
+    Metric,
     Reveal,
     RuleTerms,
     TermError,
     Terms,
-    is_window,
+    absent_of,
+    terms_of,
 )
-from tests.support.parties import make_terms
+from tests.support.joint_itemsets import rule_terms
+from tests.support.parties import learned, make_terms
 
-THETA = "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
-OMEGA = 'must be an integer from 1 to 65535, or "all"'
-DEPTH = "must be an integer from 1 to 65535"
-TEST = "must be 0 or more and below 1"
-DIGITS = "must be a fraction of at most 18 digits above and below the line"
 LONG = Fraction(1, 10**18)
+FINE = Fraction(1, 10**17)
+DIGITS = "must be a fraction of at most 18 digits above and below the line"
+TREE = make_terms(method="smc", omega=3)
+BAYES = learned(TREE, Learner.NAIVE_BAYES)
+WANTED = RuleTerms(Fraction(1, 2), 2, 9, metric=Metric.LIFT, min_threshold=Fraction(2))
+RULES = rule_terms(RuleTerms(Fraction(1, 5), 3, 50))
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "reason"),
-    [
-        ({"method": "guess"}, "method", "must be hybrid, smc or randomized"),
-        ({"theta": Fraction(0)}, "theta", THETA),
-        ({"theta": Fraction(1)}, "theta", THETA),
-        ({"theta": Fraction(1, 2)}, "theta", THETA),
-        ({"theta": Fraction(1, 2), "method": Method.RANDOMIZED}, "theta", THETA),
-        ({"theta": Fraction(-1, 3), "method": Method.SMC}, "theta", THETA),
-        ({"theta": LONG}, "theta", DIGITS),
-        ({"omega": 0}, "omega", OMEGA),
-        ({"omega": -1}, "omega", OMEGA),
-        ({"omega": MOST_WINDOW + 1}, "omega", OMEGA),
-        ({"omega": True}, "omega", OMEGA),
-        ({"counting": "abacus"}, "counting", "must be oblivious_transfer or paillier"),
-        ({"class_name": ""}, "class", "must be text of 1 to 1024 characters"),
-        ({"class_name": "x" * 1025}, "class", "must be text of 1 to 1024 characters"),
-        ({"seed": -1}, "seed", f"must be an integer from 0 to {2**63 - 1}"),
-        ({"seed": 2**63}, "seed", f"must be an integer from 0 to {2**63 - 1}"),
-        ({"test": Fraction(1)}, "test", TEST),
-        ({"test": Fraction(-1, 5)}, "test", TEST),
-        ({"test": LONG}, "test", DIGITS),
-        ({"key_bits": 0}, "key_bits", "must be an integer from 1 to 16384"),
-        ({"key_bits": 16385}, "key_bits", "must be an integer from 1 to 16384"),
-        ({"max_depth": 0}, "max_depth", DEPTH),
-        ({"max_depth": MOST_DEPTH + 1}, "max_depth", DEPTH),
-        ({"min_leaf": 0}, "min_leaf", f"must be an integer from 1 to {2**31 - 1}"),
-        ({"impurity": "chaos"}, "impurity", "must be information_gain, gain_ratio or gini"),
-        ({"min_leaf": 2**31}, "min_leaf", f"must be an integer from 1 to {2**31 - 1}"),
-        ({"theta": Fraction(1), "key_bits": 0, "omega": 0}, "theta", THETA),
-    ],
-)
-def test_what_no_run_can_have_cannot_be_made(changes: dict[str, Any], field: str, reason: str) -> None:
-    with pytest.raises(TermError) as caught:
-        replace(make_terms(), **changes)
-    assert (caught.value.field, caught.value.problem) == (field, reason)
-    assert str(caught.value) == f"{field} {reason}"
-    assert isinstance(caught.value, InputError)
+def beyond(kind: ValueKind) -> Iterator[tuple[Any, str]]:
+    """Yield values that are not of a kind, each with what is said of it."""
+    match kind:
+        case Between(low, high):
+            yield from ((value, kind.legal) for value in (low - 1, high + 1, True, "3", 1.0))
+        case Exact(low, high):
+            yield from ((value, kind.legal) for value in (low - 1, *kind.opens))
+            yield high + LONG, DIGITS
+            if high < 10**17:
+                yield high + 1, kind.legal
+        case Pick() | Label():
+            yield from ((value, kind.legal) for value in ("", "x" * 1025))
+        case LabelList():
+            yield from ((value, kind.legal) for value in (("",), ("x" * 1025,), ("0", "0")))
+    if not kind.word and isinstance(kind, Between):
+        yield None, kind.legal
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"theta": Fraction(1, 2), "method": Method.SMC},
-        {"theta": Fraction(1, 10**17)},
-        {"omega": 1},
-        {"omega": MOST_WINDOW},
-        {"omega": ALL},
-        {"class_name": "x" * 1024},
-        {"seed": 0},
-        {"seed": MOST_SEED},
-        {"test": Fraction(0)},
-        {"key_bits": 1},
-        {"key_bits": MOST_KEY_BITS},
-        {"max_depth": 1},
-        {"max_depth": MOST_DEPTH},
-        {"min_leaf": MOST_LEAF},
-    ],
-)
-def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
-    assert replace(make_terms(), **changes)
+def within(kind: ValueKind) -> Iterator[Any]:
+    """Yield the ends of a range."""
+    match kind:
+        case Between(low, high):
+            yield from (low, high)
+        case Exact(low, high):
+            yield from (FINE if low in kind.opens else low, high - FINE if high in kind.opens else high)
+        case Pick(of):
+            yield from of
+        case Label():
+            yield from ("x", "x" * 1024)
+        case LabelList():
+            yield from ((), ("0", "x" * 1024))
+    if kind.word:
+        yield None
 
 
-def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
+@pytest.mark.parametrize("whole", [TREE, WANTED, Growth()], ids=lambda whole: type(whole).__name__)
+def test_a_field_has_the_range_that_it_declares(whole: Any) -> None:
+    for name, kind in kinds_of(type(whole)).items():
+        for value, problem in beyond(kind):
+            with pytest.raises(InputError) as caught:
+                replace(whole, **{name: value})
+            assert (caught.value.field, caught.value.problem) == (name.removesuffix("_name"), problem), value
+        assert {said(whole, name, value) for value in within(kind)}.isdisjoint({kind.legal, DIGITS})
+
+
+def said(whole: Any, name: str, value: object) -> str | None:
+    """Return what is said of a value, be it that it does not go with the others."""
+    try:
+        assert getattr(replace(whole, **{name: value}), name) == value
+    except InputError as error:
+        return error.problem
+    return None
+
+
+def test_the_first_of_several_flaws_is_named() -> None:
+    with pytest.raises(TermError, match="theta must be above 0") as caught:
+        replace(TREE, theta=Fraction(1), key_bits=0, omega=0)
+    assert caught.value.field == "theta"
+
+
+def test_each_learner_has_all_terms_on_record_and_refuses_to_be_given_what_it_does_not_have() -> None:
     first = "method theta omega counting class seed test key_bits max_depth min_leaf noise impurity reveal most_bits"
     assert " ".join(TERM_NAMES) == f"{first} learner rules"
-    assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
+    for whole in (TREE, BAYES, RULES):
+        learner = LEARNERS[whole.learner]
+        assert [each.name.removesuffix("_name") for each in fields(learner)] == [*TERM_NAMES]
+        assert [name.removesuffix("_name") for name in values_of(whole)] == [*TERM_NAMES]
+        assert terms_of(values_of(whole)) == whole
+        for name in absent_of(learner):
+            with pytest.raises(TermError, match="is not for learner") as caught:
+                terms_of({**values_of(whole), name: "more"})
+            assert caught.value.field == name.removesuffix("_name")
+    with pytest.raises(TermError, match="rules is missing"):
+        terms_of({**values_of(RULES), "rules": None})
 
 
 @pytest.mark.parametrize(
@@ -117,28 +131,10 @@ def test_what_a_method_does_follows_from_its_name(
     method: Method, disguises: bool, counts_exactly: bool, ranks: bool, window: int | None
 ) -> None:
     terms = make_terms(method=method, omega=3)
-    assert (terms.disguises, terms.counts_exactly, terms.ranks, terms.window) == (
-        disguises,
-        counts_exactly,
-        ranks,
-        window,
-    )
-
-
-@pytest.mark.parametrize("method", Method)
-@pytest.mark.parametrize("counting", Counting)
-def test_a_key_is_needed_where_counts_are_made_by_dot_products(method: Method, counting: Counting) -> None:
-    expected = method is not Method.RANDOMIZED and counting is Counting.PAILLIER
-    assert make_terms(method=method, counting=counting).encrypts == expected
-
-
-@pytest.mark.parametrize(("counting", "test"), [("paillier", "0"), ("oblivious_transfer", "1/5")])
-def test_naive_bayes_is_tested_where_classes_can_be_compared(counting: str, test: str) -> None:
-    bayes: dict[str, object] = {"learner": Learner.NAIVE_BAYES, "method": "smc"}
-    make_terms(counting=counting, test=Fraction(test), **bayes)
-    with pytest.raises(TermError, match="dot products test trees") as caught:
-        make_terms(counting="paillier", test=Fraction(1, 5), **bayes)
-    assert caught.value.field == "test"
+    found = (terms.disguises, terms.counts_exactly, terms.ranks, terms.window)
+    assert found == (disguises, counts_exactly, ranks, window)
+    for counting in Counting:  # a key is needed where counts are made by dot products
+        assert replace(terms, counting=counting).encrypts == (counts_exactly and counting is Counting.PAILLIER)
 
 
 @pytest.mark.parametrize(
@@ -153,105 +149,91 @@ def test_naive_bayes_is_tested_where_classes_can_be_compared(counting: str, test
 )
 def test_the_first_term_that_differs_is_named(changes: dict[str, Any], name: str | None) -> None:
     assert make_terms().difference(make_terms(**changes)) == name
+    assert TREE.difference(BAYES) == "learner"
 
 
-@pytest.mark.parametrize("value", ["3", "all", 1.0, True, 0, -1, MOST_WINDOW + 1])
-def test_what_is_no_window_is_told_from_one(value: object) -> None:
-    assert not is_window(value)
+ALONE = replace(TREE, reveal=Reveal.TREE, max_depth=4, test=Fraction(0))
+NOISY = replace(TREE, noise=Fraction(1), max_depth=3)
+BOTH = replace(ALONE, noise=Fraction(1, 4), impurity=Impurity.GINI)
+HYBRID = {"method": Method.HYBRID, "omega": ALL}
+SETS = replace(RULES, method=Method.SMC, reveal=Reveal.SETS)
+ASKING = replace(SETS, rules=replace(RULES.rules, min_threshold=Fraction(4, 5)))  # type: ignore[type-var]
+APART: list[tuple[Terms, dict[str, Any], str, str]] = [
+    (TREE, {"method": Method.HYBRID, "theta": Fraction(1, 2)}, "theta", "must be above 0 and below 1, and not 1/2"),
+    (NOISY, {"method": Method.RANDOMIZED}, "noise", "needs method"),
+    (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
+    (NOISY, {"method": Method.HYBRID, "omega": 2}, "noise", 'needs omega = "all" or method = "smc": a window follows'),
+    (BAYES, {"method": Method.HYBRID, "test": Fraction(0)}, "method", 'must be "smc" for naive Bayes'),
+    (BAYES, {"method": Method.RANDOMIZED}, "method", 'must be "smc" for naive Bayes'),
+    (BAYES, {"counting": Counting.PAILLIER}, "test", 'must be 0 for naive Bayes with counting = "paillier"'),
+    (BAYES, {"reveal": Reveal.TREE}, "reveal", 'must be "counts" with learner = "naive_bayes"'),
+    (BAYES, {"reveal": Reveal.SETS}, "reveal", 'must be "counts" with learner = "naive_bayes"'),
+    (TREE, {"reveal": Reveal.SETS}, "reveal", 'must be "counts" with learner = "tree"'),
+    (SETS, {"method": Method.HYBRID}, "reveal", 'must be "counts" with method = "hybrid"'),
+    (SETS, {"method": Method.RANDOMIZED}, "reveal", 'must be "counts" with method = "randomized"'),
+    (SETS, {"counting": Counting.PAILLIER}, "reveal", 'must be "counts" with counting = "paillier"'),
+    (SETS, {"reveal": Reveal.TREE}, "reveal", 'must be "sets" or "counts" with learner = "rules"'),
+    (ASKING, {"reveal": Reveal.COUNTS}, "reveal", 'must be "sets" with min_threshold'),
+    (ALONE, HYBRID, "omega", 'must be a number with reveal = "tree"'),
+    (ALONE, {"counting": Counting.PAILLIER}, "reveal", 'must be "counts" with counting = "paillier"'),
+    (ALONE, {"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
+    (ALONE, {"max_depth": None}, "max_depth", 'must be a number with reveal = "tree"'),
+    (BOTH, HYBRID, "method", "must be smc with noise"),
+    (BOTH, {"method": Method.HYBRID, "omega": 2}, "noise", 'needs method = "smc"'),
+    (BOTH, {"impurity": Impurity.INFORMATION_GAIN}, "impurity", "must be gini with noise"),
+    (BOTH, {"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
+    (BOTH, {"min_leaf": 20}, "min_leaf", "must be 1 with noise"),
+    (BOTH, {"max_depth": None}, "noise", "needs a max_depth"),
+]
 
 
-SECRET: dict[str, Any] = {"method": Method.SMC, "reveal": Reveal.TREE, "max_depth": 4, "test": Fraction(0)}
+def test_terms_that_do_not_go_together_are_refused_by_name() -> None:
+    for terms, changes, field, problem in APART:
+        with pytest.raises(TermError) as caught:
+            replace(terms, **changes)
+        assert (caught.value.field, caught.value.problem[: len(problem)]) == (field, problem)
 
 
-NOISY: dict[str, Any] = {"noise": Fraction(1, 4), "impurity": Impurity.GINI}
+def test_what_is_beside_those_can_be_made() -> None:
+    replace(BAYES, counting=Counting.PAILLIER, test=Fraction(0))
+    replace(TREE, theta=Fraction(1, 2))
+    assert all(each.hides_counts for each in (ALONE, replace(ALONE, method=Method.HYBRID, omega=2), SETS, ASKING))
+
+
+def test_two_runs_ask_for_the_same_where_no_count_and_no_answer_can_differ() -> None:
+    for terms, changes, same in (
+        (replace(TREE, omega=ALL), {"method": Method.HYBRID, "theta": Fraction(2, 3)}, True),
+        (replace(RULES, method=Method.SMC), {"method": Method.HYBRID}, False),
+        (replace(RULES, method=Method.SMC), {"theta": Fraction(3, 4)}, True),
+        (RULES, {"theta": Fraction(3, 4)}, False),
+        (BOTH, {"most_bits": 9}, True),
+        (ALONE, {"most_bits": 9}, False),
+        (TREE, {"most_bits": 9}, True),
+    ):
+        assert (terms.asking == replace(terms, **changes).asking) == same, (terms, changes)
 
 
 @pytest.mark.parametrize(("test", "epsilon"), [(Fraction(0), Fraction(1, 4)), (Fraction(1, 5), Fraction(1, 2))])
 def test_a_noisy_tree_takes_its_epsilon_or_that_of_the_held_out_table(test: Fraction, epsilon: Fraction) -> None:
-    terms = replace(make_terms(), **SECRET | NOISY | {"test": test})
+    terms = replace(BOTH, test=test)
     assert (terms.noises_tree, terms.epsilon) == (True, epsilon)
     assert replace(terms, reveal=Reveal.COUNTS).epsilon == Fraction(1, 4)
     assert replace(terms, noise=None).epsilon is None
 
 
-def test_whether_sets_are_frequent_is_revealed_by_smc_alone() -> None:
-    rules = RuleTerms(Fraction(1, 4), 2, 100)
-    usual: dict[str, Any] = {"class_name": EVERYONE, "test": Fraction(0), "learner": Learner.RULES, "rules": rules}
-    sets = replace(make_terms(), **usual | {"method": Method.SMC, "reveal": Reveal.SETS})
-    assert sets.hides_counts
-    asking = replace(sets, rules=replace(rules, min_threshold=Fraction(4, 5)))
-    with pytest.raises(TermError, match='must be "sets" with min_threshold'):
-        replace(asking, reveal=Reveal.COUNTS)
-    others: list[tuple[dict[str, Any], str]] = [
-        ({"method": Method.HYBRID}, '"counts" with method = "hybrid"'),
-        ({"method": Method.RANDOMIZED}, '"counts" with method = "randomized"'),
-        ({"counting": Counting.PAILLIER}, '"counts" with counting = "paillier"'),
-        ({"reveal": Reveal.TREE}, '"sets" or "counts" with learner = "rules"'),
-        ({"rules": None, "learner": Learner.TREE}, '"counts" with learner = "tree"'),
-    ]
-    for changes, problem in others:
-        with pytest.raises(TermError, match=problem) as caught:
-            replace(sets, **changes)
-        assert caught.value.field == "reveal"
+def test_a_metric_goes_with_a_threshold_and_a_threshold_with_few_enough_records() -> None:
+    with pytest.raises(InputError, match="goes with a min_threshold"):
+        RuleTerms(Fraction(1, 4), 2, 9, metric=Metric.LIFT)
+    with pytest.raises(InputError, match="min_threshold must be above 0 and at most 1"):
+        RuleTerms(Fraction(1, 4), 2, 9, min_threshold=Fraction(6, 5))
+    fine = RuleTerms(Fraction(1, 4), 2, 9, (), Metric.LIFT, Fraction(11, 10))
+    assert fine.compared_width(2**29) == 63
+    with pytest.raises(InputError, match="is too fine for 1,073,741,824 records"):
+        fine.compared_width(2**30)
 
 
-@pytest.mark.parametrize("changes", [{}, {"method": Method.HYBRID, "omega": 2}], ids=repr)
-def test_a_tree_alone_is_revealed_by_smc_and_by_hybrid(changes: dict[str, Any]) -> None:
-    assert replace(make_terms(), **SECRET | changes).hides_counts
-
-
-@pytest.mark.parametrize(
-    ("changes", "field", "problem"),
-    [
-        ({"method": Method.HYBRID, "omega": ALL}, "omega", 'must be a number with reveal = "tree"'),
-        (
-            {"method": Method.RANDOMIZED, "impurity": Impurity.GAIN_RATIO},
-            "reveal",
-            'must be "counts" with impurity = "gain_ratio"',
-        ),
-        ({"counting": Counting.PAILLIER}, "reveal", 'must be "counts" with counting = "paillier"'),
-        (
-            {"learner": Learner.NAIVE_BAYES, "max_depth": None},
-            "reveal",
-            'must be "counts" with learner = "naive_bayes"',
-        ),
-        ({"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
-        ({"max_depth": None}, "max_depth", 'must be a number with reveal = "tree"'),
-        (NOISY | {"method": Method.HYBRID, "omega": ALL}, "method", "must be smc with noise"),
-        (NOISY | {"method": Method.HYBRID, "omega": 2}, "noise", 'needs method = "smc"'),
-        (NOISY | {"impurity": Impurity.INFORMATION_GAIN}, "impurity", "must be gini with noise"),
-        (NOISY | {"impurity": Impurity.GAIN_RATIO}, "reveal", 'must be "counts" with impurity = "gain_ratio"'),
-        (NOISY | {"min_leaf": 20}, "min_leaf", "must be 1 with noise"),
-        (NOISY | {"max_depth": None}, "noise", "needs a max_depth"),
-        (NOISY | {"learner": Learner.NAIVE_BAYES, "max_depth": None}, "reveal", 'must be "counts" with learner'),
-    ],
-)
-def test_whatever_shows_counts_needs_to_say_so(changes: dict[str, Any], field: str, problem: str) -> None:
+def test_a_prediction_that_nobody_can_make_is_refused_by_name() -> None:
+    whole = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
     with pytest.raises(TermError) as caught:
-        replace(make_terms(), **{**SECRET, **changes})
-    assert (caught.value.field, caught.value.problem[: len(problem)]) == (field, problem)
-
-
-ASSOCIATED = make_terms(
-    learner="rules", class_name=EVERYONE, test=Fraction(0), theta=Fraction(2, 3), rules=RuleTerms(Fraction(1, 5), 2, 6)
-)
-NOISY_TREE = make_terms(noise=Fraction(1), method="smc", reveal="tree", max_depth=2, impurity="gini")
-
-
-@pytest.mark.parametrize(
-    ("terms", "changes", "same"),
-    [
-        (make_terms(method="smc", omega=ALL), {"method": Method.HYBRID}, True),
-        (ASSOCIATED, {"omega": 3}, True),
-        (replace(ASSOCIATED, method=Method.SMC), {"method": Method.HYBRID}, False),
-        (replace(ASSOCIATED, method=Method.SMC), {"theta": Fraction(3, 4)}, True),
-        (ASSOCIATED, {"theta": Fraction(3, 4)}, False),
-        (NOISY_TREE, {"most_bits": 9}, True),
-        (replace(NOISY_TREE, noise=None), {"most_bits": 9}, False),
-        (make_terms(), {"most_bits": 9}, True),
-    ],
-)
-def test_two_runs_ask_for_the_same_where_no_count_and_no_answer_can_differ(
-    terms: Terms, changes: dict[str, Any], *, same: bool
-) -> None:
-    assert (terms.asking == replace(terms, **changes).asking) == same
+        replace(whole, model=bytes(MODEL_BYTES - 1))
+    assert caught.value.field == "model"

@@ -21,6 +21,7 @@ from protocols.tables import Attribute, Schema
 from protocols.terms import Learner, Method, RuleTerms, Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.joint_itemsets import RuleCase, rule_terms
+from tests.support.parties import learned
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained
 
 HOSTILE = "<script>window.hit=1</script>\"'><img src=x onerror=window.hit=1>&amp;{{7*7}}\x00\x1b[2J" + "W" * 60
@@ -47,7 +48,7 @@ def finished_party(folder: Path, kind: str = "tree") -> Path:
     """Return Bob's settings after a run, beside which are the model, the ledger and the costs."""
     if kind == "rules":
         return finished_parties(RuleSessions(folder, CASE, ANY_ODDS), RuleSessions.rules.terms)["bob"]
-    bayes = replace(CASE.terms, learner=Learner.NAIVE_BAYES, method=Method.SMC)
+    bayes = learned(CASE.terms, Learner.NAIVE_BAYES, method=Method.SMC)
     return finished_parties(Sessions(folder, CASE, ANY_ODDS), bayes if kind == "naive Bayes" else CASE.terms)["bob"]
 
 

@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from protocols.jobs import Train
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.tables import Attribute, Codes, Table, Term
-from protocols.terms import ALL, EVERYONE, Counting, Learner, Method, RuleTerms, Terms
+from protocols.terms import Counting, Method, MiningTerms, RuleTerms, Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
@@ -79,14 +80,13 @@ class RuleCase:
         return run_pair(self.role("alice"), self.role("bob"), transcript)
 
 
-def rule_terms(rules: RuleTerms, **changes: object) -> Terms:
+def rule_terms(rules: RuleTerms, **changes: Any) -> Terms:
     """Return terms of rules with changes: hybrid, by oblivious transfer, without limits."""
-    usual: dict[str, object] = {
-        "method": Method.HYBRID, "theta": Fraction(4, 5), "omega": ALL, "counting": Counting.OBLIVIOUS_TRANSFER,
-        "class_name": EVERYONE, "seed": 0, "test": Fraction(0), "key_bits": TEST_BITS,
-        "learner": Learner.RULES, "rules": rules,
+    usual: dict[str, Any] = {
+        "method": Method.HYBRID, "theta": Fraction(4, 5), "counting": Counting.OBLIVIOUS_TRANSFER,
+        "key_bits": TEST_BITS, "rules": rules,
     }  # fmt: skip
-    return Terms(**usual | changes)  # type: ignore[arg-type]
+    return MiningTerms(**usual | changes)
 
 
 def plain_apriori(case: RuleCase) -> dict[TermSet, int]:

@@ -14,12 +14,14 @@ from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
+from protocols.kinds import values_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import Ranking
 from protocols.randomized_response.coins import default_groups
 from protocols.role import Kept, Role, Transcript, run_alone, run_pair
 from protocols.tables import Attribute, Codes, Table, joint_schema
-from protocols.terms import ALL, Counting, Method, Reveal, TermError, Terms
+from protocols.terms import ALL, LEARNERS, Counting, Learner, Method, Reveal, TermError, Terms, absent_of
+from protocols.terms import terms_of as terms_from
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge, accept_copy
 from protocols.two_party.inputs import Limits, PartyInputs, Secrets, split_records
@@ -80,14 +82,22 @@ def make_terms(**changes: object) -> Terms:
 
 
 def terms_of(values: Mapping[str, object]) -> Terms:
-    """Return terms of these values; choices by name.
+    """Return terms of these values; choices by name. What their learner does not have is passed over.
 
     Raises:
         TermError: One of them is not legal.
     """
     choices = {"method": Method, "counting": Counting, "reveal": Reveal}
     named = {name: choice(str(values[name])) for name, choice in choices.items()}
-    return Terms(**{**values, **named})  # type: ignore[arg-type]
+    learner = Learner(str(values.get("learner", Learner.TREE)))
+    fixed = absent_of(LEARNERS[learner])
+    own = {name: value for name, value in values.items() if name not in fixed}
+    return terms_from({**own, **named, "learner": learner})
+
+
+def learned(terms: Terms, learner: Learner, **changes: object) -> Terms:
+    """Return the same terms for another learner, without what that does not have."""
+    return terms_of({**values_of(terms), "learner": learner, **changes})
 
 
 def training_terms(job: Job) -> Terms:
@@ -100,7 +110,7 @@ def changed_job(job: Job | Unusable, **changes: object) -> Job | Unusable:
     """Return a job with other terms, as it arrives from a peer that speaks of them."""
     assert isinstance(job, Train)
     try:
-        return Train(terms_of(vars(job.terms) | changes))
+        return Train(terms_of(values_of(job.terms) | changes))
     except TermError as error:
         return Unusable(error.field, error.problem)
 

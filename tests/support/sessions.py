@@ -15,11 +15,12 @@ from party.records.ledger import Ledger, read_ledger
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.jobs import Job, Train
+from protocols.kinds import values_of
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
-from tests.support.parties import Case, make_local, make_terms
+from tests.support.parties import Case, make_local, make_terms, terms_of
 from tests.support.rpc import make_parties
 
 NAMES = ("alice", "bob")
@@ -103,7 +104,7 @@ def trained(report: Report) -> Trained:
 
 def with_terms(case: Case, **changes: object) -> Case:
     """Return a case with other terms."""
-    return replace(case, terms=replace(case.terms, **changes))  # type: ignore[arg-type]
+    return replace(case, terms=terms_of(values_of(case.terms) | changes))
 
 
 def contents(sessions: Sessions, party: str) -> list[dict[str, Any]]:

@@ -245,7 +245,7 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--smoothing", type=float, metavar="S", help="added to each estimated count; 1 if not given (bayes only)"
     )
-    parser.add_argument("--max-depth", type=int, metavar="D", help="most splits of a path (tree alone)")
+    parser.add_argument("--max-depth", metavar="D", help='most splits of a path, or "any" (tree alone; default: any)')
     parser.add_argument(
         "--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)"
     )

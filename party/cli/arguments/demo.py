@@ -6,9 +6,8 @@ from pathlib import Path
 from party.cli.arguments.common import add_progress
 from party.datasets.names import NAMES
 from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
-from party.settings.depth import USUAL_DEPTH, USUAL_TREE_DEPTH
 from party.settings.key_sizes import USUAL_KEY_BITS
-from protocols.terms import Impurity, Reveal
+from protocols.terms import USUAL_DEPTH, USUAL_TREE_DEPTH, Impurity, Reveal
 
 
 def declare_demo(parser: argparse.ArgumentParser) -> None:

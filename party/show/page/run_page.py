@@ -12,13 +12,11 @@ from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
 from party.node.check import Assessment, OwnCopy, Past, assess_finished
-from party.records.entries import date_text, terms_of
+from party.records.entries import date_text, terms_read
 from party.records.finished import FinishedRun
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
-from party.settings.noise import noise_text
 from party.settings.party import Acceptance
-from party.settings.toml import window_text
 from party.show.assessment import (
     SOLVED,
     counts_kind,
@@ -51,7 +49,7 @@ from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_wh
 from protocols.learning.tree import Tree
 from protocols.secret_tree.deduction import Follows
 from protocols.tables import Attribute
-from protocols.terms import ALL, MOST_WINDOW, Learner, Method
+from protocols.terms import ALL, NOISE, OMEGA, Learner, Method
 
 IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", Fraction(1, 2))
@@ -332,8 +330,8 @@ def _deduced(told: Finished) -> Iterator[str]:
     """Say what the peer can work out from what it received, without deviating, and what bounds that."""
     run, terms, life = told.assessment, told.assessment.terms, told.agree.life
     if terms.epsilon is not None:
-        bound = f"By epsilon {noise_text(terms.epsilon)} at most, odds of what a person's record holds move"
-        spent = "no sum of all runs is bounded" if told.past.epsilon is None else noise_text(told.past.epsilon)
+        bound = f"By epsilon {NOISE.text(terms.epsilon)} at most, odds of what a person's record holds move"
+        spent = "no sum of all runs is bounded" if told.past.epsilon is None else NOISE.text(told.past.epsilon)
         yield f"{bound}; used in all: {spent}, of {_any(told.agree.epsilon)} allowed."
     elif terms.opens_tree or (terms.mines and run.holds_class):
         yield f"{_FACTS} Used in all: {told.past.bits:,} bits, of {_any(life.bits_of(told.run.records))} allowed."
@@ -353,7 +351,7 @@ _FACTS = "The tree answers questions: who chose its columns for it may know one 
 
 
 def _any(most: Fraction | int | None) -> str:
-    return "any number" if most is None else noise_text(Fraction(most))
+    return "any number" if most is None else NOISE.text(Fraction(most))
 
 
 def _answers(told: Finished) -> Iterator[str]:
@@ -403,7 +401,7 @@ def _class_row(told: Finished) -> _Rows:
 
 def _terms_text(terms: Mapping[str, Any]) -> str:
     """Say all terms, those of rules among them, but for the class, and for what is off or not used by such a run."""
-    rules, used = terms.get("rules") or {}, terms_of(terms)
+    rules, used = terms.get("rules") or {}, terms_read(terms)
     unused = {
         *({"theta"} if not used.disguises else ()),
         *({"omega"} if not used.ranks else ()),
@@ -486,11 +484,11 @@ def _window_order(run: FinishedRun) -> tuple[int, int]:
     """Return what sorts runs by how much they count exactly."""
     methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
     window = run.terms["omega"]
-    return methods.index(run.terms["method"]), MOST_WINDOW + 1 if window is ALL else int(window)
+    return methods.index(run.terms["method"]), OMEGA.high + 1 if window is ALL else int(window)
 
 
 def _window_name(run: FinishedRun) -> str:
-    return f"ω = {window_text(run.terms['omega'])}" if run.terms["method"] == Method.HYBRID else run.terms["method"]
+    return f"ω = {OMEGA.text(run.terms['omega'])}" if run.terms["method"] == Method.HYBRID else run.terms["method"]
 
 
 def _share(part: float | None, whole: int | None) -> float | None:

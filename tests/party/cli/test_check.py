@@ -24,7 +24,7 @@ from party.show.check import told_lines
 from party.show.privacy_short import percent
 from party.show.reading import reading_json, reading_line
 from protocols.privacy.findings import measure_design
-from protocols.terms import EVERYONE
+from protocols.terms import NO_CLASS
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving, write_table
 
 ROWS = [["xyz"[i % 3 if i < 145 else 0], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
@@ -190,7 +190,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
 
 
 def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
-    (line,) = told_lines(Past({"party": ["bob"], "class": EVERYONE, "theta": "2/3"}, 1, Revealed(sets=20), None))
+    (line,) = told_lines(Past({"party": ["bob"], "class": NO_CLASS, "theta": "2/3"}, 1, Revealed(sets=20), None))
     assert "Last release to bob: class none (association rules), theta 2/3." in line
 
 

@@ -21,7 +21,7 @@ from party.show.log import DEBUG
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError
-from protocols.terms import EVERYONE
+from protocols.terms import NO_CLASS
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
 
@@ -71,7 +71,7 @@ def test_every_job_of_a_new_party_is_legal_with_and_without_the_keys_in_its_comm
     text = party_files("bob", 3072)[name]
     for commented in ("", *re.findall(r"^# (\w+ = .*)", text, re.MULTILINE)):
         (tmp_path / name).write_text(f"{text}\n{commented}\n")
-        assert read_job(tmp_path / name).terms.class_name in {"outcome", EVERYONE}
+        assert read_job(tmp_path / name).terms.class_name in {"outcome", NO_CLASS}
 
 
 def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_path: Path) -> None:

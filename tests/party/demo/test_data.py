@@ -27,7 +27,7 @@ from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Counting, Growth, Impurity, Method, Terms
+from protocols.terms import ALL, Counting, Growth, Impurity, Method
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
@@ -249,7 +249,8 @@ def test_each_folder_holds_its_own_secrets_and_the_others_certificate_only(tmp_p
 def test_a_job_is_what_was_asked(tmp_path: Path) -> None:
     asked = options(tmp_path, seed=7)
     name = write_job(tmp_path, "hybrid-2", asked.terms(Method.HYBRID, 2, "c"))
-    terms = Terms(Method.HYBRID, Fraction(7, 10), 2, Counting.PAILLIER, "c", 7, Fraction(1, 5), BITS)
+    terms = asked.terms(Method.HYBRID, 2, "c")
+    assert (terms.seed, terms.counting, terms.key_bits) == (7, Counting.PAILLIER, BITS)
     assert read_job(tmp_path / name, BITS) == Train(terms)
     name = write_job(tmp_path, "fast", asked.terms(Method.HYBRID, 2, "c", FAST))
     assert read_job(tmp_path / name, BITS) == Train(replace(terms, counting=FAST))

@@ -6,9 +6,8 @@ import pytest
 
 from party.cli.outputs import fraction
 from party.demo.options import parse_omegas, parse_ways
-from party.settings.depth import parse_depth
 from protocols.errors import InputError
-from protocols.terms import ALL
+from protocols.terms import ALL, DEPTH
 
 
 @pytest.mark.parametrize("text", ["", "0", "1,,2", "1;2", "-1", "ALL", "65536", "1" * 5000, "²"])
@@ -33,7 +32,7 @@ def test_what_is_no_list_of_ways_of_counting_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "0", "65536", "-1", "ANY", "1" * 5000, "²"])
 def test_what_is_no_depth_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="max_depth must be an integer from 1 to"):
-        parse_depth(text)
+        DEPTH.parse(text, "max_depth")
 
 
 def test_a_number_that_is_not_exact_is_refused() -> None:

@@ -16,7 +16,7 @@ from protocols.association import joint
 from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.errors import InputError
 from protocols.tables import Attribute, Term
-from protocols.terms import RuleMetric
+from protocols.terms import Metric
 
 A, B = Term(0, 1), Term(1, 0)
 FOUND = JointItemsets(
@@ -34,7 +34,7 @@ FOUND = JointItemsets(
 
 
 UNCOUNTED = replace(FOUND, kept=(JointSet((A, B), Fraction(10), settled=False),), has_counts=False)
-REACHED = ReachedRules(RuleMetric.LIFT, Fraction(3, 2), (((A,), (B,)), ((B,), (A,))))
+REACHED = ReachedRules(Metric.LIFT, Fraction(3, 2), (((A,), (B,)), ((B,), (A,))))
 WITH_RULES = replace(UNCOUNTED, reached=REACHED)
 
 

@@ -14,7 +14,7 @@ from party.records.tally import Dealings
 from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
 from protocols.facts import Way
-from protocols.terms import EVERYONE, NO_SHARE, Method, RuleTerms
+from protocols.terms import Method, RuleTerms
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 MINED = with_terms(CASE, method=Method.RANDOMIZED)
@@ -75,7 +75,7 @@ def test_rules_of_another_method_have_other_counts_and_no_copy_passes_the_bound(
     tmp_path: Path, methods: tuple[str, str]
 ) -> None:
     rules = RuleTerms(Fraction(1, 3), 2, 60)
-    usual = with_terms(CASE, learner="rules", class_name=EVERYONE, rules=rules, omega=None, test=NO_SHARE)
+    usual = with_terms(CASE, learner="rules", rules=rules)
     first, then = (with_terms(usual, method=Method(method)) for method in methods)
     sessions = Sessions(tmp_path, first, ANY_ODDS)
     let(sessions, "alice", f"most_counts = {rules.most_told}")

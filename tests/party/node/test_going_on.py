@@ -48,7 +48,7 @@ from protocols.messages import (
 from protocols.noise.both import TreeNoise
 from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
-from protocols.terms import EVERYONE, NO_SHARE, Impurity, Learner, Method, Reveal, RuleTerms, Terms
+from protocols.terms import Impurity, Learner, Method, Reveal, RuleTerms, Terms
 from protocols.two_party.noise import tree_noise_of
 from tests.support.channels import memory_channels
 from tests.support.examples import few
@@ -118,9 +118,7 @@ def states(sessions: Sessions) -> dict[str, list[RunState]]:
 
 
 SOUGHT = RuleTerms(Fraction(1, 3), 2, 60)
-RULES: dict[str, Any] = {
-    "learner": Learner.RULES, "class_name": EVERYONE, "test": NO_SHARE, "method": "smc", "omega": None, "rules": SOUGHT
-}  # fmt: skip
+RULES: dict[str, Any] = {"learner": Learner.RULES, "method": "smc", "rules": SOUGHT}
 CASES: dict[str, dict[str, Any]] = {
     "all candidates": {"omega": None},
     "windows": {},

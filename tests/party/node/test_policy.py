@@ -9,14 +9,17 @@ from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
 from protocols.jobs import Train
-from protocols.terms import ALL, Counting, Impurity, Method, Reveal, RuleTerms, Terms
+from protocols.terms import ALL, Counting, Impurity, Method, Reveal, RuleTerms, Terms, TreeTerms
 from protocols.two_party.inputs import Limits
 from tests.support.cases import correlated
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import Sessions
 
-TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Counting.PAILLIER, "outcome", 0, Fraction(1, 5), 3072, min_leaf=5)
+TERMS = TreeTerms(
+    method=Method.HYBRID, theta=Fraction(9, 20), omega=2, counting=Counting.PAILLIER, class_name="outcome",
+    seed=0, test=Fraction(1, 5), key_bits=3072, min_leaf=5,
+)  # fmt: skip
 AGREE = Acceptance(
     (Method.HYBRID, Method.SMC),
     Fraction(5, 2),

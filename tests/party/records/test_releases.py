@@ -29,7 +29,7 @@ from party.records.releases import (
 )
 from protocols.jobs import Train
 from protocols.tables import Table
-from protocols.terms import EVERYONE
+from protocols.terms import NO_CLASS
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
@@ -69,9 +69,9 @@ WAS = {"groups": 'groups = [["b0", "b1"], ["class"]]'}
 
 
 def test_rules_after_a_tree_are_told_as_a_run_without_a_class() -> None:
-    error = refusal("members", "class", {"class": "outcome"}, {"class": EVERYONE}, Path("ledger.sqlite"), "return")
+    error = refusal("members", "class", {"class": "outcome"}, {"class": NO_CLASS}, Path("ledger.sqlite"), "return")
     assert "with class outcome before (ledger.sqlite), not with none (association rules); return" in str(error)
-    assert [release_text(value) for value in ("outcome", EVERYONE)] == ["outcome", "none (association rules)"]
+    assert [release_text(value) for value in ("outcome", NO_CLASS)] == ["outcome", "none (association rules)"]
 
 
 @pytest.fixture

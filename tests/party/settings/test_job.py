@@ -7,7 +7,8 @@ import pytest
 from party.errors import ConfigError
 from party.settings.job import read_job
 from protocols.jobs import Train
-from protocols.terms import ALL, Counting, Impurity, Learner, Method, Reveal, Terms
+from protocols.terms import ALL, Counting, Impurity, Learner, Method, Reveal, Terms, TreeTerms
+from tests.support.parties import learned
 
 JOB = """\
 method = "hybrid"
@@ -23,9 +24,10 @@ min_leaf = 8
 impurity = "gini"
 reveal = "counts"
 """
-TERMS = Terms(
-    Method.HYBRID, Fraction(9, 20), 2, Counting.OBLIVIOUS_TRANSFER, "outcome", 0, Fraction(1, 5), 3072, min_leaf=5
-)
+TERMS = TreeTerms(
+    method=Method.HYBRID, theta=Fraction(9, 20), omega=2, counting=Counting.OBLIVIOUS_TRANSFER, class_name="outcome",
+    seed=0, test=Fraction(1, 5), key_bits=3072, min_leaf=5,
+)  # fmt: skip
 
 
 def job(folder: Path, text: str, key_floor: int = 2048) -> Terms:
@@ -40,23 +42,14 @@ def swap(text: str, old: str, new: str) -> str:
 
 
 def test_every_term_of_a_job_is_read_or_has_its_default(tmp_path: Path) -> None:
-    assert job(tmp_path, JOB) == Terms(
-        Method.HYBRID,
-        Fraction(9, 20),
-        2,
-        Counting.PAILLIER,
-        "outcome",
-        7,
-        Fraction(1, 4),
-        4096,
-        max_depth=6,
-        min_leaf=8,
+    assert job(tmp_path, JOB) == replace(
+        TERMS, counting=Counting.PAILLIER, seed=7, test=Fraction(1, 4), key_bits=4096, max_depth=6, min_leaf=8,
         impurity=Impurity.GINI,
-    )
+    )  # fmt: skip
     usual = replace(TERMS, theta=Fraction(2, 3), omega=3, max_depth=5)
     assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\nreveal = "counts"\n') == usual
     bayes = job(tmp_path, 'method = "smc"\nclass = "outcome"\nreveal = "counts"\nlearner = "naive_bayes"\n')
-    assert bayes == replace(usual, method=Method.SMC, max_depth=None, learner=Learner.NAIVE_BAYES)
+    assert bayes == learned(replace(usual, method=Method.SMC), Learner.NAIVE_BAYES)
     for people, least in ((0, 20), (5_000, 20), (5_001, 21), (26_049, 105)):
         path = tmp_path / "job.toml"
         path.write_text('class = "outcome"\n')

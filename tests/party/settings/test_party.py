@@ -8,9 +8,9 @@ from party.data import ColumnTreatment, Form
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError
 from party.settings.party import Acceptance, ColumnSettings, DisguiseSettings, PartyConfig, read_party_config
-from party.settings.toml import Address, exact_number, parse_window, read_toml
+from party.settings.toml import Address, exact_number, read_toml
 from protocols.errors import InputError
-from protocols.terms import ALL, Counting, Method
+from protocols.terms import ALL, OMEGA, Counting, Method
 from protocols.two_party.inputs import Limits
 
 PARTY = """\
@@ -212,6 +212,6 @@ def test_a_party_may_agree_to_anything(tmp_path: Path) -> None:
     assert party(tmp_path, swap(PARTY, '"5/2"', '"any"')).agree.odds is None
     for word in ("0", "65536", "-1", "3.0", "٣"):
         with pytest.raises(InputError, match="must be an integer from 1 to 65535"):
-            parse_window(word)
+            OMEGA.parse(word)
     for text in ("1/2/3", "½", "1_0", " 1", "1e400", "nan", "", "1" * 41):
         assert exact_number(text) is None

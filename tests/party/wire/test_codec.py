@@ -19,22 +19,22 @@ from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Tr
 from protocols.role import Message
 from protocols.terms import (
     ALL,
-    EVERYONE,
     HALF,
-    MOST_KEY_BITS,
-    MOST_LENGTH,
-    MOST_SEED,
-    MOST_SETS,
-    MOST_WINDOW,
+    KEY_BITS,
+    LENGTH,
+    OMEGA,
+    SEED,
+    SETS,
     Counting,
     Impurity,
-    Learner,
     Method,
+    Metric,
+    MiningTerms,
     Reveal,
-    RuleMetric,
     RuleTerms,
-    Terms,
+    TreeTerms,
 )
+from tests.support.parties import make_terms
 
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(seen)
 DIGESTS = st.binary(min_size=32, max_size=32)
@@ -47,29 +47,29 @@ HEADS = st.tuples(COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)).map(
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple)
 DOMAINS = st.lists(LABELS, max_size=5).map(tuple)
 CHANCES = st.fractions(0, 1, max_denominator=10**17).filter(lambda theta: theta not in (0, 1, HALF))
+USUAL = {
+    "method": st.sampled_from(Method),
+    "theta": CHANCES,
+    "counting": st.sampled_from(Counting),
+    "key_bits": st.integers(KEY_BITS.low, KEY_BITS.high),
+}
 TERMS = st.builds(
-    Terms,
-    st.sampled_from(Method),
-    CHANCES,
-    st.just(ALL) | st.integers(1, MOST_WINDOW),
-    st.sampled_from(Counting),
-    LABELS.filter(bool),
-    st.integers(0, MOST_SEED),
-    st.just(Fraction(0)) | CHANCES,
-    st.integers(1, MOST_KEY_BITS),
+    TreeTerms,
+    **USUAL,
+    omega=st.just(ALL) | st.integers(1, OMEGA.high),
+    class_name=LABELS.filter(bool),
+    seed=st.integers(0, SEED.high),
+    test=st.just(Fraction(0)) | CHANCES,
 )
-RULES = st.builds(
-    lambda terms, rules: replace(terms, class_name=EVERYONE, test=Fraction(0), learner=Learner.RULES, rules=rules),
-    TERMS,
-    st.builds(
-        RuleTerms,
-        CHANCES | st.just(Fraction(1)),
-        st.integers(1, MOST_LENGTH),
-        st.integers(0, MOST_SETS),
-        st.lists(LABELS.filter(bool), max_size=3, unique=True).map(tuple),
-    ),
+LOOKED_FOR = st.builds(
+    RuleTerms,
+    CHANCES | st.just(Fraction(1)),
+    st.integers(1, LENGTH.high),
+    st.integers(0, SETS.high),
+    st.lists(LABELS.filter(bool), max_size=3, unique=True).map(tuple),
 )
-SETS = st.builds(
+RULES = st.builds(MiningTerms, **USUAL, rules=LOOKED_FOR)
+OF_SETS = st.builds(
     lambda terms, metric, least: replace(
         terms,
         method=Method.SMC,
@@ -78,12 +78,17 @@ SETS = st.builds(
         rules=replace(terms.rules, metric=metric, min_threshold=least),
     ),
     RULES,
-    st.sampled_from(RuleMetric),
+    st.sampled_from(Metric),
     CHANCES,
 )
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
-ASKED = st.builds(PredictionTerms, DIGESTS, st.sampled_from(Receiver), st.booleans())
-JOBS = (TERMS | RULES | SETS).map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
+ASKED = st.builds(
+    PredictionTerms,
+    DIGESTS,
+    st.sampled_from(Receiver),
+    st.booleans(),
+)
+JOBS = (TERMS | RULES | OF_SETS).map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
 @st.composite
@@ -162,7 +167,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.SignedHead: HEADS.map(lambda head: m.SignedHead(*head)),
 }
 
-A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Counting.PAILLIER, "c", 7, Fraction(0), 3072)
+A_TERMS = make_terms(omega=2, counting="paillier", class_name="c", seed=7, test=Fraction(0), key_bits=3072)
 A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
 A_SHARE = m.Share(
@@ -292,7 +297,7 @@ def test_a_malformed_frame_is_refused_by_a_text_that_is_always_the_same(data: by
 
 
 LOWEST = "must be a fraction in lowest terms, such as 9/20"
-METRICS = 'metric must be "confidence" or "lift": no other is compared without counts'
+METRICS = "must be confidence or lift"
 BAD_TERMS: list[tuple[str, object, str]] = [
     ("method", "plain", "must be hybrid, smc or randomized"),
     ("method", "canary" * 999, "must be hybrid, smc or randomized"),
@@ -313,11 +318,11 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("counting", "", "must be oblivious_transfer or paillier"),
     ("class_name", "", "must be text of 1 to 1024 characters"),
     ("class_name", LONG, "must be text of 1 to 1024 characters"),
-    ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),
+    ("seed", 2**63, f"must be an integer from 0 to {SEED.high}"),
     ("key_bits", 0, "must be an integer from 1 to 16384"),
     ("key_bits", 16385, "must be an integer from 1 to 16384"),
     ("rules", wire.RuleTerms(min_support="2/4"), LOWEST),
-    ("rules", wire.RuleTerms(min_support="1/4", min_threshold="1"), LOWEST),
+    ("rules", wire.RuleTerms(min_support="1/4", metric="lift", min_threshold="1"), LOWEST),
     ("rules", wire.RuleTerms(min_support="1/4", metric="x"), METRICS),
     ("noise", "2", LOWEST),
     ("noise", "0/1", 'must be an exact number from 0.001 to 1000, such as "0.5"'),
@@ -418,7 +423,7 @@ def test_another_kind_than_the_expected_is_refused_by_its_first_byte() -> None:
 
 def test_the_longest_greeting_verdict_and_key_that_are_legal_fit() -> None:
     wide = "\U0001f600" * 1024
-    terms = replace(A_JOB.terms, class_name=wide, theta=Fraction(10**18 - 3, 10**18 - 1), seed=MOST_SEED)
+    terms = replace(A_JOB.terms, class_name=wide, theta=Fraction(10**18 - 3, 10**18 - 1), seed=SEED.high)
     for message in (
         m.Greeting(wide, wide, bytes(32), Train(terms)),
         m.Verdict(wide),

@@ -21,7 +21,7 @@ from protocols.messages import (
     TableCommitment,
     Verdict,
 )
-from protocols.terms import EVERYONE, HALF, MODEL_BYTES, Learner, Method, Reveal, RuleMetric, RuleTerms, Terms
+from protocols.terms import HALF, MODEL_BYTES, Learner, Method, Metric, Reveal, RuleTerms, Terms
 from protocols.two_party import agreement
 from protocols.two_party.agreement import (
     FIELDS,
@@ -74,12 +74,10 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "min_leaf": {"min_leaf": 2},
     "noise": {"noise": Fraction(1)},
     "impurity": {"impurity": "gini"},
-    "learner": {"learner": "naive_bayes"},
 }
 
-OF_RULES = make_terms(
-    learner=Learner.RULES, rules=RuleTerms(HALF, 2, 9), class_name=EVERYONE, test=Fraction(0), max_depth=None
-)
+COUNTED = make_terms(method="smc", omega=3)
+OF_RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(HALF, 2, 9))
 
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("method", {"method": "guess"}),
@@ -106,7 +104,7 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("min_leaf", {"min_leaf": 2**31}),
     ("impurity", {"impurity": "chaos"}),
     ("learner", {"learner": "oracle"}),
-    ("learner", {"learner": "rules"}),
+    ("rules", {"learner": "rules"}),
 ]
 
 
@@ -131,6 +129,10 @@ AT_ONCE: list[tuple[str, Meeting]] = [
     ("party: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, party="mallory")))),
     ("party: a mirror", meet(alice_expects="alice", tamper=on("b", Greeting, lambda m: replace(m, party="alice")))),
     *first_terms(),
+    *(
+        (f"learner: of {side}", meet(terms=COUNTED, tamper=on(side, Greeting, with_terms(learner="naive_bayes"))))
+        for side in ("a", "b")
+    ),
     ("reveal: the responder objects", meet(bob_agrees=object_to("reveal"))),
     ("reveal: the initiator objects", meet(alice_agrees=object_to("reveal"))),
     ("job: the answer has none", meet(tamper=on("b", Greeting, lambda m: replace(m, job=NO_JOB)))),
@@ -401,7 +403,7 @@ RULES = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
 
 
 def of_sets(least: Fraction) -> Terms:
-    rules = RuleTerms(Fraction(1, 2), 2, 50, metric=RuleMetric.LIFT, min_threshold=least)
+    rules = RuleTerms(Fraction(1, 2), 2, 50, metric=Metric.LIFT, min_threshold=least)
     return rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
 
 

@@ -20,7 +20,17 @@ from protocols.two_party.noise import noises_of, run_digest
 from tests.support.cases import correlated
 from tests.support.curious import Told, listening
 from tests.support.duel import End, duel
-from tests.support.parties import NO_LIMITS, Case, key_holder, make_local, make_roles, make_terms, plain_id3, play
+from tests.support.parties import (
+    NO_LIMITS,
+    Case,
+    key_holder,
+    learned,
+    make_local,
+    make_roles,
+    make_terms,
+    plain_id3,
+    play,
+)
 
 SIZES: dict[str, tuple[int, ...]] = {"alice": (3, 2), "bob": (2, 2)}
 WAYS = [
@@ -258,7 +268,7 @@ def test_another_learner_spends_epsilon_of_its_own_and_has_other_noise() -> None
     everyone = replace(SMC, test=Fraction(0))
     (before, tree), (after, bayes) = (
         run_on(everyone),
-        run_on(replace(everyone, learner=Learner.NAIVE_BAYES, max_depth=None)),
+        run_on(learned(everyone, Learner.NAIVE_BAYES)),
     )
     assert before != after
     shared = tree.keys() & bayes.keys()

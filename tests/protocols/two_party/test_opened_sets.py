@@ -14,7 +14,7 @@ from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPage, OpenedPage, SetCounts
 from protocols.role import Message, Part, Transcript
-from protocols.terms import Method, Reveal, RuleMetric
+from protocols.terms import Method, Metric, Reveal
 from protocols.two_party.opened_sets import Rule, simulate_answers
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.two_party.test_itemsets import RULES, cases, table
@@ -45,7 +45,7 @@ def test_they_are_the_sets_of_both_that_plain_apriori_finds(case: RuleCase) -> N
     assert alice.itemsets.undecided == 0
 
 
-def asking(case: RuleCase, metric: RuleMetric, least: Fraction, **others: Any) -> RuleCase:
+def asking(case: RuleCase, metric: Metric, least: Fraction, **others: Any) -> RuleCase:
     """Return the case with rules that are asked about too."""
     assert case.terms.rules is not None
     return hiding(case).with_terms(rules=replace(case.terms.rules, metric=metric, min_threshold=least, **others))
@@ -61,7 +61,7 @@ def plain_rules(case: RuleCase) -> set[Rule]:
         for first in (part for k in range(1, len(whole)) for part in combinations(whole, k)):
             rest = tuple(term for term in whole if term not in first)
             value = Fraction(counts[whole], counts[first])
-            if rules.metric is RuleMetric.LIFT:
+            if rules.metric is Metric.LIFT:
                 value /= Fraction(counts[rest], records)
             found |= {(first, rest)} if value >= rules.min_threshold else set()
     return found
@@ -72,13 +72,13 @@ def reached(found: JointItemsets) -> list[Rule]:
     return list(found.reached.rules)
 
 
-@pytest.mark.parametrize("metric", RuleMetric)
+@pytest.mark.parametrize("metric", Metric)
 @settings(max_examples=at_most(20), deadline=None)
 @given(case=cases(), least=st.fractions(Fraction(1, 8), 3, max_denominator=12))
 def test_their_rules_are_those_that_plain_rules_have_at_the_threshold(
-    metric: RuleMetric, case: RuleCase, least: Fraction
+    metric: Metric, case: RuleCase, least: Fraction
 ) -> None:
-    case = asking(case, metric, min(least, Fraction(1)) if metric is RuleMetric.CONFIDENCE else least)
+    case = asking(case, metric, min(least, Fraction(1)) if metric is Metric.CONFIDENCE else least)
     alice, bob = case.play()
     rules = reached(alice.itemsets)
     assert (set(rules), len(set(rules))) == (plain_rules(case), len(rules))
@@ -86,14 +86,14 @@ def test_their_rules_are_those_that_plain_rules_have_at_the_threshold(
     assert alice.itemsets.undecided == 0
 
 
-@pytest.mark.parametrize("metric", RuleMetric)
-def test_a_rule_that_meets_its_threshold_to_the_last_record_reaches_it(metric: RuleMetric) -> None:
+@pytest.mark.parametrize("metric", Metric)
+def test_a_rule_that_meets_its_threshold_to_the_last_record_reaches_it(metric: Metric) -> None:
     """The measures of the rules of a table are thresholds that are met, and a millionth more is one that is not."""
     case = asking(table(150), metric, Fraction(1, 10**6), max_len=2)
     first, rest = max(reached(case.play()[0].itemsets))
     counts = plain_apriori(case)
     value = Fraction(counts[tuple(sorted(first + rest))], counts[first])
-    value = value if metric is RuleMetric.CONFIDENCE else value * 150 / counts[rest]
+    value = value if metric is Metric.CONFIDENCE else value * 150 / counts[rest]
     for least, reaches in ((value, True), (value + Fraction(1, 10**6), value + Fraction(1, 10**6) <= value)):
         there = asking(table(150), metric, least, max_len=2)
         assert ((first, rest) in reached(there.play()[0].itemsets)) is reaches
@@ -104,16 +104,16 @@ def opened(transcript: Transcript) -> list[bytes]:
     return [bytes(a ^ b for a, b in zip(one, other, strict=True)) for one, other in zip(*pages, strict=True)]
 
 
-ASKED: list[tuple[RuleMetric, Fraction | None]] = [
-    (RuleMetric.CONFIDENCE, None),
-    (RuleMetric.CONFIDENCE, Fraction(7, 10)),
-    (RuleMetric.LIFT, Fraction(11, 10)),
+ASKED: list[tuple[Metric, Fraction | None]] = [
+    (Metric.CONFIDENCE, None),
+    (Metric.CONFIDENCE, Fraction(7, 10)),
+    (Metric.LIFT, Fraction(11, 10)),
 ]
 
 
 @pytest.mark.parametrize(("metric", "least"), ASKED)
 def test_what_is_opened_follows_from_sets_and_rules_and_nothing_else_of_one_crosses(
-    metric: RuleMetric, least: Fraction | None
+    metric: Metric, least: Fraction | None
 ) -> None:
     """Either side's view is that of a simulator: masked words, half of whose bits are ones, and these openings."""
     crossed = Transcript()
@@ -129,8 +129,8 @@ def test_what_is_opened_follows_from_sets_and_rules_and_nothing_else_of_one_cros
         assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
 
 
-@pytest.mark.parametrize("metric", RuleMetric)
-def test_lengths_are_those_of_the_records_the_terms_and_the_frequent_sets(metric: RuleMetric) -> None:
+@pytest.mark.parametrize("metric", Metric)
+def test_lengths_are_those_of_the_records_the_terms_and_the_frequent_sets(metric: Metric) -> None:
     """Two tables of other counts with the same frequent sets; a third has others."""
     first = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 3))
     near, other = first.codes.copy(), 0 * first.codes
@@ -156,14 +156,14 @@ def test_no_more_sets_are_asked_about_than_agreed_and_the_rest_is_undecided() ->
     assert cut.itemsets.undecided > 0
     with pytest.raises(InputError, match="no counts"):
         cut.itemsets.rules()
-    some, _ = asking(table(150), RuleMetric.LIFT, Fraction(1), most_sets=whole.counted + 3).play()
-    every, _ = asking(table(150), RuleMetric.LIFT, Fraction(1)).play()
+    some, _ = asking(table(150), Metric.LIFT, Fraction(1), most_sets=whole.counted + 3).play()
+    every, _ = asking(table(150), Metric.LIFT, Fraction(1)).play()
     assert some.counted == whole.counted + 3 == every.counted - some.itemsets.undecided
     assert set(reached(some.itemsets)) < set(reached(every.itemsets))
 
 
-@pytest.mark.parametrize("metric", RuleMetric)
-def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_alike(metric: RuleMetric) -> None:
+@pytest.mark.parametrize("metric", Metric)
+def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_alike(metric: Metric) -> None:
     case = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 10))
     whole, everything = play({"alice": Store(), "bob": Store()}, 99, goes_on=False, case=case)
     stores = {"alice": Store(), "bob": Store()}
@@ -179,5 +179,5 @@ def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_ali
 
 def test_no_mask_serves_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = MaskRecorder(monkeypatch)
-    asking(table(60), RuleMetric.LIFT, Fraction(1)).play()
+    asking(table(60), Metric.LIFT, Fraction(1)).play()
     assert recorder.times() <= ONCE

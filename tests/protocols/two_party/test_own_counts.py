@@ -15,7 +15,7 @@ from protocols.messages import ExactCounts, ModelDigest, SetCounts, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Receive, Role, Send
 from protocols.tables import Attribute, joint_schema
-from protocols.terms import EVERYONE, Method, RuleTerms
+from protocols.terms import NO_CLASS, Method, RuleTerms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.itemsets import OwnCounts
 from protocols.two_party.power import least_seen
@@ -139,7 +139,7 @@ def test_counts_of_own_sets_that_are_wrong_by_what_both_screens_say_are_seen() -
     large = table(6000)
     case = RuleCase(large.sizes, large.codes, rule_terms(replace(RULES, max_len=1)))
     local = case.local("bob").bringing(case.terms)
-    schema = joint_schema(case.attributes, Attribute("alice", EVERYONE, (EVERYONE,)), ("alice", "bob"))
+    schema = joint_schema(case.attributes, Attribute("alice", NO_CLASS, (NO_CLASS,)), ("alice", "bob"))
     least = least_seen(local.design(case.terms.theta, class_is_shared=True), schema, 6000, 1)
     assert least is not None
     assert 500 < least < 1000

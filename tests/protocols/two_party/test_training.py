@@ -28,7 +28,17 @@ from tests.support.cases import cases, correlated
 from tests.support.duel import End, duel
 from tests.support.examples import at_most
 from tests.support.models import bayes_of, small_model
-from tests.support.parties import TEST_BITS, Case, key_holder, make_local, make_roles, make_terms, play, private_key
+from tests.support.parties import (
+    TEST_BITS,
+    Case,
+    key_holder,
+    learned,
+    make_local,
+    make_roles,
+    make_terms,
+    play,
+    private_key,
+)
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -239,7 +249,7 @@ EXACT_WAYS: Mapping[str, dict[str, Any]] = {
 
 
 def bayes_terms(terms: Terms, **changes: Any) -> Terms:
-    return replace(terms, **BAYES, **changes)
+    return learned(terms, **BAYES, **changes)
 
 
 def plain_bayes(codes: Codes, sizes: list[int], classes: int) -> tuple[list[Fraction], list[Chances]]:
