@@ -145,7 +145,9 @@ def _bounded(path: Path, file: TextIO) -> Iterator[str]:
     while line := file.readline(MAX_LINE + 1):
         number += 1
         if len(line) > MAX_LINE:
-            raise DataError(f"the line has more than {MAX_LINE} characters", path=path, line=number)
+            raise DataError(
+                f"the line has more than {MAX_LINE} characters: mend it, a quote may be open", path=path, line=number
+            )
         yield line.rstrip("\r\n")
 
 

@@ -78,7 +78,9 @@ def read_sent(path: Path | str, design: BasketDesign) -> Randomized:
             text.detach()  # it would close the file
             return found
     except UnicodeDecodeError:
-        raise DataError("the file is not text in UTF-8", path=path) from None
+        raise DataError(
+            "the file is not text in UTF-8: name the copy that `cotally disguise` wrote", path=path
+        ) from None
     except FileNotFoundError:
         raise DataError("does not exist: name another", path=path) from None
     except (OSError, EOFError, zlib.error) as error:

@@ -173,7 +173,7 @@ def _status(arguments: argparse.Namespace) -> int:
 def _close(arguments: argparse.Namespace) -> int:
     with _store(read_collector_settings(arguments.settings)) as store:
         if store.status().stage is SurveyStage.CLOSED:
-            raise ConfigError("the survey is closed already")
+            raise ConfigError("the survey is closed already: see its answers by `cotally survey results`")
         store.close_survey()
         say(closed_line(store.status().answered))
     return 0

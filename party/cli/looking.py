@@ -74,7 +74,7 @@ def command_cancel(arguments: argparse.Namespace) -> int:
 
 def command_ledger(arguments: argparse.Namespace) -> int:
     if arguments.output is not None and arguments.action != "export":
-        raise InputError("--output is for export")
+        raise InputError("--output is for export: leave it out")
     config = read_party_config(arguments.party, KEY_FLOOR)
     folder = config.folder
     settle_outputs([arguments.output], [config.path, folder / LEDGER_FILE], overwrite=arguments.overwrite)

@@ -155,7 +155,7 @@ def _shown(
 def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
     """Gather all that the page of baskets shows."""
     if arguments.model is not None or arguments.levels is not None or arguments.more:
-        raise InputError("--model, --levels and --and are not for baskets")
+        raise InputError("--model, --levels and --and are not for baskets: leave them out")
     if arguments.min_support is None and not arguments.ask:
         raise InputError("of baskets, say what to show: --min-support, such as 1/100, or --ask 'bread, milk'")
     declared = read_basket_design(arguments.design)

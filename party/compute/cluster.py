@@ -107,7 +107,9 @@ class Cluster(Heedful, Closing):
         if self._threads():
             self._seen = now
         elif now - self._seen > NO_WORKERS_SECONDS:
-            raise WorkerError(f"the cluster at {self._address} no longer has workers")
+            raise WorkerError(
+                f"the cluster at {self._address} no longer has workers: start some there, then the same again"
+            )
 
     def _threads(self) -> int:
         try:

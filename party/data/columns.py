@@ -209,7 +209,7 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
         return _Labels(cells.texts, cells.codes, {text: present[text] for text in _in_order(present)})
     scale = scale_of(treatment.bins)
     if cells.missing == len(cells) and isinstance(treatment.bins, str):
-        raise column.error("the column is binned, and all cells are missing")
+        raise column.error("the column is binned, and all cells are missing: list it under ignore")
     numbers, bins_of_all = _numbers(column, scale)
     smallest = treatment.smallest_value
     asked = edges_of(treatment.bins, numbers, smallest)
@@ -310,7 +310,9 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
     if treatment.bins is not None:
         filler = label_of(tuple(frequency), filler) or filler
         if is_bin_label(filler) and filler not in frequency:
-            raise column.error("the text to fill in reads as a bin that is not one of the column's")
+            raise column.error(
+                "the text to fill in reads as a bin that is not one of the column's: choose another under [columns]"
+            )
     return filler if missing or filler in frequency else None
 
 
@@ -327,7 +329,9 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     merged = merged_labels(labels.frequency, treatment.smallest_value, treatment.max_values)
     kept = tuple(value for value in labels.frequency if value not in merged.labels)
     if treatment.bins is None and any(bin_label_of(kept, text) for text in merged.labels):
-        raise column.error("a value reads as the label of a bin, and numbers in it are merged")
+        raise column.error(
+            "a value reads as the label of a bin, and numbers in it are merged: write it otherwise in the file"
+        )
     others = merged.labels - {OTHER}
     if others:
         records = sum(map(labels.frequency.__getitem__, others))

@@ -196,7 +196,7 @@ def frame_of(path: Path, names: Sequence[str], cells: Sequence[Sequence[str | No
         cells: Of each column, all of one length; None for a missing one.
     """
     if not cells or not cells[0]:
-        raise DataError("there are no records", path=path)
+        raise DataError("there are no records: bring some", path=path)
     written = Written(path, names, list(map(Cells.of, cells)), range(1, len(cells[0]) + 1))
     return finished(written)
 

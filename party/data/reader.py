@@ -41,7 +41,7 @@ def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
         named = (schema.pandas_metadata or {}).get("index_columns", [])
         return tuple(name for name in named if isinstance(name, str))
     except (ValueError, TypeError, AttributeError):
-        raise DataError("the file's pandas metadata are damaged", path=path) from None
+        raise DataError("the file's pandas metadata are damaged: write it again", path=path) from None
 
 
 def _is_number(pa: Any, kind: Any) -> bool:

@@ -191,12 +191,12 @@ def _plans(
     for name in (*special, *(treatments.keys() - {EVERY_OTHER})):
         frame.need(name)
     if len(set(special)) != len(special):
-        raise ConfigError("one column is named twice among the id, the class and the columns to ignore")
+        raise ConfigError("one column is named twice among the id, the class and the columns to ignore: name each once")
     others = treatments.get(EVERY_OTHER, ColumnTreatment())
     plans = {name: treatments.get(name, others) for name in frame.columns if name not in special}
     if class_name is not None:
         usual = ColumnTreatment(missing="refuse", smallest_value=others.smallest_value)
         plans[class_name] = treatments.get(class_name, usual)
     if not plans:
-        raise DataError("no column is left but the id", path=frame.path)
+        raise DataError("no column is left but the id: list fewer under ignore", path=frame.path)
     return plans

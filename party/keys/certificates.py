@@ -193,20 +193,24 @@ def _checked(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[
     subject = list(certificate.subject)
     names = [str(each.value) for each in subject if each.oid == NameOID.COMMON_NAME]
     if len(names) != 1 or not is_party_name(names[0]):
-        raise IdentityError(f"{what} does not name a party in 1 to 40 letters, digits, - or _")
+        raise IdentityError(
+            f"{what} does not name a party in 1 to 40 letters, digits, - or _: use one made by `cotally init`"
+        )
     if not all(each.oid in _NAME_PARTS and each.value == names[0] for each in subject):
         raise IdentityError(f"{what} names somebody else beside {names[0]}: use one made by `cotally init`")
     try:
         certificate.verify_directly_issued_by(certificate)
     except (InvalidSignature, ValueError, TypeError):
-        raise IdentityError(f"{what} is not signed by its own key") from None
+        raise IdentityError(f"{what} is not signed by its own key: use one made by `cotally init`") from None
     try:
         usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
         hosts = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (x509.ExtensionNotFound, ValueError):
         raise IdentityError(f"{what} does not say what it is for, or for which hosts") from None
     if not set(_USAGES) <= set(usage):
-        raise IdentityError(f"{what} is not for both ends of a connection (extended key usage)")
+        raise IdentityError(
+            f"{what} is not for both ends of a connection (extended key usage): use one made by `cotally init`"
+        )
     _check_signs_no_other(certificate, what)
     return names[0], fingerprint(certificate), _plain_hosts(hosts, what), certificate
 

@@ -116,7 +116,7 @@ def read_identity(directory: Path) -> Identity:
     own = about(load_certificate(path), str(path))  # of which the key can be read
     identity = Identity(*own, key=key)
     if identity.certificate.public_key() != key.public_key():
-        raise IdentityError(f"{directory / 'key.pem'} is not the key of {path}")
+        raise IdentityError(f"{directory / 'key.pem'} is not the key of {path}: restore both from one backup")
     return identity
 
 
@@ -174,9 +174,9 @@ def _load_key(directory: Path) -> ec.EllipticCurvePrivateKey:
     try:
         key = load_pem_private_key(read_party_secret(directory, KEY_FILE), password=None)
     except ODD:
-        raise IdentityError(f"{path} is not a private key") from None
+        raise IdentityError(f"{path} is not a private key: restore it from a backup") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise IdentityError(f"{path} is not an elliptic-curve key")
+        raise IdentityError(f"{path} is not an elliptic-curve key: restore it from a backup")
     return key
 
 
@@ -189,7 +189,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise IdentityError(f"{path} is missing") from None
+        raise IdentityError(f"{path} is missing: restore it from a backup") from None
     except OSError as error:
         raise IdentityError(f"{path} cannot be read: {error.strerror}") from None
 

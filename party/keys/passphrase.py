@@ -97,7 +97,9 @@ class PassphraseSource:
 def passphrase_of(folder: Path, by: str, number: str) -> str:
     """Return the passphrase of a sealed folder."""
     if by not in SOURCES:
-        raise IdentityError(f"{folder} is sealed in a way that this release does not know")
+        raise IdentityError(
+            f"{folder} is sealed in a way that this release does not know: use the release that sealed it"
+        )
     return SOURCES[by].get(folder, number)
 
 

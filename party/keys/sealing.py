@@ -72,7 +72,7 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
         with asking(lambda *_: phrase):  # who has typed it twice is not asked once more, to see whether it opens
             _check_same(folder, files)
     elif not plain and not left:
-        raise IdentityError(f"{folder} is sealed already")
+        raise IdentityError(f"{folder} is sealed already: for another passphrase, unseal it first")
     else:
         _check_same(folder, files)
     for path in [*(folder / name for name in plain), *left]:
@@ -84,7 +84,7 @@ def unseal_keys(folder: Path) -> None:
     path = folder / SEALED_FILE
     if not is_there(path):
         if not _forget(folder):
-            raise IdentityError(f"{folder} is not sealed")
+            raise IdentityError(f"{folder} is not sealed: seal it by `cotally keys seal`")
         return
     files = _opened_once(path, _state(path))
     _check_same(folder, {name: read_secret(folder / name) for name in files if is_there(folder / name)})

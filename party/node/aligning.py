@@ -229,7 +229,7 @@ class Offers:
     def offer(self) -> Offer:
         """The offer."""
         if self.read is None:
-            raise InputError("there are no rows to classify here")
+            raise InputError("there are no rows to classify here: name a file with some")
         offer = self.read()
         self.tell(offer.notices)
         return offer

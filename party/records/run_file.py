@@ -99,7 +99,7 @@ def read_train_report(path: Path) -> TrainReport:
     try:
         content = json.loads(read_bytes(path, _MOST_BYTES))
     except (ValueError, RecursionError):
-        raise ReportError(f"{path} is not JSON") from None
+        raise ReportError(f"{path} is not JSON: name a report that `cotally train` wrote") from None
     names = {field.name for field in fields(TrainReport)}
     if not isinstance(content, dict) or set(content) != names:
         raise ReportError(f"{path} must have exactly the fields {', '.join(sorted(names))}")

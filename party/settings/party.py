@@ -419,9 +419,9 @@ def _disguise(section: Section) -> DisguiseSettings:
     named = [column for group in groups for column in group] if isinstance(groups, tuple) else []
     for column in named:
         if named.count(column) > 1:
-            raise section.error("groups", f"column {column!r} is in two groups")
+            raise section.error("groups", f"column {column!r} is in two groups: name each column once")
         if column in plain:
-            raise section.error("plain", f"column {column!r} is in a group too")
+            raise section.error("plain", f"column {column!r} is in a group too: name each column once")
     return DisguiseSettings(groups, plain)
 
 

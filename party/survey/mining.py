@@ -86,7 +86,7 @@ def pooled(parts: Sequence[Parts]) -> Parts:
         return parts[0]
     train, test, pruning = (_pool([getattr(each, name) for each in parts]) for name in ("train", "test", "pruning"))
     if train is None:
-        raise InputError("there is nothing to learn from")
+        raise InputError("there is nothing to learn from: bring answers")
     return Parts(train, test, pruning)
 
 

@@ -54,12 +54,12 @@ def _from_data_frame(source: Any) -> Frame:
         frame = nw.from_native(source, eager_only=True)
         names = frame.columns
     except nw.exceptions.DuplicateError:
-        raise DataError("two columns have one name", path=path) from None
+        raise DataError("two columns have one name: give one another", path=path) from None
     except TypeError:
         problem = "this is no table that is read: give a data frame of pandas, polars or pyarrow, or the path of a file"
         raise DataError(problem, path=path) from None
     if not len(frame):
-        raise DataError("there are no records", path=path)
+        raise DataError("there are no records: bring some", path=path)
     columns = list(frame.iter_columns())
     return finished(
         Written(

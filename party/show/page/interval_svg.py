@@ -187,7 +187,7 @@ def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: boo
 def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
     """Return a drawing of what two parties have found together, of sets of this many items at most."""
     if not found.has_counts:
-        raise InputError("these sets have no counts to draw")
+        raise InputError("these sets have no counts to draw: print them by `cotally show`")
     return sets_svg(joint_title(found), sets_of(up_to(found, most_items)), float(found.threshold))
 
 

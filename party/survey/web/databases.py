@@ -92,7 +92,7 @@ class SqliteDatabase(Closing):
             self._connection.execute("VACUUM")
             busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise StoreError(f"{self.name} is read by another process at this moment")
+            raise StoreError(f"{self.name} is read by another process at this moment: try again")
 
 
 def _make_file(path: Path, make: bool) -> None:

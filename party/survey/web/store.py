@@ -149,7 +149,7 @@ class AnswerStore(Closing):
         """Let these codes answer."""
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
-                raise ConfigError("the survey takes no further answers, and so no further links")
+                raise ConfigError("the survey takes no further answers, and no further links: make another")
             for digest in digests:
                 self._database.run("INSERT INTO links VALUES (?, NULL, 0, 0)", (digest,))
 
@@ -326,7 +326,7 @@ def response_codes(responses: Sequence[bytes], questionnaire: Questionnaire) -> 
 def disguised_answers(responses: Sequence[bytes], questionnaire: Questionnaire) -> DisguisedTable:
     """Return responses as a table."""
     if not responses:
-        raise InputError("nobody has answered yet")
+        raise InputError("nobody has answered yet: see `cotally survey status`")
     codes = response_codes(responses, questionnaire)
     cells = tuple(
         [values[code] if code < len(values) else None for code in column.tolist()]
