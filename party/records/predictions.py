@@ -120,22 +120,22 @@ class PredictionPages:
     def judge_least(self, asked: int) -> Objection | None:
         """Object to this many people before it is known who they are, even if we answered about them before."""
         told = {person for content in self._entries(Way.TOLD) for person in content["people"]}
-        return self._overdrawn(max(0, asked - len(told)))
+        return self._overdrawn(max(0, asked - len(told)), "at least ")
 
-    def _overdrawn(self, new: int) -> Objection | None:
+    def _overdrawn(self, new: int, least: str = "") -> Objection | None:
         if self.left is not None and new > self.left:
             return Objection(
-                "budget",
+                "answers",
                 f"our [agree] most_bits leaves answers about {self.left:,} people beside the trees that were revealed, "
-                f"{new:,} are asked for: ask for fewer, or let it allow more",
+                f"{least}{new:,} are asked for: ask for fewer, or let it allow more",
             )
         before = answered(self.pages, self.local.dataset)
         if self.most is None or not new or before + new <= self.most:
             return None
         return Objection(
-            "budget",
+            "answers",
             f"our [agree] most_predictions allows {self.most:,} over the life of a data set: {before:,} answered "
-            f"before and {new:,} asked for now make {before + new:,}; ask for fewer, or let it allow more",
+            f"before and {least}{new:,} asked for now make {before + new:,}; ask for fewer, or let it allow more",
         )
 
     def _entries(self, way: Way) -> Iterator[Any]:

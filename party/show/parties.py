@@ -30,8 +30,9 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
         ),
         f"Fingerprint of {name}'s key (SHA-256), for the other party to compare by telephone:",
         f"  {fingerprint}",
-        f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`; or, talking to each",
-        f"  other, both run `cotally pair {folder / 'party.toml'}`",
+        f"Next: the party that calls, by `cotally train`, sets the other's [node] address in {folder / 'party.toml'};",
+        f"  then get the other's cert.pem and run `cotally trust {folder} PEER-CERT.pem`; or, talking to each other,",
+        f"  both run `cotally pair {folder}`",
     ]
 
 
@@ -63,7 +64,7 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
     return [
         f"Code: {code}",
         f"Tell it to the other party, and to nobody else; its `cotally pair` asks for it, and reaches us {where}.",
-        f"It may be tried once, within {seconds / 60:g} minutes",
+        f"It may be tried once, within {seconds / 60:g} minutes. We listen, as our [node] address is not set.",
     ]
 
 

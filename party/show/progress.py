@@ -54,7 +54,7 @@ WORDS: Mapping[Phase | Work, str] = {
     Phase.COLUMNS: "encrypting or masking columns",
     Phase.COUNTS: "counting securely",
     Phase.TREE: "growing the tree",
-    Phase.HELD_OUT: "encrypting or masking columns of held-out records",
+    Phase.HELD_OUT: "testing on held-out records",
     Phase.ROWS: "classifying rows together",
     Work.MEASURING: "measuring this machine",
     Work.DRAWING: "drawing coins",

@@ -32,8 +32,8 @@ VERSION = "cotally/3"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
-    "memory", "run", "released", "budget", "most_columns", "most_values", "comparisons", "predictions", "rows",
-    "records", "record ids", "class values", "class column", "columns", "groups",
+    "memory", "run", "released", "budget", "answers", "most_columns", "most_values", "comparisons", "predictions",
+    "rows", "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
 
@@ -127,6 +127,7 @@ _PEER_WANTS = {
         "the peer has told of its data set as much as it allows: return to earlier terms, or ask its owner to raise "
         "the [agree] key that its screen names"
     ),
+    "answers": "the peer answers about fewer people: ask about fewer, or ask it to allow more: its screen says how",
     "comparisons": "whole lists have differed too often: the peer compares none for a while; its screen says how long",
     "model": "the peer has no such model: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",

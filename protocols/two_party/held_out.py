@@ -13,6 +13,7 @@ Where a run goes on, transfers and shares are made again; the levels that both r
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from protocols.oblivious.gates import Gates
 from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical
-from protocols.role import Role
+from protocols.role import Phase, Role, with_progress
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows, what_follows
 from protocols.secret_tree.growth import SecretTree
@@ -129,8 +130,10 @@ def grow_secretly(
         ranking = SecretRanking(estimator, agreed.schema.classes, terms.growth, gates, answers)
     allowance, noise = Allowance.of(agreed.schema, terms, len(local.records)), tree_noise_of(local, agreed, len(codes))
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
-    scores = (yield from score(local, agreed, tree, held_out, gates.transfers, answers)) if len(held_out) else None
-    return tree, scores
+    if not len(held_out):
+        return tree, None
+    scoring = score(local, agreed, tree, held_out, gates.transfers, answers)
+    return tree, (yield from with_progress(scoring, lambda own: replace(own, phase=Phase.HELD_OUT)))
 
 
 def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:

@@ -94,8 +94,8 @@ class AskedSets:
         return len({self.attributes[term.column].party for term in terms}) > 1
 
     def _allowed(self, wanted: Iterable[TermSet]) -> list[TermSet]:
-        level = list(wanted)
-        allowed = level[: self.terms.most_sets - self.number]
+        level, halves = list(wanted), 1 if self.terms.min_threshold is None else 2  # the other half is of rules
+        allowed = level[: -(-self.terms.most_sets // halves) - self.number]
         self.number += len(allowed)
         self.undecided += len(level) - len(allowed)
         return allowed

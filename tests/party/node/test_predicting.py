@@ -172,7 +172,7 @@ def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tm
     ("agree", "changes", "term"),
     [
         ("", {"probabilities": True}, "probabilities"),
-        ("most_predictions = 3", {}, "budget"),
+        ("most_predictions = 3", {}, "answers"),
         ("most_predictions = 0", {}, "predictions"),
         ('epsilon = "2"', {}, "predictions"),
     ],
@@ -188,9 +188,19 @@ def test_a_budget_counts_each_person_once_per_model(tmp_path: Path) -> None:
     pair.learned()
     pair.ages["p5"] = pair.ages["p6"] = "old"
     pair.cities["p5"] = pair.cities["p6"] = "Oslo"
-    assert_not_answered(pair.play(), "budget")
+    assert_not_answered(pair.play(), "answers")
     del pair.ages["p6"], pair.cities["p6"]
     assert pair.learned() == EXPECTED | {"p5": "no"}
+
+
+def test_a_long_list_is_refused_by_the_fewest_people_who_must_be_common(tmp_path: Path) -> None:
+    """How many are asked about is not known yet: a tenth of the asker's list at least."""
+    pair = Offering(tmp_path, "most_predictions = 3")
+    pair.cities |= {f"x{k}": "Rome" for k in range(46)}
+    ends = pair.play()
+    assert_not_answered(ends, "answers")
+    assert "0 answered before and at least 5 asked for now make 5" in str(ends[0])
+    assert "ask about fewer" in str(ends[1])
 
 
 def test_naive_bayes_is_asked_as_a_tree_is_and_remembered(tmp_path: Path) -> None:
@@ -247,7 +257,7 @@ def test_no_more_people_are_answered_about_than_bits_are_left_beside_the_tree(tm
     """Of two classes an answer is one bit; what has been answered is not asked for again."""
     pair = Offering(tmp_path, "most_bits = 3", made_by=make_terms(method="smc", reveal="tree", max_depth=2))
     ends = pair.play()
-    assert_not_answered(ends, "budget")
+    assert_not_answered(ends, "answers")
     assert "most_bits leaves answers about 3 people beside the trees that were revealed, 4 are asked for" in str(
         ends[0]
     )

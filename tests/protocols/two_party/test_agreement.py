@@ -229,7 +229,16 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str,
 def test_every_field_has_a_case() -> None:
     told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
     others = {"class counts", "memory", "run", "released", "budget", "ids", "id list", "overlap", "comparisons"}
-    others |= {"model", "receiver", "probabilities", "rows", "people", "predictions", "trained on"}  # of predictions
+    others |= {
+        "model",
+        "receiver",
+        "probabilities",
+        "rows",
+        "people",
+        "predictions",
+        "trained on",
+        "answers",
+    }  # of predictions
     others |= {"most_bits", "most_columns", "most_values"}  # of a tree alone
     assert told | {*BROUGHT, COPY} == set(FIELDS) - others
 

@@ -10,14 +10,14 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomness import public_order
-from protocols.role import Role, run_alone, run_pair
+from protocols.role import Phase, Progress, Role, run_alone, run_pair, with_progress
 from protocols.secret_tree.held_out import Scores
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement, agree_on_training
 from protocols.two_party.held_out import score, split_of
 from protocols.two_party.inputs import PartyInputs, split_records
 from tests.protocols.oblivious.parts import meet
-from tests.support.parties import Case, make_local, make_terms, play
+from tests.support.parties import Case, make_local, make_roles, make_terms, play
 
 CODES = np.random.default_rng(5).integers(0, 2, (300, 5)).astype(np.uint8)
 CASE = Case({"alice": (2, 2), "bob": (2, 2)}, ("bob",), 2, CODES, {"alice": 1, "bob": 1}, make_terms(method="smc"))
@@ -71,6 +71,18 @@ def test_a_run_ends_with_the_plain_tree_of_those_that_are_not_held_out_and_their
     assert np.abs(alice.scores.table - true).max() <= 2 * alice.scores.law.cut
     assert alice.exact_counts_disclosed == 0
     assert (alice.records_train, alice.records_test) == (240, 60)
+
+
+def test_once_the_tree_is_grown_progress_is_of_the_held_out_records_alone() -> None:
+    said: list[Phase] = []
+
+    def listen(progress: Progress) -> None:
+        said.append(progress.phase)
+
+    one, other = make_roles(TRAINED)
+    run_pair(with_progress(one, listen), other)
+    grown = max(at for at, phase in enumerate(said) if phase is Phase.TREE)
+    assert set(said[grown + 1 :]) == {Phase.HELD_OUT}
 
 
 def test_the_same_tree_has_the_same_noise_and_another_tree_has_another() -> None:

@@ -156,10 +156,11 @@ def test_no_more_sets_are_asked_about_than_agreed_and_the_rest_is_undecided() ->
     assert cut.itemsets.undecided > 0
     with pytest.raises(InputError, match="no counts"):
         cut.itemsets.rules()
-    some, _ = asking(table(150), Metric.LIFT, Fraction(1), most_sets=whole.counted + 3).play()
+    few, _ = asking(table(150), Metric.LIFT, Fraction(1), most_sets=20).play()
     every, _ = asking(table(150), Metric.LIFT, Fraction(1)).play()
-    assert some.counted == whole.counted + 3 == every.counted - some.itemsets.undecided
-    assert set(reached(some.itemsets)) < set(reached(every.itemsets))
+    assert few.counted <= 20
+    assert 0 < len(sets(few.itemsets)) <= 10  # half of the questions are left to rules
+    assert set() < set(reached(few.itemsets)) < set(reached(every.itemsets))
 
 
 @pytest.mark.parametrize("metric", Metric)
