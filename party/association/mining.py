@@ -121,12 +121,7 @@ ResultColumns = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RuleThreshold:
-    """Which rules are wanted.
-
-    Args:
-        metric: A measure by mlxtend's name.
-        least: Its smallest value.
-    """
+    """Which rules are wanted."""
 
     metric: str = "confidence"
     least: Fraction = Fraction(4, 5)
@@ -146,14 +141,7 @@ def threshold_of(metric: str | None, least: Fraction | None) -> RuleThreshold | 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoundSets:
-    """Frequent itemsets by the numbers of their items, those of fewest items first.
-
-    Args:
-        threshold: `s_min`.
-        sets: The items of each.
-        supports: Estimated.
-        variances: Of the estimates.
-    """
+    """Frequent itemsets by the numbers of their items, those of fewest items first."""
 
     threshold: Fraction
     sets: Sequence[Sequence[int]]

@@ -53,7 +53,6 @@ _FAILED = 1
 
 
 def run_disguise(arguments: argparse.Namespace) -> int:
-    """Disguise baskets, write the copy, and say what was made."""
     if arguments.personal is not None:
         raise InputError("--personal is for answers to the unrelated question: leave it out")
     design = read_basket_design(arguments.design)
@@ -69,7 +68,6 @@ def run_disguise(arguments: argparse.Namespace) -> int:
 
 
 def run_estimate(arguments: argparse.Namespace) -> int:
-    """Print the supports of sets."""
     if arguments.likelihood:
         raise InputError("--likelihood is for answers of a survey: leave it out")
     design = read_basket_design(arguments.design)
@@ -82,7 +80,6 @@ def run_estimate(arguments: argparse.Namespace) -> int:
 
 
 def run_mine(arguments: argparse.Namespace) -> int:
-    """Find frequent itemsets or rules of baskets, print the first and write all."""
     support, wanted = thresholds(arguments)
     design = read_basket_design(arguments.design)
     sent = read_sent(arguments.disguised, design)
@@ -130,7 +127,6 @@ def say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
 
 
 def run_privacy(arguments: argparse.Namespace) -> int:
-    """Print what a design of baskets discloses."""
     if arguments.prior is not None or arguments.full:
         raise InputError(
             "--prior and --full are for surveys: leave them out; the design bounds supports by its key supports"
@@ -145,7 +141,6 @@ def run_privacy(arguments: argparse.Namespace) -> int:
 
 
 def run_audit(arguments: argparse.Namespace) -> int:
-    """Audit the sampler of baskets and print the verdict."""
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)
@@ -162,7 +157,6 @@ def fresh_words(records: int) -> Words:
 
 
 def run_size(arguments: argparse.Namespace) -> int:
-    """Print how many baskets are enough."""
     width = fraction("--half-width", arguments.half_width)
     design = read_basket_design(arguments.design)
     asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]

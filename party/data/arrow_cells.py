@@ -59,12 +59,7 @@ class ArrowCells(Cells):
 
 
 class LaterCells(ArrowCells):
-    """Cells that cannot be used as they are: their texts are made once somebody looks at them, or writes them.
-
-    Args:
-        column: An Arrow column.
-        write: Makes the text of a cell that is not null.
-    """
+    """Cells that cannot be used as they are: their texts are made once somebody looks at them, or writes them."""
 
     def __init__(self, column: Any, write: Callable[[Any], str]) -> None:
         super().__init__(column)

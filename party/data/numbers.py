@@ -62,12 +62,7 @@ class _Later(Sequence[Decimal]):
 
 
 class SortedNumbers:
-    """Distinct numbers.
-
-    Args:
-        values: In rising order.
-        records: How many records hold each.
-    """
+    """Distinct numbers."""
 
     def __init__(self, values: Sequence[Decimal], records: NDArray[np.int64]) -> None:
         self.values, self.records = values, records
@@ -107,12 +102,7 @@ class SortedNumbers:
 
 
 class Doubles(SortedNumbers):
-    """Distinct numbers by their doubles, which are ordered as they are.
-
-    Args:
-        distinct: The doubles, in rising order.
-        records: How many records hold each.
-    """
+    """Distinct numbers by their doubles, which are ordered as they are."""
 
     def __init__(self, distinct: Floats, records: NDArray[np.int64]) -> None:
         super().__init__(_Later(distinct), records)

@@ -83,13 +83,7 @@ class Meeting:
 
 
 class Pairing:
-    """One side of one attempt.
-
-    Args:
-        code: As `read_spoken_code` returns it.
-        certificate: Our own.
-        calls: Whether we are the side that calls.
-    """
+    """One side of one attempt."""
 
     def __init__(self, code: str, certificate: x509.Certificate, *, calls: bool) -> None:
         self.certificate = certificate.public_bytes(Encoding.DER)

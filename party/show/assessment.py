@@ -168,11 +168,6 @@ def deviations_of(run: Assessment) -> list[str]:
 def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> list[str]:
     """Say who can be certain of what about single people by a tree alone; nothing where none was revealed.
 
-    Args:
-        found: What follows, if that was computed.
-        peer: Who the other side is.
-        holds_class: Whether we hold the class, else the peer does.
-
     >>> follows_lines(Follows(120, 3, 5, 0), "alice", holds_class=False)[0]
     'By the tree and our own columns we are certain of the class of 5, and of a column of alice of 3 of 120 records.'
     """

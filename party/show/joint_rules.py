@@ -121,12 +121,7 @@ _SKEWED = 0.75
 
 
 def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
-    """Say so where a model does no better than a guess, and where it gives every record one class.
-
-    Args:
-        model: The model.
-        beats: Whether it did better on records held out; None where it was not tested, then those of training count.
-    """
+    """Say so where a model does no better than a guess, and where it gives every record one class."""
     told = []
     if beats is False:
         told = ["Within its error, the model cannot be told apart from always guessing the commonest class."]

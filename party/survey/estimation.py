@@ -323,13 +323,7 @@ class AnswerFile:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnShares:
-    """What answers say of every value of a column; of none where too few gave an answer.
-
-    Args:
-        name: The column.
-        plain: Whether all were asked it as it is.
-        findings: By the order of its values.
-    """
+    """What answers say of every value of a column; of none where too few gave an answer."""
 
     name: str
     plain: bool

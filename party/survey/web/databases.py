@@ -34,10 +34,6 @@ def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerS
 class SqliteDatabase(Closing):
     """A file of SQLite, for its owner alone, with WAL and `synchronous=FULL`; threads take turns.
 
-    Args:
-        path: Of the file.
-        make: Whether to make it where there is none.
-
     Raises:
         ConfigError: There is none, it is open to others, or no store.
         StoreError: It cannot be used.
