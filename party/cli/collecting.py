@@ -31,15 +31,14 @@ from party.show.collecting import (
     live_line,
     page_lines,
     published_lines,
-    results_html,
-    results_so_far,
+    results_document,
     serving_lines,
     shared_lines,
     turned_lines,
 )
 from party.show.log import incident
 from party.show.notices import tell
-from party.show.page.parts import page_written
+from party.show.page.parts import as_html, page_written
 from party.show.progress import complain
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
 from party.show.screen import note, note_all, put, put_json, say, say_all
@@ -213,9 +212,9 @@ def _results(arguments: argparse.Namespace) -> int:
         content = {"format": RESULTS_FORMAT, **results_json(found)}
         put_json(content)
     elif arguments.html is None:
-        say_all(results_so_far(found))
+        say_all(results_document(settings.title, found).parts)
     if arguments.html is not None:
-        write_atomically(arguments.html, results_html(settings, found).body)
+        write_atomically(arguments.html, as_html(results_document(settings.title, found)))
         if not arguments.json:
             say(page_written(arguments.html))
     return 0
@@ -226,14 +225,16 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
     if not 1 <= every <= _MOST_SECONDS:
         raise InputError(f"must be 1 to {_MOST_SECONDS} seconds", field="every")
     web, token = _web(), secrets.token_urlsafe(CODE_BYTES)
-    results_html(settings, current(), every)  # what cannot be shown is told before anything is served
+
+    def page() -> str:
+        return as_html(results_document(settings.title, current()), every)
+
+    page()  # what cannot be shown is told before anything is served
 
     def ready(address: Address) -> None:
         say(live_line(f"http://{address}/{token}", every), sys.stderr)
 
-    app = web.app.make_live_app(
-        token, lambda: results_html(settings, current(), every), lambda error: complain(incident(error), None)
-    )
+    app = web.app.make_live_app(token, page, lambda error: complain(incident(error), None))
     web.server.run_server(app, web.server.on_this_machine(settings.server), ready)
     return 0
 

@@ -5,11 +5,10 @@ from math import isinf
 from pathlib import Path
 
 from party.names import printable
-from party.settings.collector import CollectorSettings
 from party.settings.survey import Questionnaire
+from party.show.document import Document, Grid, PageSection, headed
 from party.show.privacy_short import certain_lines, epsilon, listed
 from party.survey.web.connections import Cut
-from party.survey.web.pages import PageFile, results_page
 from party.survey.web.results import ResultCell, ResultTable, SurveyResults
 from party.survey.web.store import StoreStatus, SurveyStage
 from protocols.privacy.loss import shared_coins
@@ -126,41 +125,29 @@ _UNBIASED = "Estimates are unbiased: they may leave 0 to 100% where answers are 
 _EXACT = "sent as they are: no coin's error is in them"
 
 
-def results_so_far(found: SurveyResults) -> Iterator[str]:
-    """Yield all tables."""
-    for table in found.tables:
-        yield f"{printable(_title(table))}: {_given(table)}"
-        for cell in table.cells:
-            share, low, high = _numbers(cell)
-            corrected = _corrected(cell, found.confidence)
-            yield (
-                f"  {printable(', '.join(cell.values))}: {share}, {100 * found.confidence:g}% interval {low} to {high}"
-                + (f"; corrected {corrected[0]}, {corrected[1]} to {corrected[2]}" if corrected else "")
-            )
-    yield from _notes(found)
-
-
-def results_html(settings: CollectorSettings, found: SurveyResults, refresh: int | None = None) -> PageFile:
-    """Return all tables as a page that loads nothing."""
-    is_corrected = any(cell.corrected is not None for table in found.tables for cell in table.cells)
-    shown = [
-        {"title": _title(table), "given": _given(table), "rows": [_row(c, found, is_corrected) for c in table.cells]}
-        for table in found.tables
+def results_document(title: str, found: SurveyResults) -> Document:
+    """Return a table of every column, and of each pair that was asked for, and what holds for all of them."""
+    limits = (f"{100 * found.confidence:g}% from", "to")
+    corrected = any(cell.corrected is not None for table in found.tables for cell in table.cells)
+    heads = headed("<Answer", "Share", *limits, *(("Corrected", *limits) if corrected else ()))
+    sections = [
+        PageSection(
+            f"table-{number}",
+            printable(" and ".join(table.columns)),
+            [_given(table), Grid(heads, [_row(cell, found.confidence, corrected) for cell in table.cells])],
+        )
+        for number, table in enumerate(found.tables, 1)
     ]
-    percent = f"{100 * found.confidence:g}%"
-    heads = ["Answer", "Share", f"{percent} from", "to"]
-    heads += ["Corrected", f"{percent} from", "to"] if is_corrected else []
-    words = {"tables": shown, "heads": heads, "notes": list(_notes(found)), "refresh": refresh}
-    return results_page(settings, words)
+    return Document(title, [*sections, PageSection("notes", "What holds for all tables", list(_notes(found)))])
 
 
-def _row(cell: ResultCell, found: SurveyResults, is_corrected: bool) -> list[str]:
-    corrected = _corrected(cell, found.confidence) or ("", "", "")
-    return [", ".join(cell.values), *_numbers(cell), *(corrected if is_corrected else ())]
-
-
-def _title(table: ResultTable) -> str:
-    return " and ".join(table.columns)
+def _row(cell: ResultCell, confidence: float, corrected: bool) -> list[str]:
+    """Return a share with its interval, and the same among those who do not answer at random, where it is known."""
+    numbers = [*map(_percent, (cell.share, *cell.interval)), *([""] * 3 * corrected)]
+    if cell.corrected is not None:
+        share, half = float(cell.corrected.share), quantile(confidence) * cell.corrected.standard_error
+        numbers[3:] = map(_percent, (share, share - half, share + half))
+    return [printable(", ".join(cell.values)), *numbers]
 
 
 def _given(table: ResultTable) -> str:
@@ -168,19 +155,6 @@ def _given(table: ResultTable) -> str:
     if not table.cells:
         return f"{told}, too few to estimate from"
     return f"{told}, {_EXACT}" if table.plain else told
-
-
-def _numbers(cell: ResultCell) -> tuple[str, str, str]:
-    share, low, high = map(_percent, (cell.share, *cell.interval))
-    return share, low, high
-
-
-def _corrected(cell: ResultCell, confidence: float) -> tuple[str, str, str] | None:
-    """Return the share among those who do not answer at random, and its interval, where that is known."""
-    if cell.corrected is None:
-        return None
-    share, half = float(cell.corrected.share), quantile(confidence) * cell.corrected.standard_error
-    return _percent(share), _percent(share - half), _percent(share + half)
 
 
 def _percent(number: float) -> str:

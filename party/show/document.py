@@ -345,7 +345,12 @@ class PageSection:
 
 @dataclass(frozen=True)
 class Document:
-    """Sections under one title: as HTML or Markdown by `party.show.page.parts`; what a screen shows is parts alone."""
+    """Sections under one title: as HTML or Markdown by `party.show.page.parts`, on a screen by its parts."""
 
     title: str
     sections: Sequence[PageSection]
+
+    @property
+    def parts(self) -> list[ReportPart]:
+        """What a screen shows of it: each heading above what stands below it."""
+        return [part for each in self.sections for part in ("", f"{each.heading}:", *each.parts)][1:]

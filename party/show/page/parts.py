@@ -61,9 +61,11 @@ PAGES = (".html", ".htm", *_MARKDOWN)
 """How the names of pages may end."""
 
 
-def as_html(page: Document) -> str:
-    """Return a page as one HTML file."""
-    return render("page.html", {"page": page, "paragraphs": _paragraphs, "style": page_file("page.css")})
+def as_html(page: Document, refresh: int | None = None) -> str:
+    """Return a page as one HTML file; a browser loads it again after this many seconds, if any are given."""
+    return render(
+        "page.html", {"page": page, "refresh": refresh, "paragraphs": _paragraphs, "style": page_file("page.css")}
+    )
 
 
 def as_markdown(page: Document) -> str:

@@ -273,7 +273,11 @@ def _fault(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": _UNAVAILABLE}, 500)
 
 
-def make_live_app(token: str, page: Callable[[], PageFile], fault: Callable[[Exception], None]) -> ASGIApp:
+_CLOSED = ("base-uri", "frame-ancestors", "form-action")
+_LIVE_POLICY = "; ".join(["default-src 'none'", "style-src 'unsafe-inline'", *(f"{name} 'none'" for name in _CLOSED)])
+
+
+def make_live_app(token: str, page: Callable[[], str], fault: Callable[[Exception], None]) -> ASGIApp:
     """Return the application.
 
     Args:
@@ -283,7 +287,7 @@ def make_live_app(token: str, page: Callable[[], PageFile], fault: Callable[[Exc
     """
     turn = Lock()
 
-    def current() -> PageFile:
+    def current() -> str:
         with turn:
             return page()
 
@@ -291,7 +295,7 @@ def make_live_app(token: str, page: Callable[[], PageFile], fault: Callable[[Exc
         if not compare_digest(request.path_params["token"].encode(), token.encode()):
             return Response(status_code=404)
         made = await run_in_threadpool(current)
-        return Response(made.body, headers={"content-security-policy": made.policy}, media_type="text/html")
+        return Response(made, headers={"content-security-policy": _LIVE_POLICY}, media_type="text/html")
 
     app = Starlette(routes=[Route("/{token}", results, methods=["GET"])])
     return SecureHeaders(app, fault, has_tls=False)

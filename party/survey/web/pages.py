@@ -195,11 +195,6 @@ def closed_page(settings: CollectorSettings) -> PageFile:
     return _page("reply.html", settings, described, ("kept.js", "closed.js"), {"text": settings.texts["closed"]})
 
 
-def results_page(settings: CollectorSettings, shown: Mapping[str, object]) -> PageFile:
-    """Return the page of results, for the collector: `tables`, `heads`, `notes` as they are to be read, `refresh`."""
-    return _page("results.html", settings, None, (), shown)
-
-
 def _page(
     template: str,
     settings: CollectorSettings,
@@ -209,7 +204,7 @@ def _page(
 ) -> PageFile:
     style = _file("page.css")
     script = "".join(map(_file, scripts))
-    own = {"style": style, "script": script, "json": _json(described or {}), "refresh": None}
+    own = {"style": style, "script": script, "json": _json(described or {})}
     words = {**_words(settings), **own, **(more or {})}
     body = _environment().get_template(template).render(words)
     return PageFile(body.encode(), _policy(style, script))

@@ -108,10 +108,10 @@ def test_what_is_corrected_for_random_answers_is_that_of_estimate(tmp_path: Path
     assert [cell["corrected"] for cell in cells] == [each["corrected"] for each in told_by["estimates"]]
     assert all("corrected" not in cell for cell in found["tables"][0]["cells"])
     share = f"{100 * cells[0]['corrected']['share']:.1f}%"
-    assert f"corrected {share}" in told(path)
+    assert share in told(path)
     assert told(path, "--html", path.parent / "x.html").startswith("Wrote ")
     text = (path.parent / "x.html").read_text()
-    assert f"<td>{share}</td>" in text
+    assert f">{share}</td>" in text
     assert "answer at random" in text
 
 
