@@ -273,8 +273,8 @@ def _fault(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": _UNAVAILABLE}, 500)
 
 
-_CLOSED = ("base-uri", "frame-ancestors", "form-action")
-_LIVE_POLICY = "; ".join(["default-src 'none'", "style-src 'unsafe-inline'", *(f"{name} 'none'" for name in _CLOSED)])
+_NOT_USED = ("base-uri", "frame-ancestors", "form-action")
+_LIVE_POLICY = "; ".join(["default-src 'none'", "style-src 'unsafe-inline'", *(f"{name} 'none'" for name in _NOT_USED)])
 
 
 def make_live_app(token: str, page: Callable[[], str], fault: Callable[[Exception], None]) -> ASGIApp:
