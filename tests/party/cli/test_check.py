@@ -218,6 +218,7 @@ def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(p
         *notes, line = other.err.splitlines()
         assert all(note.startswith("cotally: note: ") for note in notes)
         assert line.startswith("cotally: our [agree] most_runs allows 1 over the life of a data set: 1 on other terms")
+        assert "or write most_runs = 2 in both party.toml: what two runs reveal can be subtracted" in line
         assert "0 of 1 are left" in other.out
 
 
