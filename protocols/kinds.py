@@ -20,20 +20,22 @@ MAX_LABEL: Final = 1024  # characters of a name or a value label
 
 @dataclass(frozen=True)
 class Between:
-    """An integer from `low` to `high`."""
+    """An integer from `low` to `high`, or the word `other`, which stays as it is."""
 
     low: int
     high: int
     word: str | None = None
+    other: str | None = None
 
     @property
     def legal(self) -> str:
         """The range in words."""
-        return f"must be an integer from {self.low} to {self.high}" + (f', or "{self.word}"' if self.word else "")
+        words = [f'"{each}"' for each in (self.other, self.word) if each is not None]
+        return f"must be an integer from {self.low} to {self.high}" + (f", or {' or '.join(words)}" if words else "")
 
     def problem(self, value: object) -> str | None:
         """Return what is wrong with a value, if anything."""
-        if value is None and self.word:
+        if (value is None and self.word) or (self.other is not None and value == self.other):
             return None
         return None if type(value) is int and self.low <= value <= self.high else self.legal
 
@@ -108,6 +110,23 @@ class Pick:
 
 
 @dataclass(frozen=True)
+class PickList:
+    """Some of the members of a choice."""
+
+    of: type[StrEnum]
+    word: None = None
+
+    @property
+    def legal(self) -> str:
+        """The range in words."""
+        return f"must list some of {', '.join(each.value for each in self.of)}"
+
+    def problem(self, value: tuple[StrEnum, ...]) -> str | None:
+        """Return what is wrong with a value, if anything."""
+        return None if value and {*value} <= {*self.of} else self.legal
+
+
+@dataclass(frozen=True)
 class Label:
     """A text of 1 to 1024 characters."""
 
@@ -144,7 +163,7 @@ class Flag:
         return None if type(value) is bool else self.legal
 
 
-ValueKind = Between | Exact | Pick | Label | LabelList | Flag
+ValueKind = Between | Exact | Pick | PickList | Label | LabelList | Flag
 
 
 def from_plain(kind: ValueKind, value: Any) -> Any:

@@ -13,7 +13,7 @@ import pytest
 
 _TOP = Path(__file__).parent.parent
 _WORD = re.compile(r"(?<![\w/\\{.'\"])[A-Za-z]{2,}(?![\w}.('=/]| =)")
-_MAKERS = re.compile(r"(Error|^error|^Objection|^Unusable|^complain|^warn|^exception|^abort|^__init__)$")
+_MAKERS = re.compile(r"(Error|^error|^Objection|^Unusable|^complain|^warn|^exception|^abort|^__init__|^Exact)$")
 _HELP = {"help", "description"}
 
 EXCEPTIONS = {

@@ -15,8 +15,9 @@ from party.keys.identity import trust
 from party.node.creation import create_party
 from party.records.run_file import FAMILY
 from party.settings.place import CONFIG_FILE
+from party.settings.toml import toml_text, toml_value
 from protocols.errors import InputError
-from protocols.kinds import ValueKind, kinds_of, values_of
+from protocols.kinds import kinds_of, values_of
 from protocols.tables import MAX_DOMAIN
 from protocols.terms import ALL, BITS, NOISE, OMEGA, Method, Reveal, Terms
 
@@ -161,28 +162,13 @@ def write_job(folder: Path, run: str, terms: Terms) -> str:
     """Write the job of one run and return the file's name."""
     values = values_of(terms) | ({"most_bits": BITS.high} if terms.bits_at_most(0) is not None else {})
     lines = [
-        f"{name.removesuffix('_name')} = {_toml_value(kind, values[name])}\n"
+        f"{name.removesuffix('_name')} = {toml_value(kind, values[name])}\n"
         for name, kind in kinds_of(Terms).items()
         if name != "most_bits" or values[name]
     ]
     name = f"job-{run}.toml"
     write_atomically(folder / name, "".join(lines))
     return name
-
-
-def _toml_value(kind: ValueKind, value: object) -> str:
-    if value is None:
-        return toml_text(str(kind.word))
-    return str(value) if isinstance(value, int) else toml_text(str(value))
-
-
-def toml_text(text: str) -> str:
-    r"""Return a text as TOML has it.
-
-    >>> print(toml_text('a "b"\n'))
-    "a \"b\"\n"
-    """
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def config_path(root: Path, party: str) -> Path:

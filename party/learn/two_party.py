@@ -21,13 +21,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from party.data import csv_text
 from party.data.texts import plain_text
-from party.demo.folders import toml_text
 from party.demo.processes import free_port
 from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.run_file import TrainReport
 from party.settings.job import read_job
+from party.settings.toml import toml_text
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
 from protocols.tables import MAX_DOMAIN

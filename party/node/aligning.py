@@ -93,7 +93,7 @@ class ListRules:
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Object to too many ids, to one alignment too many, and to other people than a run has told of."""
         del mine
-        most = self.bounds.ids
+        most = self.bounds.most_ids
         if yours > most:
             return Objection("id list", f"the peer brings {yours:,} ids, our [agree] most_ids allows {most:,}")
         past = self._past()
@@ -104,11 +104,11 @@ class ListRules:
                 f"a run over data set {self.dataset!r} has told of its people: of others, and of these, the answers "
                 f"could be subtracted; bring the lists of that run again",
             )
-        if len(past) >= self.bounds.alignments:
+        if len(past) >= self.bounds.most_alignments:
             return Objection(
                 "id list",
-                f"our [agree] most_alignments allows {self.bounds.alignments:,} over the life of a data set, of the "
-                f"same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; let it "
+                f"our [agree] most_alignments allows {self.bounds.most_alignments:,} over the life of a data set, of "
+                f"the same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; let it "
                 "allow more if the peer may have another guess at our list",
             )
         return self.judge_least(max(1, ceil(self.least * yours)))

@@ -170,7 +170,7 @@ class Session:
     @property
     def aligns(self) -> bool:
         """Whether we find the people of both lists, where these differ."""
-        return self.config.agree.alignments.alignments > 0
+        return self.config.agree.alignments.most_alignments > 0
 
     def watching(self, note: Callable[[Fact], None] = lambda _: None) -> Watchers:
         """Return who hears of a role: the record of comparisons, and of all else that is noted `note`."""
@@ -338,7 +338,9 @@ def _predict(terms: PredictionTerms, opening: Opening, session: Session) -> Pred
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
     session.memory.note_peer(opening.job)
     local, account = session.local, session.account
-    pages = PredictionPages(session.pages, local, terms, account.bounds.predictions, account.answers_left(terms.model))
+    pages = PredictionPages(
+        session.pages, local, terms, account.bounds.most_predictions, account.answers_left(terms.model)
+    )
     ours = Receiver.INITIATOR if session.runs.initiator else Receiver.RESPONDER
     answers_none = terms.receiver is ours
     offer = _with_common_rows(opening, session, (lambda _: None) if answers_none else pages.judge_least)

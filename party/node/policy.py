@@ -163,7 +163,7 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
 
 
 def _alignment_objection(bounds: AlignmentBounds) -> Objection | None:
-    return None if bounds.alignments else Objection("job", _NO_ALIGNMENT)
+    return None if bounds.most_alignments else Objection("job", _NO_ALIGNMENT)
 
 
 def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -307,12 +307,12 @@ class Account:
                 return None  # the rows of a prediction are counted when it is known which are asked
         known = {asking_text(each) for each in self._told().telling}
         before = len(known)
-        if self.bounds.runs is None or asking in known or before < self.bounds.runs:
+        if self.bounds.most_runs is None or asking in known or before < self.bounds.most_runs:
             return None
         return Objection(
             "budget",
-            f"our [agree] most_runs allows {self.bounds.runs:,} over the life of a data set: {before:,} on other terms "
-            f"before and this run make {before + 1:,}; return to the terms of one of them, or write most_runs = "
+            f"our [agree] most_runs allows {self.bounds.most_runs:,} over the life of a data set: {before:,} on other "
+            f"terms before and this run make {before + 1:,}; return to the terms of one of them, or write most_runs = "
             f"{before + 1} in both party.toml: what two runs reveal can be subtracted",
         )
 
@@ -320,7 +320,7 @@ class Account:
         """Object to a run that could tell more exact counts, or reveal more bits, than are left."""
         if (
             flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
-        ) is not None or self.bounds.counts is None:
+        ) is not None or self.bounds.most_counts is None:
             return flaw
         asking, told = asking_of(terms_content(agreed.terms)), self._told()
         ended = _ended(told, asking)
@@ -328,11 +328,11 @@ class Account:
             told = self._told(but=asking)  # what a run told that has not ended is of the most that it tells
         before = told.revealed.counts
         follow = 0 if ended else self._most(agreed)
-        if before + follow <= self.bounds.counts:
+        if before + follow <= self.bounds.most_counts:
             return None
         return Objection(
             "budget",
-            f"our [agree] most_counts allows {self.bounds.counts:,} over the life of a data set: {before:,} "
+            f"our [agree] most_counts allows {self.bounds.most_counts:,} over the life of a data set: {before:,} "
             f"revealed before and at most {follow:,} for this run make {before + follow:,}; ask for a smaller omega or "
             "max_depth or a larger min_leaf, or let most_counts allow more",
         )

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Final
 
 from party.data.ids import REFUSE, REPEATED, IdColumns
 from party.settings.toml import BLANKS, Section
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, read_form
+from protocols.kinds import Between, Exact
 
 ID_KEYS: Final = ("id", "id_alike", "repeated", "items")
-ALIGNMENT_KEYS: Final = ("least_overlap", "most_ids", "most_alignments")
 _MOST: Final = 10**9
 
 
@@ -20,13 +20,15 @@ class AlignmentBounds:
 
     Args:
         least_overlap: The least share of the peer's ids that must be ours, or it is not told which are.
-        ids: The most ids that it may bring.
-        alignments: The most alignments over the life of a data set, those of the same lists too.
+        most_ids: The most ids that it may bring.
+        most_alignments: The most alignments over the life of a data set, those of the same lists too.
     """
 
-    least_overlap: Fraction = Fraction(1, 10)
-    ids: int = 1_000_000
-    alignments: int = 3
+    least_overlap: Annotated[
+        Fraction, Exact(Fraction(0), Fraction(1), 'must be a share from 0 to 1, such as "1/10"')
+    ] = Fraction(1, 10)
+    most_ids: Annotated[int, Between(1, _MOST)] = 1_000_000
+    most_alignments: Annotated[int, Between(0, _MOST)] = 3
 
 
 USUAL_ALIGNMENTS: Final = AlignmentBounds()
@@ -52,20 +54,3 @@ def read_id_columns(data: Section) -> IdColumns:
     if items is not None and "repeated" in data.names:
         raise data.error("repeated", "is not for rows of ids and items: take it out")
     return IdColumns(tuple(names), form, data.choice("repeated", REPEATED, REFUSE), items=items)
-
-
-def read_alignment_bounds(agree: Section) -> AlignmentBounds:
-    """Read what alignments may ask.
-
-    Raises:
-        ConfigError: One of the keys is out of range.
-    """
-    usual = USUAL_ALIGNMENTS
-    least = agree.fraction("least_overlap", str(usual.least_overlap))
-    if not 0 <= least <= 1:
-        raise agree.error("least_overlap", 'must be a share from 0 to 1, such as "1/10"')
-    return AlignmentBounds(
-        least,
-        agree.integer("most_ids", 1, _MOST, usual.ids),
-        agree.integer("most_alignments", 0, _MOST, usual.alignments),
-    )

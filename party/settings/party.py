@@ -5,12 +5,12 @@ agrees to; it stays at home. Every key is checked: the error names file, key and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
@@ -23,84 +23,58 @@ from party.errors import ConfigError, IdentityError
 from party.files import is_there
 from party.names import check_party_name
 from party.settings.ids import (
-    ALIGNMENT_KEYS,
     ID_KEYS,
     USUAL_ALIGNMENTS,
     AlignmentBounds,
-    read_alignment_bounds,
     read_id_columns,
 )
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
-from party.settings.noise import ANY, read_budget, read_most_noise
 from party.settings.place import CONFIG_FILE, settings_file
-from party.settings.toml import BLANKS, Address, Section, read_address, read_toml
+from party.settings.toml import BLANKS, Address, Section, declared_values, read_address, read_toml
 from protocols.errors import InputError
-from protocols.tables import MAX_DOMAIN
-from protocols.terms import ALL, BITS, DEPTH, KEY_BITS, LEAF, OMEGA, RECORDS_PER_BIT, Counting, Method, Window
+from protocols.kinds import MOST_DIGITS, Between, Exact, Flag, PickList
+from protocols.terms import ALL, BITS, DEPTH, KEY_BITS, LEAF, NOISE, OMEGA, RECORDS_PER_BIT, Counting, Method, Window
 from protocols.two_party.inputs import USUAL_LIMITS, Limits
 
-_MOST: Final = 10**12
+ANY: Final = "any"
 SHARE_OF_RECORDS: Final = f"n/{RECORDS_PER_BIT}"
+_COUNT: Final = Between(1, 10**12, ANY)
+_ODDS: Final = Exact(
+    Fraction(1),
+    Fraction(10**MOST_DIGITS - 1),
+    'must be a number above 1, as in 2 for "2 to 1", or "any"',
+    ANY,
+    opens=(Fraction(1),),
+)
+_BUDGET: Final = Exact(NOISE.low, Fraction(10**6), 'must be an exact number from 0.001 to 1000000, or "any"', ANY)
 
 
 @dataclass(frozen=True)
 class LifeBounds:
     """The most over the life of a data set, None for any.
 
-    `runs` are those on different terms, `bits` those of trees that alone were revealed and of answers by them, `counts`
-    the exact ones told, `predictions` the rows answered for together. One run is usual: counts and accuracies of two
-    can be subtracted (DESIGN 14); and no prediction: an answer about a person shows on which side of our splits that
-    person is (13).
+    `most_runs` are those on different terms, `most_bits` those of trees that alone were revealed and of answers by
+    them, `most_counts` the exact ones told, `most_predictions` the rows answered for together. One run is usual: counts
+    and accuracies of two can be subtracted (DESIGN 14); and no prediction: an answer about a person shows on which side
+    of our splits that person is (13).
     """
 
-    runs: int | None = None
-    counts: int | None = None
-    predictions: int | None = 0
-    bits: int | str | None = SHARE_OF_RECORDS
+    most_runs: Annotated[int | None, _COUNT] = None
+    most_bits: Annotated[int | str | None, replace(BITS, word=ANY, other=SHARE_OF_RECORDS)] = SHARE_OF_RECORDS
+    most_counts: Annotated[int | None, _COUNT] = None
+    most_predictions: Annotated[int | None, replace(_COUNT, low=0)] = 0
 
     def bits_of(self, records: int) -> int | None:
         """Return the most bits that may be revealed of this many records; None for any."""
-        return records // RECORDS_PER_BIT if isinstance(self.bits, str) else self.bits
+        return records // RECORDS_PER_BIT if isinstance(self.most_bits, str) else self.most_bits
 
     @property
     def allows_predictions(self) -> bool:
         """Whether joint predictions may be answered at all."""
-        return self.predictions is None or self.predictions > 0
+        return self.most_predictions is None or self.most_predictions > 0
 
 
-USUAL_BOUNDS: Final = LifeBounds(runs=1)
-
-
-def read_life_bounds(section: Section) -> LifeBounds:
-    """Read the bounds.
-
-    Raises:
-        ConfigError: One of them is neither a number nor "any".
-    """
-    return LifeBounds(
-        runs=_most(section, "most_runs", USUAL_BOUNDS.runs or ANY),
-        counts=_most(section, "most_counts", ANY),
-        predictions=_most(section, "most_predictions", 0, least=0),
-        bits=_most_bits(section),
-    )
-
-
-def _most(section: Section, key: str, usual: int | str, least: int = 1) -> int | None:
-    value = section.raw(key, usual)
-    if value == ANY:
-        return None
-    if type(value) is not int or not least <= value <= _MOST:
-        raise section.error(key, f'must be an integer from {least} to {_MOST}, or "{ANY}"')
-    return value
-
-
-def _most_bits(section: Section) -> int | str | None:
-    value = section.raw("most_bits", SHARE_OF_RECORDS)
-    if value == SHARE_OF_RECORDS:
-        return SHARE_OF_RECORDS
-    if value != ANY and (type(value) is not int or not 1 <= value <= BITS.high):
-        raise section.error("most_bits", f'must be an integer from 1 to {BITS.high}, "{SHARE_OF_RECORDS}" or "{ANY}"')
-    return None if value == ANY else value
+USUAL_BOUNDS: Final = LifeBounds(most_runs=1)
 
 
 @dataclass(frozen=True)
@@ -162,21 +136,13 @@ def read_predict(section: Section, folder: Path) -> PredictSettings:
 T = TypeVar("T")
 
 HERE = "local"
-USUAL_ODDS = 2
 USUAL_MIN_LEAF = 5
 
-_AGREE = (
-    "methods", "odds", "omega", "counting", "smallest_key_bits", "max_depth", "min_leaf",
-    "max_classes", "smallest_class", "smallest_test", "most_values", "most_columns", "exact_counts", "noise", "epsilon",
-    "most_runs", "most_bits", "most_counts", "most_predictions", "probabilities",
-    *ALIGNMENT_KEYS,
-)  # fmt: skip
 _GONE = {
     "ranks": "both sides' estimated gains rank, and no gain is revealed",
     "ciphers": "counting lists how counts may be made",
 }
 _GONE_COMPUTE = {"exponents": "they are always full"}
-_MOST_RECORDS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -221,25 +187,30 @@ class Acceptance:
     `probabilities` allows joint predictions that tell the shares of the classes beside the class.
     """
 
-    methods: tuple[Method, ...]
-    odds: Fraction | None
-    omega: Window
-    counting: tuple[Counting, ...]
-    smallest_key_bits: int
-    max_depth: int | None
-    min_leaf: int
+    methods: Annotated[tuple[Method, ...], PickList(Method)]
+    odds: Annotated[Fraction | None, _ODDS]
+    omega: Annotated[Window, OMEGA]
+    counting: Annotated[tuple[Counting, ...], PickList(Counting)]
+    smallest_key_bits: Annotated[int, KEY_BITS]
+    max_depth: Annotated[int | None, DEPTH]
+    min_leaf: Annotated[int, LEAF]
     limits: Limits = USUAL_LIMITS
-    noise: Fraction | None = None
-    epsilon: Fraction | None = None
+    noise: Annotated[Fraction | None, replace(NOISE, legal=f'{NOISE.legal}, or "any"', word=ANY)] = None
+    epsilon: Annotated[Fraction | None, _BUDGET] = None
     life: LifeBounds = USUAL_BOUNDS
-    probabilities: bool = False
-    exact_counts: bool = False
+    probabilities: Annotated[bool, Flag()] = False
+    exact_counts: Annotated[bool, Flag()] = False
     alignments: AlignmentBounds = USUAL_ALIGNMENTS
 
     @property
     def answers(self) -> bool:
         """Whether any joint prediction is answered: an answer has no noise, so it keeps no epsilon."""
         return self.life.allows_predictions and self.epsilon is None
+
+
+USUAL_AGREE: Final = Acceptance(
+    tuple(Method), Fraction(2), ALL, tuple(Counting), USUAL_KEY_BITS, max_depth=None, min_leaf=USUAL_MIN_LEAF
+)
 
 
 @dataclass(frozen=True)
@@ -325,7 +296,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         data=data,
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
-        agree=_acceptance(top.section("agree", _AGREE, _GONE), key_floor),
+        agree=_acceptance(top.section("agree", declared_values(USUAL_AGREE), _GONE), key_floor),
         node=read_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
         compute=_compute(top),
         predict=read_predict(top.section("predict", ("rows", "model")), path.parent),
@@ -432,50 +403,12 @@ def _group(section: Section, group: object) -> tuple[str, ...]:
 
 
 def _acceptance(section: Section, key_floor: int) -> Acceptance:
-    methods = tuple(map(Method, section.texts("methods", Method.names(), Method.names())))
-    if not methods:
-        raise section.error("methods", "must name a method")
-    counting = tuple(map(Counting, section.texts("counting", Counting.names(), Counting.names())))
-    if not counting:
-        raise section.error("counting", "must name a way of counting")
-    default_bits = max(key_floor, USUAL_KEY_BITS)
-    bits = section.integer("smallest_key_bits", key_floor, KEY_BITS.high, default_bits)
-    return Acceptance(
-        methods=methods,
-        odds=_odds(section),
-        omega=section.value("omega", OMEGA, ALL),
-        counting=counting,
-        smallest_key_bits=bits,
-        max_depth=section.value("max_depth", DEPTH, None),
-        min_leaf=section.integer("min_leaf", 1, LEAF.high, USUAL_MIN_LEAF),
-        limits=_limits(section),
-        noise=read_most_noise(section),
-        epsilon=read_budget(section),
-        life=read_life_bounds(section),
-        probabilities=section.flag("probabilities", default=False),
-        exact_counts=section.flag("exact_counts", default=False),
-        alignments=read_alignment_bounds(section),
-    )
-
-
-def _limits(section: Section) -> Limits:
-    return Limits(
-        max_classes=section.integer("max_classes", 2, MAX_DOMAIN, USUAL_LIMITS.max_classes),
-        smallest_class=section.integer("smallest_class", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_class),
-        smallest_test=section.integer("smallest_test", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_test),
-        most_values=section.integer("most_values", 2, MAX_DOMAIN, USUAL_LIMITS.most_values),
-        most_columns=section.integer("most_columns", 1, OMEGA.high, USUAL_LIMITS.most_columns),
-    )
-
-
-def _odds(section: Section) -> Fraction | None:
-    odds = section.raw("odds", USUAL_ODDS)
-    if odds == "any":
-        return None
-    strongest = section.exact("odds", odds)
-    if strongest <= 1:
-        raise section.error("odds", 'must be a number above 1, as in 2 for "2 to 1", or "any"')
-    return strongest
+    bits = section.value("smallest_key_bits", replace(KEY_BITS, low=key_floor), max(key_floor, USUAL_KEY_BITS))
+    agree = section.read(replace(USUAL_AGREE, smallest_key_bits=bits))
+    if agree.noise is not None and agree.epsilon is None:
+        enough = f'such as epsilon = "{NOISE.text(agree.noise)}"'
+        raise section.error("noise", f"bounds one run alone: set epsilon too, for all runs over a data set, {enough}")
+    return agree
 
 
 def _compute(top: Section) -> ComputeSettings:

@@ -1,6 +1,14 @@
 """What `cotally init` writes: the settings with every key explained, and a job of each kind."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from textwrap import wrap
+from typing import Final
+
+from party.settings.party import USUAL_AGREE, Acceptance
 from party.settings.place import CONFIG_FILE
+from party.settings.toml import declared_values, toml_value
+from protocols.errors import InputError
 
 _TEXT = """\
 # Settings of one party of cotally. They stay at home; only what the README lists ever crosses to
@@ -51,34 +59,7 @@ plain = []                 # columns that are not sensitive, sent as they are
 # What this party agrees to. Anything else that the other party proposes ends the run before data
 # leave.
 [agree]
-methods = ["hybrid", "smc", "randomized"]
-odds = 2                   # strongest odds to 1 that a disguised value may give, or "any"
-omega = "all"              # most attributes that may get exact counts at a node
-counting = ["oblivious_transfer", "paillier"]   # of which job.toml names one
-smallest_key_bits = {key_bits}   # of Paillier's modulus
-min_leaf = 5               # fewest records of a leaf; 1 lets a tree name single persons
-max_depth = "any"          # most splits of a path; with a number, a job must have one too
-max_classes = 20           # most values of the class: in one of names, every count is a person
-smallest_class = 10        # fewest training records of each class
-smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
-most_values = 8            # most values of a column that the peer brings where the tree alone is
-#                          # revealed (reveal = "tree"): more say more of people whom it picked
-most_columns = 32          # most columns that it brings then
-exact_counts = false       # whether the other party may see exact counts (reveal = "counts"), from
-#                          # which it can work out records of ours
-noise = "any"              # largest epsilon of a job; a number refuses exact counts; needs epsilon
-epsilon = "any"            # most epsilon that all runs over this data set may spend; only with a
-#                          # number does noise take the place of min_leaf, most_bits, exact_counts
-most_runs = 1              # most runs on different terms over this data set: two can be subtracted
-most_bits = "n/50"         # most bits that trees alone, and predictions by them, may reveal: with
-#                          # each the peer may know one fact about a person; or a number, "any"
-most_counts = "any"        # most exact counts that all runs over it may tell
-least_overlap = "1/10"     # least share of the peer's ids that must be ours before it is told which
-most_ids = 1000000         # most ids that it may bring to `cotally align`
-most_alignments = 3        # most alignments over this data set; 0 allows none
-most_predictions = 0       # most people about whom joint predictions may answer, over its life: an
-#                          # answer shows what our columns say of that person; none under epsilon
-probabilities = false      # whether these may tell class shares, which nearly name the leaf
+{agree}
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens
@@ -150,6 +131,48 @@ min_threshold = "4/5"    # confidence that rules must have; not with reveal = "c
 }
 
 
+_AGREE: Final[Mapping[str, str]] = {
+    "methods": "",
+    "odds": 'strongest odds to 1 that a disguised value may give, or "any"',
+    "omega": "most attributes that may get exact counts at a node",
+    "counting": "of which job.toml names one",
+    "smallest_key_bits": "of Paillier's modulus",
+    "min_leaf": "fewest records of a leaf; 1 lets a tree name single persons",
+    "max_depth": "most splits of a path; with a number, a job must have one too",
+    "max_classes": "most values of the class: in one of names, every count is a person",
+    "smallest_class": "fewest training records of each class",
+    "smallest_test": "fewest held-out records, or none: an accuracy over one tells a person",
+    "most_values": (
+        "most values of a column that the peer brings where the tree alone is revealed (reveal = "
+        '"tree"): more say more of people whom it picked'
+    ),
+    "most_columns": "most columns that it brings then",
+    "exact_counts": (
+        'whether the other party may see exact counts (reveal = "counts"), from which it can work out records of ours'
+    ),
+    "noise": "largest epsilon of a job; a number refuses exact counts; needs epsilon",
+    "epsilon": (
+        "most epsilon that all runs over this data set may spend; only with a number does noise take the "
+        "place of min_leaf, most_bits, exact_counts"
+    ),
+    "most_runs": "most runs on different terms over this data set: two can be subtracted",
+    "most_bits": (
+        "most bits that trees alone, and predictions by them, may reveal: with each the peer may know "
+        'one fact about a person; or a number, "any"'
+    ),
+    "most_counts": "most exact counts that all runs over it may tell",
+    "least_overlap": "least share of the peer's ids that must be ours before it is told which",
+    "most_ids": "most ids that it may bring to `cotally align`",
+    "most_alignments": "most alignments over this data set; 0 allows none",
+    "most_predictions": (
+        "most people about whom joint predictions may answer, over its life: an answer shows what our "
+        "columns say of that person; none under epsilon"
+    ),
+    "probabilities": "whether these may tell class shares, which nearly name the leaf",
+}
+"""What `[agree]` says of each key."""
+
+
 def party_files(name: str, key_bits: int) -> dict[str, str]:
     """Return the files of settings of a new party, by name: its own, and a job of each kind."""
     return {CONFIG_FILE: party_toml(name, key_bits), **_JOBS}
@@ -158,4 +181,17 @@ def party_files(name: str, key_bits: int) -> dict[str, str]:
 def party_toml(name: str, key_bits: int) -> str:
     """Return a `party.toml` for a new party, whose own key sets the smallest one that it agrees to."""
     peer = "alice" if name == "bob" else "bob"
-    return _TEXT.format(name=name, key_bits=key_bits, peer=peer, blanks=" " * (16 - len(peer)))
+    agree = "\n".join(_agree_lines(replace(USUAL_AGREE, smallest_key_bits=key_bits)))
+    return _TEXT.format(name=name, agree=agree, peer=peer, blanks=" " * (16 - len(peer)))
+
+
+def _agree_lines(usual: Acceptance) -> Iterator[str]:
+    """Yield each key with its usual value, and what is said of it."""
+    declared = declared_values(usual)
+    for key, said in _AGREE.items():
+        line = f"{key} = {toml_value(*declared.pop(key))}"
+        first, *more = wrap(said, 71) or [""]
+        yield f"{line:<27}# {first}" if said and len(line) < 27 else f"{line}   # {first}" if said else line
+        yield from (f"#{'':26}# {each}" for each in more)
+    if declared:
+        raise InputError(f"nothing is said of {', '.join(declared)}")

@@ -3,10 +3,11 @@
 A misspelt key gets a suggestion. Numbers with a point are read as decimals, never as floats.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,7 @@ from party.errors import ConfigError
 from party.files import read_bytes
 from party.names import nearest, suggestion
 from protocols.errors import InputError
-from protocols.kinds import Exact, Flag, Label, LabelList, Pick, ValueKind
+from protocols.kinds import Exact, Flag, Label, LabelList, Pick, PickList, ValueKind, kinds_of
 
 MAX_BYTES = 1 << 20
 NOTHING_GONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -264,6 +265,8 @@ class Section:
         match kind:
             case Pick(of):
                 value = of(self.choice(key, [each.value for each in of]))
+            case PickList(of):
+                value = tuple(map(of, self.texts(key, options=[each.value for each in of])))
             case Exact():
                 value = self.exact(key, value)
             case Label():
@@ -276,6 +279,16 @@ class Section:
             raise self.error(key, problem)
         return value
 
+    def read(self, usual: D) -> D:
+        """Return what is declared, with the values that stand here in the place of the usual ones.
+
+        Raises:
+            ConfigError: One of them is out of its range.
+        """
+        values = {key: self.value(key, kind) for key, kind in kinds_of(type(usual)).items() if key in self._content}
+        parts = {name: self.read(part) for name, part in _parts(usual)}
+        return replace(usual, **values, **parts)  # type: ignore[type-var]
+
     def raw(self, key: str, default: object = REQUIRED) -> Any:  # the caller tells types apart
         """Return whatever stands there."""
         if key not in self._content and default is REQUIRED:
@@ -287,6 +300,43 @@ class Section:
         if key in self._content and type(value) not in kinds:
             raise self.error(key, "must be " + " or ".join(_KINDS[kind] for kind in kinds))
         return value
+
+
+def toml_text(text: str) -> str:
+    r"""Return a text as TOML has it.
+
+    >>> print(toml_text('a "b"\n'))
+    "a \"b\"\n"
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_value(kind: ValueKind, value: object) -> str:
+    """Return a value of this kind as TOML has it."""
+    match value:
+        case None:
+            return toml_text(str(kind.word))
+        case bool():
+            return str(value).lower()
+        case int() | Fraction(denominator=1):
+            return str(value)
+        case tuple():
+            return f"[{', '.join(toml_text(str(each)) for each in value)}]"
+        case _:
+            return toml_text(str(value))
+
+
+def declared_values(usual: object) -> dict[str, tuple[ValueKind, Any]]:
+    """Return what is declared, with its parts, by key."""
+    own = {key: (kind, getattr(usual, key)) for key, kind in kinds_of(type(usual)).items()}
+    for _, part in _parts(usual):
+        own |= declared_values(part)
+    return own
+
+
+def _parts(usual: Any) -> list[tuple[str, Any]]:
+    values = [(each.name, getattr(usual, each.name)) for each in fields(usual)]
+    return [(name, value) for name, value in values if is_dataclass(value)]
 
 
 def _has_control(text: str, allowed: Collection[str]) -> bool:

@@ -18,12 +18,14 @@ from protocols.two_party.power import Seen
 
 def past_lines(told: Past, agree: Acceptance) -> list[str]:
     """Say what all runs over a data set have revealed, beside what they may, but for what is neither."""
-    runs = f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.runs)}"
-    if agree.life.runs is not None and told.runs >= agree.life.runs:
+    runs = (
+        f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.most_runs)}"
+    )
+    if agree.life.most_runs is not None and told.runs >= agree.life.most_runs:
         runs += ": a run on other terms is refused, one on the same terms is not"
-    counts = f"{revealed_text(told.revealed)}; {_left(told.counts, agree.life.counts)}"
-    lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.runs is not None else []
-    if told.counts or agree.life.counts is not None:
+    counts = f"{revealed_text(told.revealed)}; {_left(told.counts, agree.life.most_counts)}"
+    lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.most_runs is not None else []
+    if told.counts or agree.life.most_counts is not None:
         lines.append(f"Revealed so far: {counts}.")
     if told.bits:
         most = None if told.records is None else agree.life.bits_of(told.records)
@@ -56,7 +58,7 @@ def _apart_lines(told: Past) -> list[str]:
 
 def _answers_lines(agree: Acceptance) -> list[str]:
     """Say what joint predictions may reveal; nothing where none is answered."""
-    most = agree.life.predictions
+    most = agree.life.most_predictions
     if not agree.answers:
         return []
     whom = "anybody" if most is None else f"{most:,} people"
@@ -308,7 +310,7 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
         },
         "other": None if told.other is None else {"dataset": told.other.dataset, "columns": list(told.other.columns)},
         "refused_now": None if told.changed is None else str(told.changed),
-        "allowed": {"runs": agree.life.runs, "counts": agree.life.counts, "epsilon": _text(agree.epsilon)},
+        "allowed": {"runs": agree.life.most_runs, "counts": agree.life.most_counts, "epsilon": _text(agree.epsilon)},
     }
 
 

@@ -12,19 +12,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor
+from typing import Annotated
 
 import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, IdForm
+from protocols.kinds import Between
 from protocols.messages import Share, SharedColumn
 from protocols.privacy.attack import Disclosure, disclosure, read_rows
 from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import Randomness, canonical, keyed_digest, public_order
-from protocols.tables import Attribute, Index, Table
-from protocols.terms import NO_CLASS, Terms
+from protocols.tables import MAX_DOMAIN, Attribute, Index, Table
+from protocols.terms import LEAF, NO_CLASS, OMEGA, Terms
 from protocols.work import Compute, InlineWorkers
 
 
@@ -35,11 +37,11 @@ class Limits:
     `most_values` of each column and `most_columns` are what a peer may bring where no count is revealed.
     """
 
-    max_classes: int = 20
-    smallest_class: int = 10
-    smallest_test: int = 30
-    most_values: int = 8
-    most_columns: int = 32
+    max_classes: Annotated[int, Between(2, MAX_DOMAIN)] = 20
+    smallest_class: Annotated[int, LEAF] = 10
+    smallest_test: Annotated[int, LEAF] = 30
+    most_values: Annotated[int, Between(2, MAX_DOMAIN)] = 8
+    most_columns: Annotated[int, Between(1, OMEGA.high)] = 32
 
     def refuse_classes(self, classes: int) -> str | None:
         """Return why a class of this many values is refused, and what to do; None if it is accepted."""

@@ -156,11 +156,11 @@ def test_lists_that_leave_out_one_person_each_read_who_is_listed_and_few_are_all
         for left_out in people:
             yield [person for person in people if person != left_out]
 
-    with rules(tmp_path / "many", AlignmentBounds(alignments=9)) as judge:
+    with rules(tmp_path / "many", AlignmentBounds(most_alignments=9)) as judge:
         whole, *others = (ask(each, judge) for each in lists())
         read = [person for person, count in zip(people, others, strict=True) if count != whole]
         assert read == numbered(range(2))
-    with rules(tmp_path / "few", AlignmentBounds(alignments=3)) as judge:
+    with rules(tmp_path / "few", AlignmentBounds(most_alignments=3)) as judge:
         tried = lists()
         assert [ask(next(tried), judge) for _ in range(3)] == [2, 1, 1]
         for _ in range(2):
@@ -174,12 +174,12 @@ def test_one_real_id_among_invented_ones_reads_one_person_per_list_and_every_lis
     """Nobody else on the list can be hers, so the number is whether this one is; `least_overlap` bounds names alone."""
     invented = [f"nobody {number}" for number in range(40)]
     with rules(tmp_path / "usual", AlignmentBounds()) as judge:
-        assert judge.bounds.alignments == 3
+        assert judge.bounds.most_alignments == 3
         assert [ask([person, *invented], judge) for person in ("p0", "p7", "p1")] == [1, 0, 1]
         for person in ("p2", "p3"):
             with pytest.raises(DisagreementError, match="most_alignments allows 3 over the life"):
                 ask([person, *invented], judge)
-    with rules(tmp_path / "none", AlignmentBounds(alignments=0)) as judge, pytest.raises(DisagreementError):
+    with rules(tmp_path / "none", AlignmentBounds(most_alignments=0)) as judge, pytest.raises(DisagreementError):
         ask(["p0", *invented], judge)
 
 
@@ -189,7 +189,7 @@ def test_a_list_of_all_ids_that_there_can_be_reads_who_is_listed_and_is_too_long
     with rules(tmp_path / "any", AlignmentBounds()) as judge:
         assert ask(everybody, judge) == 2
     with (
-        rules(tmp_path / "few", AlignmentBounds(ids=49)) as judge,
+        rules(tmp_path / "few", AlignmentBounds(most_ids=49)) as judge,
         pytest.raises(DisagreementError, match="the peer brings 50 ids"),
     ):
         ask(everybody, judge)

@@ -73,7 +73,7 @@ def fullest(told: Finished) -> Finished:
     kept = replace(kept, attributes=columns)
     model = kept if isinstance(model, JointItemsets) else replace(model, schema=kept)
     lists = {"mine": 80_000, "yours": 90_000, "tries": 1_000_000, "times": 3, "rows": False, "named": True, "both": 80}
-    life = replace(told.agree.life, predictions=5)
+    life = replace(told.agree.life, most_predictions=5)
     dealings = replace(told.dealings, alignments={"1": lists})
     run = replace(told.run, itemsets=frozenset())
     return replace(told, run=run, model=model, dealings=dealings, agree=replace(told.agree, life=life))

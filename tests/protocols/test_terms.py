@@ -3,7 +3,6 @@
 The ranges are those that the fields declare: each end, and what is beyond it, is tried of every field alike.
 """
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.kinds import Between, Exact, Label, LabelList, Pick, ValueKind, kinds_of, values_of
+from protocols.kinds import kinds_of, values_of
 from protocols.terms import (
     ALL,
     LEARNERS,
@@ -32,50 +31,13 @@ from protocols.terms import (
     terms_of,
 )
 from tests.support.joint_itemsets import rule_terms
+from tests.support.kinds import DIGITS, beyond, within
 from tests.support.parties import learned, make_terms
 
-LONG = Fraction(1, 10**18)
-FINE = Fraction(1, 10**17)
-DIGITS = "must be a fraction of at most 18 digits above and below the line"
 TREE = make_terms(method="smc", omega=3)
 BAYES = learned(TREE, Learner.NAIVE_BAYES)
 WANTED = RuleTerms(Fraction(1, 2), 2, 9, metric=Metric.LIFT, min_threshold=Fraction(2))
 RULES = rule_terms(RuleTerms(Fraction(1, 5), 3, 50))
-
-
-def beyond(kind: ValueKind) -> Iterator[tuple[Any, str]]:
-    """Yield values that are not of a kind, each with what is said of it."""
-    match kind:
-        case Between(low, high):
-            yield from ((value, kind.legal) for value in (low - 1, high + 1, True, "3", 1.0))
-        case Exact(low, high):
-            yield from ((value, kind.legal) for value in (low - 1, *kind.opens))
-            yield high + LONG, DIGITS
-            if high < 10**17:
-                yield high + 1, kind.legal
-        case Pick() | Label():
-            yield from ((value, kind.legal) for value in ("", "x" * 1025))
-        case LabelList():
-            yield from ((value, kind.legal) for value in (("",), ("x" * 1025,), ("0", "0")))
-    if not kind.word and isinstance(kind, Between):
-        yield None, kind.legal
-
-
-def within(kind: ValueKind) -> Iterator[Any]:
-    """Yield the ends of a range."""
-    match kind:
-        case Between(low, high):
-            yield from (low, high)
-        case Exact(low, high):
-            yield from (FINE if low in kind.opens else low, high - FINE if high in kind.opens else high)
-        case Pick(of):
-            yield from of
-        case Label():
-            yield from ("x", "x" * 1024)
-        case LabelList():
-            yield from ((), ("0", "x" * 1024))
-    if kind.word:
-        yield None
 
 
 @pytest.mark.parametrize("whole", [TREE, WANTED, Growth()], ids=lambda whole: type(whole).__name__)

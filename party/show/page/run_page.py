@@ -336,7 +336,7 @@ def _deduced(told: Finished) -> Iterator[str]:
     elif terms.opens_tree or (terms.mines and run.holds_class):
         yield f"{_FACTS} Used in all: {told.past.bits:,} bits, of {_any(life.bits_of(told.run.records))} allowed."
     elif terms.counts_exactly and not terms.hides_counts:
-        yield f"{SOLVED} Used in all: {told.past.counts:,} counts, of {_any(life.counts)} allowed."
+        yield f"{SOLVED} Used in all: {told.past.counts:,} counts, of {_any(life.most_counts)} allowed."
     if terms.mines and run.holds_class:
         yield "What follows of single people is not computed: the leaves rest on estimates from a copy, not on counts."
     elif terms.opens_tree and told.follows is None:

@@ -13,7 +13,6 @@ from party.demo.folders import (
     check_out,
     config_path,
     fresh_folder,
-    toml_text,
     write_job,
     write_parties,
 )
@@ -23,6 +22,7 @@ from party.keys.identity import load_peers
 from party.node.inputs import load_inputs
 from party.settings.job import read_job
 from party.settings.party import read_party_config
+from party.settings.toml import toml_text
 from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.jobs import Train

@@ -106,7 +106,7 @@ def test_a_run_that_could_tell_too_much_is_refused(tmp_path: Path) -> None:
     # Two accuracies over the same people are two equations in their classes, and counts of two trees subtract.
     path = tmp_path / "party.toml"
     path.write_text('name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n')
-    assert read_party_config(path).agree.life == LifeBounds(runs=1, counts=None)
+    assert read_party_config(path).agree.life == LifeBounds(most_runs=1, most_counts=None)
     # What the peer alone has told, and then an end, leaves us free to run on better terms.
     dealings = Dealings("members", PeerName("bob", "B0B0"))
     terms = {"method": "smc", "noise": None}

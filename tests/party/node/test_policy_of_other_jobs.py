@@ -25,7 +25,7 @@ BOB = make_local(CASE, "bob")
 ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
 
 
-ANSWERS = replace(AGREE, life=LifeBounds(predictions=1))
+ANSWERS = replace(AGREE, life=LifeBounds(most_predictions=1))
 
 
 def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
@@ -37,7 +37,7 @@ def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
     ("job", "agree", "field"),
     [
         (Align(), AGREE, None),
-        (Align(), replace(AGREE, alignments=AlignmentBounds(alignments=0)), "job"),
+        (Align(), replace(AGREE, alignments=AlignmentBounds(most_alignments=0)), "job"),
         (Predict(ASKED), ANSWERS, None),
         (Predict(ASKED), AGREE, "predictions"),
         (Predict(ASKED), replace(ANSWERS, epsilon=Fraction(1)), "predictions"),

@@ -303,7 +303,7 @@ def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_no
     with sessions.ledger("alice") as ledger:
         spent = bits_of(sessions, "alice")
         for most in (5, 12, 20, None):
-            account = Account(sessions.local("alice"), LifeBounds(bits=most), ledger)
+            account = Account(sessions.local("alice"), LifeBounds(most_bits=most), ledger)
             assert account.answers_left(model) == (None if most is None else max(0, int(most - spent)))
             assert account.answers_left(bytes(32)) is None
     assert 0 < spent <= 11
@@ -314,7 +314,7 @@ def test_answers_by_a_noisy_tree_are_of_bits_too_and_the_tree_itself_is_not(tmp_
     sessions = Sessions(tmp_path, replace(FEW_BITS, terms=noisy), ANY_ODDS + "epsilon = 2\n")
     model = trained(sessions.run()[0]).outcome.model.digest()
     with sessions.ledger("alice") as ledger:
-        assert Account(sessions.local("alice"), LifeBounds(bits=7), ledger).answers_left(model) == 7
+        assert Account(sessions.local("alice"), LifeBounds(most_bits=7), ledger).answers_left(model) == 7
     assert bits_of(sessions, "alice") == 0
 
 

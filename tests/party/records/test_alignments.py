@@ -149,7 +149,7 @@ def test_of_too_few_no_number_is_told(pages: PeerPages) -> None:
 
 def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages: PeerPages) -> None:
     """Those of the same lists count: what a peer brings in their name is hidden from us."""
-    rules = ListRules("d", AlignmentBounds(ids=6000, alignments=2), pages)
+    rules = ListRules("d", AlignmentBounds(most_ids=6000, most_alignments=2), pages)
     assert rules.judge_list(5000, 6000, LISTS) is None
     long = rules.judge_list(5000, 6001, LISTS)
     assert long is not None

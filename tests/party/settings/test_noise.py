@@ -63,11 +63,8 @@ def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> N
     agree = _agree(tmp_path, 'noise = "1.5"\nepsilon = 4')
     assert (agree.noise, agree.epsilon) == (Fraction(3, 2), Fraction(4))
     for line, problem in (
-        ("noise = 0", "noise: must be an exact number from 0.001 to 1000"),
         ("noise = 1.5", "noise: write the number as text"),
         ("noise = 1", "noise: bounds one run alone: set epsilon too"),
-        ("epsilon = 0", "epsilon: must be an exact number from 0.001"),
-        ('epsilon = "much"', "epsilon: must be an exact number"),
     ):
         with pytest.raises(ConfigError, match=problem):
             _agree(tmp_path, line)

@@ -7,11 +7,19 @@ import pytest
 from party.data import ColumnTreatment, Form
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError
-from party.settings.party import Acceptance, ColumnSettings, DisguiseSettings, PartyConfig, read_party_config
-from party.settings.toml import Address, exact_number, read_toml
+from party.settings.party import (
+    USUAL_AGREE,
+    Acceptance,
+    ColumnSettings,
+    DisguiseSettings,
+    PartyConfig,
+    read_party_config,
+)
+from party.settings.toml import Address, declared_values, exact_number, read_toml, toml_value
 from protocols.errors import InputError
 from protocols.terms import ALL, OMEGA, Counting, Method
 from protocols.two_party.inputs import Limits
+from tests.support.kinds import beyond, within
 
 PARTY = """\
 name = "alice"
@@ -118,17 +126,8 @@ def test_every_setting_is_read_or_has_its_default(tmp_path: Path) -> None:
         ("groups = 3", 'groups = ["age"]', "[disguise] groups: must be an integer from 1 to 8, or a list"),
         ("groups = 3", 'groups = [["a"], ["a"]]', "[disguise] groups: column 'a' is in two groups"),
         ("groups = 3", 'groups = [["city"]]', "[disguise] plain: column 'city' is in a group too"),
-        ('["hybrid", "smc"]', "[]", "[agree] methods: must name a method"),
-        ('"5/2"', '"9/20"', "[agree] odds: must be a number above 1"),
-        ("omega = 3", "omega = 0", '[agree] omega: must be an integer from 1 to 65535, or "all"'),
-        ("omega = 3", "omega = true", "[agree] omega: must be an integer"),
         ("= 3072", "= 2047", "[agree] smallest_key_bits: must be an integer from 2048 to 16384"),
         ("= 3072", "= 16385", "[agree] smallest_key_bits: must be an integer from 2048 to 16384"),
-        ("max_classes = 5", "max_classes = 1", "[agree] max_classes: must be an integer from 2 to 256"),
-        ("smallest_class = 25", "smallest_class = 0", "[agree] smallest_class: must be an integer from 1"),
-        ("smallest_test = 50", "smallest_test = true", "[agree] smallest_test: must be an integer"),
-        ("max_depth = 6", "max_depth = 0", '[agree] max_depth: must be an integer from 1 to 65535, or "any"'),
-        ("min_leaf = 8", "min_leaf = 0", "[agree] min_leaf: must be an integer from 1"),
         ("patience = 10", "patience = 1.5", "[node] patience: must be an integer"),
         ('"bob.example.org:7071"', '"bob.example.org:65536"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"bob.example.org:+7071"', "[node] address: must be host and port"),
@@ -205,11 +204,21 @@ def test_numbers_and_keys_have_limits(tmp_path: Path) -> None:
     assert read_party_config(plain.path) == plain
 
 
-def test_a_party_may_agree_to_anything(tmp_path: Path) -> None:
-    assert party(tmp_path, swap(PARTY, "omega = 3", "omega = 3\nprobabilities = true")).agree.probabilities
-    assert not party(tmp_path, PARTY).agree.probabilities
-    assert party(tmp_path, swap(PARTY, "omega = 3", 'omega = "all"')).agree.omega is ALL
-    assert party(tmp_path, swap(PARTY, '"5/2"', '"any"')).agree.odds is None
+def test_a_key_of_agree_has_the_range_that_it_declares(tmp_path: Path) -> None:
+    for key, (kind, usual) in declared_values(USUAL_AGREE).items():
+        budget = "epsilon = 1\n" if key == "noise" else ""  # goes with it
+        for value, _ in beyond(kind):
+            if value is not None:
+                text = f'"{value}"' if isinstance(value, float | str) else toml_value(kind, value)
+                with pytest.raises(ConfigError, match=rf"party\.toml: \[agree\] {key}: "):
+                    party(tmp_path, f"{LEAST}[agree]\n{budget}{key} = {text}\n")
+        for value in within(kind):
+            if key != "smallest_key_bits" or value == usual:  # whose least is the floor
+                agree = party(tmp_path, f"{LEAST}[agree]\n{budget}{key} = {toml_value(kind, value)}\n").agree
+                assert declared_values(agree)[key] == (kind, value)
+
+
+def test_a_word_that_names_no_number_is_refused() -> None:
     for word in ("0", "65536", "-1", "3.0", "٣"):
         with pytest.raises(InputError, match="must be an integer from 1 to 65535"):
             OMEGA.parse(word)

@@ -64,14 +64,15 @@ def test_bounds_are_said_not_to_add_up_over_names_of_one_table(agree: Acceptance
 
 
 def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
-    bounded = replace(agree, epsilon=Fraction(3), life=replace(agree.life, runs=5, counts=20))
+    bounded = replace(agree, epsilon=Fraction(3), life=replace(agree.life, most_runs=5, most_counts=20))
     assert past_lines(TOLD, bounded) == [
         "Revealed so far: 2 runs on different terms; 3 of 5 are left.",
         "Revealed so far: 30 counts (27 of tables, 2 of classes, 1 of accuracy); 0 of 20 are left.",
         "Epsilon spent: 1.5; [agree] epsilon allows 3.",
     ]
     spent = past_lines(
-        Past({}, 1, Revealed(tables=1), Fraction(0)), replace(agree, life=replace(agree.life, runs=1, counts=20))
+        Past({}, 1, Revealed(tables=1), Fraction(0)),
+        replace(agree, life=replace(agree.life, most_runs=1, most_counts=20)),
     )
     refused = "a run on other terms is refused, one on the same terms is not"
     assert spent[0] == f"Revealed so far: 1 run on different terms; 0 of 1 are left: {refused}."
@@ -85,13 +86,13 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
 def test_bits_that_were_revealed_stand_beside_those_that_may_be(
     agree: Acceptance, bits: int | str | None, left: str
 ) -> None:
-    line = past_lines(replace(TOLD, bits=12, records=700), replace(agree, life=replace(agree.life, bits=bits)))[-2]
+    line = past_lines(replace(TOLD, bits=12, records=700), replace(agree, life=replace(agree.life, most_bits=bits)))[-2]
     assert line == f"Revealed so far by trees alone, and predictions by them: 12 bits at most; {left}."
 
 
 @pytest.mark.parametrize(("most", "whom"), [(None, "anybody"), (1200, "1,200 people")])
 def test_what_an_asker_reads_is_said_where_answers_are_allowed(agree: Acceptance, most: int | None, whom: str) -> None:
-    allowed = replace(agree, life=replace(agree.life, predictions=most))
+    allowed = replace(agree, life=replace(agree.life, most_predictions=most))
     last = past_lines(TOLD, allowed)[-2]
     assert last.startswith(
         f"[agree] most_predictions allows answers about {whom}: an asker whose rows all have the one"
@@ -102,11 +103,13 @@ def test_what_an_asker_reads_is_said_where_answers_are_allowed(agree: Acceptance
 
 def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptance) -> None:
     nothing = Past({}, 0, Revealed(), Fraction(0))
-    assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=None, counts=None))) == []
-    assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=1, counts=None))) == [
+    assert past_lines(nothing, replace(agree, life=replace(agree.life, most_runs=None, most_counts=None))) == []
+    assert past_lines(nothing, replace(agree, life=replace(agree.life, most_runs=1, most_counts=None))) == [
         "Revealed so far: 0 runs on different terms; 1 of 1 are left."
     ]
-    told = past_lines(Past({}, 1, Revealed(4), None), replace(agree, life=replace(agree.life, runs=None, counts=None)))
+    told = past_lines(
+        Past({}, 1, Revealed(4), None), replace(agree, life=replace(agree.life, most_runs=None, most_counts=None))
+    )
     assert [line.split(";")[0] for line in told] == [
         "Revealed so far: 1 run on different terms",
         "Revealed so far: 4 counts (4 of tables)",

@@ -115,7 +115,7 @@ def test_every_line_of_the_ledgers_words_is_there(told: Finished) -> None:
 def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(told: Finished) -> None:
     closed = Page(page_html(told)).texts
     assert not any("can reveal, of the person" in text for text in closed)
-    answering = replace(told.agree, life=replace(told.agree.life, predictions=5))
+    answering = replace(told.agree, life=replace(told.agree.life, most_predictions=5))
     assert "can reveal, of the person" not in page_html(replace(told, agree=replace(answering, epsilon=Fraction(1))))
     told = replace(told, agree=answering)
     (said,) = [text for text in Page(page_html(told)).texts if "can reveal, of the person asked about" in text]
