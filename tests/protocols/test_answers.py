@@ -36,14 +36,12 @@ def kept(*answers: AnswerNumbers) -> list[bytes]:
     return [saved(fresh.ask(asked(each)))[0][0].content for each in answers]
 
 
-def test_an_answer_is_kept_under_its_number_before_it_is_used() -> None:
+def test_an_answer_is_kept_before_it_is_used_and_not_asked_again() -> None:
     fresh = KeptAnswers()
     for number, told in enumerate((FIRST, SECOND)):
         ((item,), result) = saved(fresh.ask(asked(told)))
         assert (item.part, item.number, result) == (Part.ANSWERS, number, told)
 
-
-def test_what_both_remember_is_not_asked() -> None:
     def never() -> Role[AnswerNumbers]:
         yield Send(KeptParts(0, b"", copy=False))
         return ()
@@ -108,12 +106,9 @@ def test_what_a_peer_has_kept_for_us_is_as_many_whole_numbers_as_it_says_and_was
     assert any(isinstance(end.error, DeviationError) for end in ends) != fits
 
 
-def test_what_a_peer_has_kept_for_us_and_is_no_answer_to_the_question_ends_the_run_unsaved() -> None:
+def test_what_a_peer_has_kept_and_is_no_answer_ends_the_run() -> None:
     answers = KeptAnswers(kept(FIRST), common=1, own=0)
     with pytest.raises(DeviationError):
         saved(answers.ask(asked(FIRST), lambda numbers: numbers == SECOND))
-
-
-def test_two_memories_that_differ_end_the_run() -> None:
     ends = duel(resume(Memory(kept(FIRST)), b"n"), resume(Memory(kept(SECOND, FIRST)), b"n"))
     assert any(isinstance(end.error, DeviationError) for end in ends)

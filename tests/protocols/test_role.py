@@ -96,15 +96,6 @@ def test_who_waits_in_vain_ends() -> None:
             run_pair(says("a", "b"), hears(1)) if first else run_pair(hears(1), says("a", "b"))
 
 
-def test_a_message_of_another_kind_is_the_peers_fault_and_named_by_kind_alone() -> None:
-    def digest() -> Role[None]:
-        yield Send(ModelDigest(b"canary"))
-
-    with pytest.raises(PeerError) as error:
-        run_pair(hears(1), digest())
-    assert str(error.value) == "expected Verdict from the peer, got ModelDigest"
-
-
 def test_progress_needs_no_answer_and_reaches_nobody() -> None:
     def busy() -> Role[str]:
         assert (yield Progress(Phase.COUNTS, 1, 2)) is None
@@ -163,7 +154,14 @@ def test_the_progress_of_a_part_becomes_its_part_and_all_else_passes() -> None:
     assert stop.value.value == "in"
 
 
-def test_a_messages_repr_shows_its_kind_only() -> None:
+def test_messages_show_their_kind_alone() -> None:
+    def digest() -> Role[None]:
+        yield Send(ModelDigest(b"canary"))
+
+    with pytest.raises(PeerError) as error:
+        run_pair(hears(1), digest())
+    assert str(error.value) == "expected Verdict from the peer, got ModelDigest"
+
     @dataclass(frozen=True, repr=False)
     class Letter(Message):
         text: str

@@ -217,7 +217,7 @@ def test_a_rule_whose_antecedent_is_estimated_as_0_or_less_is_counted_and_left_o
     assert [rule.antecedent for rule in found.rules] == [(1,)]
 
 
-def test_measures_of_rules_have_mlxtend_s_values() -> None:
+def test_measures_have_mlxtends_values_or_none() -> None:
     """From its documentation of the measures, by hand: supports 2/5, 1/2, 3/5."""
     found = rule_metrics(*(np.array([share], dtype=np.float64) for share in (0.4, 0.5, 0.6)))
     expected = {
@@ -226,9 +226,6 @@ def test_measures_of_rules_have_mlxtend_s_values() -> None:
         "jaccard": 4 / 7, "certainty": 0.5, "kulczynski": (0.8 + 2 / 3) / 2,
     }  # fmt: skip
     assert {name: value[0] for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_measures_that_are_not_defined_are_infinite_0_or_no_number_but_never_an_error() -> None:
     with np.errstate(all="raise"):
         sure = rule_metrics(*(np.array([share]) for share in (1.0, 1.0, 1.0)))
         none = rule_metrics(*(np.array([share]) for share in (0.0, 0.5, 0.0)))
@@ -266,7 +263,7 @@ def test_what_cannot_be_mined_is_refused(shop: tuple[Randomized, TransactionDesi
         mine_itemsets(Randomized(Transactions.of([[]], UNIVERSE), np.array([5])), design, Fraction(1, 2))
 
 
-def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named() -> None:
+def test_sets_that_cannot_be_told_are_refused() -> None:
     design = TransactionDesign(6, (CutAndPaste(4, 2, Fraction(1, 5)),))
     sent = Randomized(Transactions.of([[0, 1, 2]] * 500, 6), np.full(500, 4))
     with pytest.raises(InputError, match=r"max_len is 3, but supports of this many .* sets of up to 2 items can"):
@@ -281,9 +278,6 @@ def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named
     mined = mine_itemsets(sent, design, Fraction(1, 2))
     assert (mined.usable, mined.cut_short) == (2, True)
     assert not mine_itemsets(sent, design, Fraction(1, 2), 2).cut_short
-
-
-def test_a_set_is_usable_while_its_error_stays_below_the_threshold() -> None:
     operator = CutAndPaste(4, 3, Fraction(1, 5))
     design = TransactionDesign(6, (operator,))
     for k in (1, 2, 3):

@@ -56,15 +56,12 @@ def test_a_design_that_cannot_be_is_refused(universe: int, operators: tuple[Oper
         TransactionDesign(universe, operators)
 
 
-def test_a_size_without_parameters_is_refused_and_those_with_are_named() -> None:
+def test_a_size_without_parameters_is_refused_and_declared_ones_hold_in_order() -> None:
     known = TransactionDesign(9, tuple(CutAndPaste(m, 2, FIFTH) for m in (1, 2, 3)))
     with pytest.raises(InputError, match="no parameters for transactions of size 4: it has them for 1 to 3"):
         known.check_sizes([1, 4, 3])
     with pytest.raises(InputError, match="it has them for 1, 3"):
         TransactionDesign(9, (known.operators[0], known.operators[2])).operator(2)
-
-
-def test_a_declaration_holds_every_parameter_in_the_order_of_sizes() -> None:
     operators = (Uniform(2, 8, FIFTH), CutAndPaste(1, 7, Fraction(1, 10)), SelectASize(0, fractions("1"), FIFTH))
     assert TransactionDesign(8, operators).declaration() == {
         "universe": 8,

@@ -36,39 +36,11 @@ def test_sums_by_group_are_those_of_the_plaintexts(pairs: list[tuple[int, int]])
     assert told(sums) == np.bincount(groups, messages, minlength=4).tolist()
 
 
-def test_nothing_counts_as_zero() -> None:
-    cipher = HOLDER.public
-    nothing = cipher.sums(3).totals()
-    assert told(nothing) == [0, 0, 0]
-    assert told(cipher.join([nothing, encrypted([5])])) == [0, 0, 0, 5]
-    assert len(cipher.join([])) == 0
-
-
-def test_rows_are_taken_in_their_order_and_may_repeat() -> None:
-    values = encrypted([1, 2, 3])
-    assert told(HOLDER.public.take(values, np.array([2, 0, 2]))) == [3, 1, 3]
-    assert told(pickle.loads(pickle.dumps(values))) == [1, 2, 3]
-
-
-def test_packed_columns_come_back_slot_by_slot() -> None:
-    slots = min(3, HOLDER.public.slots(LARGEST))
-    columns = np.random.default_rng(5).integers(0, 2, (20, slots)).astype(bool)
-    values = encrypted(HOLDER.pack(columns, LARGEST))
-    total = sum_by_group(HOLDER.public, values, np.zeros(20, dtype=np.intp), 1)
-    nothing = HOLDER.public.sums(2).totals()
-    sealed = HOLDER.public.seal([Reply(nothing, 1), Reply(total, slots)], LARGEST, secrets)
-    counts = HOLDER.counts(sealed, [Shape(2, 1), Shape(1, slots)], LARGEST)
-    assert counts == [0, 0, *columns.sum(axis=0).tolist()]
-
-
-def test_two_seals_of_one_sum_differ_and_none_is_what_was_sent() -> None:
+def test_seals_differ_and_cost_what_was_said() -> None:
     (page,) = ENCRYPTION.encrypt_pages([[1]])
     reply = [Reply(HOLDER.public.read(page), slots=1)]
     seals = {HOLDER.public.seal(reply, LARGEST, secrets) for _ in range(3)}
     assert len(seals | {page}) == 4
-
-
-def test_what_a_cipher_costs_is_known_before_it_is_used() -> None:
     cipher = HOLDER.public
     (page,) = ENCRYPTION.encrypt_pages([[1]])
     assert len(page) == cipher.ciphertext_bytes
@@ -115,7 +87,23 @@ def test_keys_are_told_apart() -> None:
     assert len(repr(HOLDER)) < 60
 
 
-def test_numbers_are_added_to_the_slots_of_each_item() -> None:
+def test_rows_and_columns_come_back_as_they_were_packed() -> None:
+    cipher = HOLDER.public
+    nothing = cipher.sums(3).totals()
+    assert told(nothing) == [0, 0, 0]
+    assert told(cipher.join([nothing, encrypted([5])])) == [0, 0, 0, 5]
+    assert len(cipher.join([])) == 0
+    values = encrypted([1, 2, 3])
+    assert told(HOLDER.public.take(values, np.array([2, 0, 2]))) == [3, 1, 3]
+    assert told(pickle.loads(pickle.dumps(values))) == [1, 2, 3]
+    slots = min(3, HOLDER.public.slots(LARGEST))
+    columns = np.random.default_rng(5).integers(0, 2, (20, slots)).astype(bool)
+    values = encrypted(HOLDER.pack(columns, LARGEST))
+    total = sum_by_group(HOLDER.public, values, np.zeros(20, dtype=np.intp), 1)
+    nothing = HOLDER.public.sums(2).totals()
+    sealed = HOLDER.public.seal([Reply(nothing, 1), Reply(total, slots)], LARGEST, secrets)
+    counts = HOLDER.counts(sealed, [Shape(2, 1), Shape(1, slots)], LARGEST)
+    assert counts == [0, 0, *columns.sum(axis=0).tolist()]
     slots = min(3, HOLDER.public.slots(LARGEST))
     values = encrypted(HOLDER.pack(np.ones((2, slots), dtype=bool), LARGEST))
     nothing = HOLDER.public.sums(1).totals()

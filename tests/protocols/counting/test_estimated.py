@@ -50,11 +50,6 @@ def cells(path: Expression, candidate: int) -> list[list[Expression]]:
     return [[path & Term(candidate, v) & Term(SCHEMA.class_index, c) for c in range(2)] for v in range(size)]
 
 
-def test_the_weights_of_the_exact_theta_are_short_binary_fractions() -> None:
-    weights = pattern_weights(view().design)
-    assert {weight.denominator for weight in weights} <= {1, 2, 4}
-
-
 @pytest.mark.parametrize("path", paths(), ids=str)
 def test_a_node_is_estimated_as_its_expressions_are(path: Expression) -> None:
     seen = view()
@@ -69,7 +64,9 @@ def test_a_node_is_estimated_as_its_expressions_are(path: Expression) -> None:
         assert (estimator.spread(path, candidate).counts == table).all()
 
 
-def test_a_guess_is_forgotten_below_a_path_that_names_its_whole_group_and_kept_until_then() -> None:
+def test_weights_of_the_exact_theta_are_short_and_guesses_forgotten_in_time() -> None:
+    weights = pattern_weights(view().design)
+    assert {weight.denominator for weight in weights} <= {1, 2, 4}
     estimator, part, whole = Estimator(view()), ROOT & Term(1, 2), ROOT & Term(1, 2) & Term(3, 1)
     for path, guessed in ((part, {0, 1}), (whole, {1})):
         estimator.advance([path.parent])
@@ -97,13 +94,6 @@ def test_live_are_the_records_that_some_coins_would_put_into_the_cell(path: Expr
 TREE = Tree(
     SCHEMA, Split((1, 1), 1, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))), Leaf((0, 1), 1)))
 )
-
-
-def test_correct_predictions_are_estimated_leaf_by_leaf() -> None:
-    seen = view()
-    hits = [expression & Term(SCHEMA.class_index, label) for expression, label in TREE.leaves()]
-    expected = sum(estimate_count(seen.codes, hit, joint_design(seen)).count for hit in hits)
-    assert Estimator(seen).correct(TREE) == expected
 
 
 @pytest.mark.parametrize(("limit", "of"), [("MAX_PATTERNS", 1), ("MAX_LISTED", len(np.unique(CODES, axis=0)))])
@@ -161,8 +151,12 @@ def leaf(label: int) -> Leaf:
     return Leaf((1, 1), label)
 
 
-def test_a_variance_estimated_below_zero_is_no_error_at_all() -> None:
-    """One record; the guesses that are hits weigh -3/2, 1 and 1."""
+def test_leaves_are_estimated_one_by_one_and_no_variance_is_below_zero() -> None:
+    seen = view()
+    hits = [expression & Term(SCHEMA.class_index, label) for expression, label in TREE.leaves()]
+    expected = sum(estimate_count(seen.codes, hit, joint_design(seen)).count for hit in hits)
+    assert Estimator(seen).correct(TREE) == expected
+    # One record; the guesses that are hits weigh -3/2, 1 and 1.
     by_first = [Split((3, 3), 1, tuple(map(leaf, values))) for values in ((1, 0, 1), (0, 1, 1))]
     tree = Tree(SCHEMA, Split((6, 6), 2, tuple(by_first)))
     zeros = np.zeros((1, 5), dtype=np.uint8)

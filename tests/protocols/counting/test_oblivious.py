@@ -95,10 +95,7 @@ def games(draw: st.DrawFn) -> Game:
 
 
 GROWTHS = st.builds(
-    Growth,
-    max_depth=st.none() | st.integers(1, 3),
-    min_leaf=st.integers(1, 5),
-    impurity=st.sampled_from(Impurity),
+    Growth, max_depth=st.none() | st.integers(1, 3), min_leaf=st.integers(1, 5), impurity=st.sampled_from(Impurity)
 )
 
 
@@ -214,7 +211,7 @@ def shares(crossed: Transcript) -> list[int]:
     return [len(message.shares) for message in crossed.sent_by_b if isinstance(message, CountShares)]
 
 
-def test_only_counts_that_do_not_follow_are_asked() -> None:
+def test_only_counts_that_do_not_follow_are_asked_once() -> None:
     """Of 3, 2 and 2 values and two classes: all at the root, and of one branch of a split, 2 x 2 + 2."""
     table = game((3, 2, 2), 2, 2, 60, seed=3)
     split = [Query(ROOT & Term(2, value), (0, 1), counts(table, ROOT & Term(2, value))) for value in (0, 1)]
@@ -225,10 +222,7 @@ def test_only_counts_that_do_not_follow_are_asked() -> None:
     assert shares(crossed) == [6 + 4 + 4, 4 + 2]
     told = [len(message.values) for message in crossed.sent_by_a if isinstance(message, ExactCounts)]
     assert told == [6 + 4 + 4, 2 * (6 + 4)]
-
-
-def test_a_vector_is_chosen_once_for_all_nodes_that_share_it() -> None:
-    """Both branches of a split on the corrector's column have the chooser's part of the root."""
+    # Both branches of a split on the corrector's column have the chooser's part of the root.
     table = game((2, 2, 2), 1, 2, 60, seed=4)
     node = ROOT & Term(1, 0)
     levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], [Query(node, (0, 2), counts(table, node))]]

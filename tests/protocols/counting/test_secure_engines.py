@@ -130,14 +130,15 @@ def test_replies_are_rerandomized() -> None:
     assert min(value.bit_length() for value in values) > KEY.public_key.bits
 
 
-def test_planes_are_kept_from_level_to_level() -> None:
+def _tables(query: Query) -> Sequence[Any]:
+    return run_alone(PlaintextEngine(SCHEMA, TRAIN, TEST).count([query]))[0].tables
+
+
+def test_planes_are_kept_and_a_plan_has_every_cell_once() -> None:
     """A split on the evaluator's column needs no new plane where the candidates leave the slots as they were."""
     levels = known([[Query(ROOT, (2, 3), None)], [Query(ROOT & Term(0, v), (2, 3), None) for v in (0, 1)]])
     ends = play(by_dots(), *levels)
     assert [type(m) for m in ends[1].sent] == [CiphertextPage, ExactCounts, ExactCounts]
-
-
-def test_a_plan_has_every_cell_once_and_says_how_its_replies_look() -> None:
     for slots in (1, 3, 50):
         items = plan([q for level in LEVELS for q in level], layout(slots))
         cells = sorted(cell for item in items for cell in item.cells)
@@ -146,13 +147,6 @@ def test_a_plan_has_every_cell_once_and_says_how_its_replies_look() -> None:
         assert sum(shape.items for shape in shapes_of(items)) == len(items)
         assert sum(shape.items * shape.slots for shape in shapes_of(items)) == len(cells)
         assert len(set(planes_of(items))) == len(planes_of(items))
-
-
-def _tables(query: Query) -> Sequence[Any]:
-    return run_alone(PlaintextEngine(SCHEMA, TRAIN, TEST).count([query]))[0].tables
-
-
-def test_a_shared_class_is_selected_by_the_evaluator_not_encrypted() -> None:
     shared = replace(SCHEMA, class_owners=("alice", "bob"))
     assert layout(schema=shared).holder_columns == {2, 3}
     assert layout(schema=shared).evaluator_columns == {0, 1, 4}
@@ -308,14 +302,6 @@ def test_an_evaluator_that_deviates_is_told_nothing(deviation: str) -> None:
     assert evaluator.waits
 
 
-def test_a_key_holder_counts_right_predictions_of_a_deviating_evaluator_for_nobody() -> None:
-    (eleven,) = HOLDER.encryption(secrets).encrypt_pages([[11]])
-    tamper = swap("a", PackedCounts, page(lambda data: eleven))
-    _, holder = play(by_dots(), tree=TREE, tamper=tamper)
-    assert type(holder.error) is DeviationError
-    assert not any(isinstance(message, ExactCounts) for message in holder.sent)
-
-
 CORRECTOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] = {
     "no share": (PeerError, lambda message: CountShares(())),
     "a share too few": (PeerError, lambda message: CountShares(message.shares[:-1])),
@@ -334,7 +320,12 @@ def test_a_corrector_that_deviates_is_told_nothing(deviation: str) -> None:
     assert corrector.waits
 
 
-def test_right_predictions_of_more_records_than_there_are_end_the_run() -> None:
+def test_right_predictions_that_cannot_be_are_counted_for_nobody() -> None:
+    (eleven,) = HOLDER.encryption(secrets).encrypt_pages([[11]])
+    tamper = swap("a", PackedCounts, page(lambda data: eleven))
+    _, holder = play(by_dots(), tree=TREE, tamper=tamper)
+    assert type(holder.error) is DeviationError
+    assert not any(isinstance(message, ExactCounts) for message in holder.sent)
     right = int((TREE.predict(TEST) == TEST[:, -1]).sum())
     more = swap("a", CountShares, lambda message: CountShares((message.shares[0] + 11 - right,)))
     _, chooser = play(by_transfers(), tree=TREE, tamper=more)
@@ -366,15 +357,6 @@ def test_the_expanded_table_has_every_guess_of_every_record_and_the_truth_among_
         assert table.codes[table.record == record].tolist().count(truth) == 1
 
 
-def test_a_view_holds_its_own_columns_as_they_are_and_rows_as_asked() -> None:
-    seen = view()
-    assert seen.peer_columns == (1, 2, 3)
-    assert (seen.codes[:, 0] == ROWS_CODES[:, 0]).all()
-    assert (seen.codes[:, 1:] != ROWS_CODES[:, 1:]).any()
-    assert (seen.rows(np.array([3, 1])).codes == seen.codes[[3, 1]]).all()
-    assert len(seen.rows(np.array([], dtype=np.intp))) == 0
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 255)), max_size=30))
 def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[int, int]]) -> None:
     codes = np.array(rows, dtype=np.uint8).reshape(-1, 2)
@@ -385,7 +367,13 @@ def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[i
     assert len(distinct) == len(found)
 
 
-def test_row_sets_are_the_rows_that_satisfy_the_expression_however_they_are_reached() -> None:
+def test_a_view_has_rows_as_asked_and_row_sets_those_that_satisfy() -> None:
+    seen = view()
+    assert seen.peer_columns == (1, 2, 3)
+    assert (seen.codes[:, 0] == ROWS_CODES[:, 0]).all()
+    assert (seen.codes[:, 1:] != ROWS_CODES[:, 1:]).any()
+    assert (seen.rows(np.array([3, 1])).codes == seen.codes[[3, 1]]).all()
+    assert len(seen.rows(np.array([], dtype=np.intp))) == 0
     for path in expressions((2, 3, 4)):
         for terms in (path.terms, path.terms[::-1]):
             expression = Expression(terms)

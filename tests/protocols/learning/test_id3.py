@@ -103,14 +103,6 @@ def test_leaves_are_made_where_nothing_can_be_split() -> None:
     assert result.computations == 0
 
 
-def test_for_a_root_of_one_class_nothing_is_counted() -> None:
-    """The root's class counts are told by who holds the class; the paper asks for them."""
-    codes = np.zeros((3, 2), dtype=np.uint8)
-    result = id3(schema_of((2,), 2), codes)
-    assert result.tree.root == Leaf((3, 0), 0)
-    assert result.computations == 0
-
-
 def test_quinlans_example_gives_quinlans_tree_and_the_printed_gains() -> None:
     schema, codes = tennis()
     assert as_vector(id3(schema, codes).tree.root, schema) == TENNIS["tree"]
@@ -210,7 +202,12 @@ def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed
     assert len(engine.levels) == result.tree.depth
 
 
-def test_progress_ends_with_all_records_settled() -> None:
+def test_nothing_is_counted_where_one_class_is_and_progress_ends() -> None:
+    """The root's class counts are told by who holds the class; the paper asks for them."""
+    codes = np.zeros((3, 2), dtype=np.uint8)
+    result = id3(schema_of((2,), 2), codes)
+    assert result.tree.root == Leaf((3, 0), 0)
+    assert result.computations == 0
     schema, codes = schema_of((2, 2), 2), correlated((2, 2, 2), 30, flips=0.6)
     engine = PlaintextEngine(schema, codes, codes[:0])
     role = HybridId3(schema, engine.class_counts, ALL, engine).build()
@@ -311,29 +308,23 @@ MANY = np.array([[0, 0, 0]] * 7 + [[1, 1, 1], [2, 1, 1], [3, 1, 1]] * 2 + [[3, 1
 """Column 0 tells the class by branches of 7, 2, 2 and 3 records; column 1 by two of 7."""
 
 
-def test_a_node_whose_window_may_not_split_it_is_a_leaf_that_told_one_window() -> None:
+def test_windows_that_cannot_split_end_in_leaves() -> None:
     """The estimates rank column 0 first and say nothing of its small branches."""
     tables = {0: [[6, 0], [6, 0], [0, 6], [0, 2]], 1: [[4, 3], [3, 4]]}
     result, engine = windows(Growth(min_leaf=4), 1, tables, MANY)
     assert [query.candidates for level in engine.levels for query in level] == [(0,)]
     assert result.tree.root == Leaf((7, 7), 0)
-
-
-def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
     tables = {0: [[7, 0], [0, 2], [0, 2], [0, 3]], 1: [[4, 3], [3, 4]]}
     result, engine = windows(Growth(min_leaf=4), 1, tables, MANY)
     assert [query.candidates for level in engine.levels for query in level] == [(1,)]
     assert result.tree.root == Split((7, 7), 1, (Leaf((7, 0), 0), Leaf((0, 7), 1)))
-
-
-@pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (4, 1)])
-def test_with_all_in_the_window_the_best_of_those_that_may_split_is_taken(min_leaf: int, first: int) -> None:
-    codes: Sequence[Sequence[int]] = MANY.tolist()
-    reference = ReferenceId3((4, 2), 2, min_leaf=min_leaf).grow([list(row) for row in codes])
-    result, _ = grow(schema_of((4, 2), 2), MANY, Growth(min_leaf=min_leaf))
-    assert result.tree.root == reference
-    assert isinstance(result.tree.root, Split)
-    assert result.tree.root.attribute == first
+    for min_leaf, first in ((1, 0), (4, 1)):
+        codes: Sequence[Sequence[int]] = MANY.tolist()
+        reference = ReferenceId3((4, 2), 2, min_leaf=min_leaf).grow([list(row) for row in codes])
+        result, _ = grow(schema_of((4, 2), 2), MANY, Growth(min_leaf=min_leaf))
+        assert result.tree.root == reference
+        assert isinstance(result.tree.root, Split)
+        assert result.tree.root.attribute == first
 
 
 SCHEMA = schema_for(SIZES)
@@ -382,7 +373,7 @@ def test_no_other_cut_does_better_and_none_as_good_is_smaller(seed: int) -> None
         assert score < best or (score == best and Tree(SCHEMA, other).size >= pruned.size)
 
 
-def test_branches_without_merit_become_leaves() -> None:
+def test_what_was_rounded_away_keeps_no_branch() -> None:
     tree = Tree(SCHEMA, Leaf((3.0, 1.0), 0))
     assert prune(tree, Counted(np.zeros((2, 4), dtype=np.uint8)), exactly).root == tree.root
     # An empty branch's counts are all zero; its class came from its parent and is not made again.
@@ -393,10 +384,7 @@ def test_branches_without_merit_become_leaves() -> None:
     root = Split((3.0, 2.0), 0, (Leaf((0.9, 1.0), 1), Leaf((0.9, 1.0), 1)))
     held_out = np.array([[0, 0, 0, 1], [1, 0, 0, 1]], dtype=np.uint8)
     assert prune(Tree(SCHEMA, root), Counted(held_out), exactly).root == Leaf((3.0, 2.0), 1)
-
-
-def test_what_was_rounded_away_keeps_no_branch() -> None:
-    """In thirds: the branch of value 1 is right for as many as the leaf is, and its float is 2.2e-16 above."""
+    # In thirds: the branch of value 1 is right for as many as the leaf is, and its float is 2.2e-16 above.
     root = Split((2.0, 1.0), 0, (Leaf((2.0, 1.0), 0), Leaf((0.0, 0.0), 1)))
     codes = np.array([[1, 0, 0, 1]] + [[0, 0, 0, 0]] * 3 + [[0, 0, 0, 1]] * 7, dtype=np.uint8)
     survey = Responses(SCHEMA, codes, RelatedDesign(SIZES, ((0,), (3,)), Fraction(4, 5)))

@@ -76,30 +76,21 @@ CHANGES: dict[str, Callable[[Tree], Tree]] = {
 }  # fmt: skip
 
 
-def test_equal_trees_have_equal_digests() -> None:
-    other = Tree(schema_of((2, 3), 2, alice=1), replace(ROOT_NODE, counts=(4.0, 5.0)))
-    assert other.digest() == TREE.digest()
-    assert len(TREE.digest()) == 32
-
-
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_changes_the_digest(change: str) -> None:
     assert CHANGES[change](TREE).digest() != TREE.digest()
 
 
-def test_all_changes_have_different_digests() -> None:
+def test_digests_are_those_of_one_tree() -> None:
+    other = Tree(schema_of((2, 3), 2, alice=1), replace(ROOT_NODE, counts=(4.0, 5.0)))
+    assert other.digest() == TREE.digest()
+    assert len(TREE.digest()) == 32
     assert len({change(TREE).digest() for change in CHANGES.values()}) == len(CHANGES)
-
-
-def test_a_column_of_many_values_is_not_two_columns() -> None:
-    """FAULTS case 33: the same labels, split otherwise."""
+    # FAULTS case 33: the same labels, split otherwise.
     label = Attribute("bob", "class", ("no", "yes"))
     one = Schema((Attribute("alice", "x", ("a", "b", "bob", "y", "c")),), label, ("bob",))
     two = Schema((Attribute("alice", "x", ("a", "b")), Attribute("bob", "y", ("c",))), label, ("bob",))
     assert Tree(one, Leaf((1, 0), 0)).digest() != Tree(two, Leaf((1, 0), 0)).digest()
-
-
-def test_a_leaf_is_not_a_split_of_the_same_number() -> None:
     schema = schema_of((1,), 4)
     leaf = Tree(schema, Leaf((0, 0, 0, 1), 2))
     split = Tree(schema, Split((0, 0, 0, 1), 0, ()))

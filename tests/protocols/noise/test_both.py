@@ -104,13 +104,6 @@ def test_the_same_question_has_the_same_noise() -> None:
 told_numbers = st.lists(st.lists(st.integers(-50, 400), min_size=2, max_size=2), min_size=2, max_size=4)
 
 
-def test_class_counts_are_the_mean_of_all_that_was_told_weighted_by_what_it_is_worth() -> None:
-    """Told above with variance 4, and by two candidates of two values, each sum with variance 2 times 2."""
-    sums, _ = refined(KnownSums((10.0, 0.0), 4.0), [[[6, 0], [7, 0]], [[8, 3], [8, 3]]], 2.0)
-    assert sums.counts == pytest.approx((13.0, 2.0))
-    assert sums.variance == pytest.approx(4 / 3)
-
-
 def test_numbers_without_noise_stay_as_they_are() -> None:
     tables = [np.array([[5, 0], [7, 9]]), np.array([[1, 2], [3, 4], [8, 3]])]
     sums, made = refined(KnownSums((12.0, 9.0), 0.0), tables, 1e-9)
@@ -124,7 +117,11 @@ def test_numbers_without_noise_stay_as_they_are() -> None:
     assert table.tolist() == [[round(50 + kept), round(50 - kept)], [round(50 - kept), round(50 + kept)]]
 
 
-def test_what_is_told_below_nothing_counts_as_nobody() -> None:
+def test_what_was_told_is_weighted_by_its_worth() -> None:
+    """Told above with variance 4, and by two candidates of two values, each sum with variance 2 times 2."""
+    sums, _ = refined(KnownSums((10.0, 0.0), 4.0), [[[6, 0], [7, 0]], [[8, 3], [8, 3]]], 2.0)
+    assert sums.counts == pytest.approx((13.0, 2.0))
+    assert sums.variance == pytest.approx(4 / 3)
     _, (table,) = refined(KnownSums((100.0, 50.0), 0.0), [[[-30, 5], [130, 45]]], 1.0)
     assert table[0].tolist() == [0, 0]
     sums, (table,) = refined(KnownSums((-4.0, -1.0), 0.0), [[[3, 2], [-7, -3]]], 25.0)

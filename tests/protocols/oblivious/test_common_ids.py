@@ -188,7 +188,7 @@ def test_pages_of_another_length_are_refused(played: Played, change: Callable[[b
             numbered(played, lambda role, field=field: sending(role, changed(HintPage, **{field: change})))  # type: ignore[misc]
 
 
-def test_nobody_in_a_table_and_no_id_of_the_key_holder_are_no_special_case() -> None:
+def test_an_asker_waits_for_transfers_alone_whoever_is_asked_for() -> None:
     one, other = meet(4, 4)
     none = np.zeros((0, 2), np.uint64)
     values, key = run_pair(
@@ -199,9 +199,6 @@ def test_nobody_in_a_table_and_no_id_of_the_key_holder_are_no_special_case() -> 
     held = key.values(none, np.zeros((0, WAYS), np.intp))
     ours, theirs = run_pair(receive_hints(values), send_hints(held, np.zeros((0, WAYS), np.intp), 4096, Chance(3)))
     assert not (ours == theirs).any()
-
-
-def test_an_asker_waits_for_nothing_but_transfers_and_discloses_how_many_places_it_has() -> None:
     one, _ = meet(4, 5)
     end = replay(ask_values(one, np.zeros((0, 2), np.uint64), np.full(128, EMPTY), np.zeros(0, np.intp), Chance(1)), [])
     assert end.waits

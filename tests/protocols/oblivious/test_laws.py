@@ -143,18 +143,6 @@ def test_sums_are_dot_products_of_any_vectors_and_widths(sizes: list[int], seed:
         ]
 
 
-def test_sums_of_many_records_cross_in_pages() -> None:
-    size, widths = 100_000, [17] * 20
-    columns = [random_bits(size, at) for at in range(20)]
-    vector = random_bits(size, 99)
-    crossed = Transcript()
-    shares = multiply(*extend(*usual(4), [vector]), [widths], [bits_as_numbers(columns, widths)], crossed)
-    assert opened(*shares, [widths])[0] == [int((vector & column).sum()) for column in columns]
-    sizes = [len(page.corrections) for page in crossed.sent_by_b]  # type: ignore[attr-defined]
-    assert sum(sizes) == pytest.approx(size * 17 * 20 / 8, rel=0.01)
-    assert all((1 << 19) < each < (3 << 19) for each in sizes[:-1])
-
-
 def test_progress_is_shown_page_by_page() -> None:
     chooser, sender = usual(1)
     size, widths = 70_000, [60] * 3
@@ -191,7 +179,16 @@ def test_products_are_shared_record_by_record(size: int, widths: list[int], seed
         assert (lanes.add(ours[:, at], theirs[:, at]) == np.where(vector, values[at], 0)).all()
 
 
-def test_at_a_width_of_one_bit_products_are_shares_of_strings() -> None:
+def test_sums_cross_in_pages_and_are_products_of_strings_at_a_bit() -> None:
+    size, widths = 100_000, [17] * 20
+    columns = [random_bits(size, at) for at in range(20)]
+    vector = random_bits(size, 99)
+    crossed = Transcript()
+    shares = multiply(*extend(*usual(4), [vector]), [widths], [bits_as_numbers(columns, widths)], crossed)
+    assert opened(*shares, [widths])[0] == [int((vector & column).sum()) for column in columns]
+    sizes = [len(page.corrections) for page in crossed.sent_by_b]  # type: ignore[attr-defined]
+    assert sum(sizes) == pytest.approx(size * 17 * 20 / 8, rel=0.01)
+    assert all((1 << 19) < each < (3 << 19) for each in sizes[:-1])
     vector, values = random_bits(500, 1), words(500, 2)
     ((chosen,), (both,)) = extend(*usual(4), [vector])
     ours, theirs = products(chosen, both, [1] * 64, GivenNumbers([values]))

@@ -181,7 +181,7 @@ def test_two_columns_of_one_coin_are_read_and_two_of_their_own_coins_are_not() -
     assert together.records == alone.records == 4000
 
 
-def test_those_that_are_read_for_certain_are_right_at_that_rate_whatever_the_reader_believes() -> None:
+def test_what_is_read_is_read_at_the_rate_that_it_is_likely() -> None:
     """Chances that say nothing, that are right, and that boast: right ones count, of the surest."""
     right = np.array([True] * 99 + [False] + [True] * 50 + [False] * 50)
     assert _surest(np.full(200, 0.95), right) == 0
@@ -189,9 +189,6 @@ def test_those_that_are_read_for_certain_are_right_at_that_rate_whatever_the_rea
     assert _surest(np.where(np.arange(200) < 100, 0.89, 0.95), right) == 0
     assert _surest(np.linspace(1, 0.9, 200), right) == 149
     assert _surest(np.linspace(0.89, 0.8, 200), right) == 0
-
-
-def test_a_table_that_responses_make_likely_is_read_about_as_often_as_the_true_one() -> None:
     chance = np.random.default_rng(12)
     rare = (chance.random((4000, 6)) < 0.12).astype(np.uint8)
     truth = np.where(chance.random((4000, 1)) < 0.2, 1 - rare, rare).astype(np.uint8)

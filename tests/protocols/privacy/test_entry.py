@@ -70,18 +70,6 @@ def test_a_prior_that_is_no_distribution_is_refused(prior: MatrixRow, text: str)
     assert str(refusal.value) == text
 
 
-@pytest.mark.parametrize("column", [-1, 3])
-def test_an_unknown_column_is_refused(column: int) -> None:
-    with pytest.raises(InputError, match=f"there is no column {column}: the design has columns 0 to 2"):
-        entry_of(DESIGNS["two groups"], column)
-
-
-@pytest.mark.parametrize("group", [-1, 2])
-def test_an_unknown_group_is_refused(group: int) -> None:
-    with pytest.raises(InputError, match=f"there is no group {group}: the design has 2, counted from 0"):
-        check_group(related([2, 2], [[0], [1]], "9/20"), group)
-
-
 @pytest.mark.parametrize(
     ("matrix", "text"),
     [
@@ -95,11 +83,6 @@ def test_a_matrix_that_is_no_transition_is_refused(matrix: tuple[MatrixRow, ...]
     with pytest.raises(InputError) as refusal:
         Entry((HALF, HALF), matrix)
     assert text in str(refusal.value)
-
-
-def test_an_empty_prior_is_refused() -> None:
-    with pytest.raises(InputError, match="a prior must add up to 1 exactly, not 0"):
-        Entry((), ())
 
 
 WARNER = related([2], [[0]], "7/10")
@@ -171,11 +154,6 @@ def test_the_rest_of_repeated_responses_does_not_count_as_one() -> None:
     )
 
 
-def test_no_response_is_given_no_times() -> None:
-    with pytest.raises(InputError, match="a response is given once or more"):
-        repeated(entry_of(WARNER, 0), 0)
-
-
 BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
 
 
@@ -222,6 +200,16 @@ def test_the_coin_of_a_group_is_all_that_hides_it() -> None:
     assert entropy_left(entry_of(DESIGNS["no disguise"], 1, shares("1/4 0 3/4"))) == 0
 
 
-def test_no_entropy_of_an_unknown_group() -> None:
+def test_unknown_columns_groups_and_empty_priors_are_refused() -> None:
+    for column in (-1, 3):
+        with pytest.raises(InputError, match=f"there is no column {column}: the design has columns 0 to 2"):
+            entry_of(DESIGNS["two groups"], column)
+    for group in (-1, 2):
+        with pytest.raises(InputError, match=f"there is no group {group}: the design has 2, counted from 0"):
+            check_group(related([2, 2], [[0], [1]], "9/20"), group)
+    with pytest.raises(InputError, match="a prior must add up to 1 exactly, not 0"):
+        Entry((), ())
+    with pytest.raises(InputError, match="a response is given once or more"):
+        repeated(entry_of(WARNER, 0), 0)
     with pytest.raises(InputError, match="there is no group 1"):
         group_coin_entropy(DESIGNS["Warner"], 1)

@@ -87,13 +87,6 @@ def test_losses_of_groups_by_hand() -> None:
     assert group_loss(unrelated([range(40)], "1/2", personal), 0) == pytest.approx(360 * log(10), rel=1e-12)
 
 
-def test_an_unknown_column_or_group_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no column 1"):
-        attribute_loss(DESIGNS["Warner"], 1)
-    with pytest.raises(InputError, match="there is no group 1"):
-        group_loss(DESIGNS["Warner"], 1)
-
-
 def known_ratio(design: UnrelatedDesign, group: int) -> float:
     """Return the worst ratio over every personal record that can occur, by the definition."""
     every = cells([design.sizes[column] for column in design.groups[group]])
@@ -115,11 +108,12 @@ def test_who_knows_a_personal_answer_knows_the_truth_wherever_the_response_diffe
         assert known_answers_loss(design, group) == known_ratio(design, group) == inf
 
 
-def test_a_group_of_one_value_has_nothing_to_know() -> None:
+def test_unknown_columns_have_no_loss_and_one_value_nothing_to_know() -> None:
+    with pytest.raises(InputError, match="there is no column 1"):
+        attribute_loss(DESIGNS["Warner"], 1)
+    with pytest.raises(InputError, match="there is no group 1"):
+        group_loss(DESIGNS["Warner"], 1)
     assert known_answers_loss(unrelated([[0], [1]], "1/2", ["1", "1/2 1/2"]), 0) == 0
-
-
-def test_the_related_question_has_no_personal_answers_to_know() -> None:
     design = related([2, 2], [[0], [1]], "9/20")
     assert known_answers_loss(design, 1) is None
     with pytest.raises(InputError, match="there is no group 2"):
@@ -212,7 +206,7 @@ def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: De
         }
 
 
-def test_odds_of_a_survey_by_hand() -> None:
+def test_odds_of_a_survey_are_the_reported_ones() -> None:
     design = RelatedDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
     assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
     assert worded(design, 2) == "1 to 0"
@@ -222,10 +216,7 @@ def test_odds_of_a_survey_by_hand() -> None:
         assert {worded(apart, column) for column in (0, 1, 2)} == {words}
     together = RelatedDesign.of_odds((2, 4), ((0, 1),), Fraction(2, 3))
     assert odds_text(disguised_odds(together, ["smoker", "age"])) == "3 to 2 (smoker), 2 to 1 (age)"
-
-
-def test_the_report_of_a_survey_tells_the_odds_of_each_column() -> None:
-    """A respondent's coin is literal: in a group of four offsets two values have 19 to 11 at theta = 9/20."""
+    # A respondent's coin is literal: in a group of four offsets two values have 19 to 11 at theta = 9/20.
     found = measure_design(related([2, 4], [[0, 1]], "9/20"), ["smoker", "age"], [["no", "yes"], list("abcd")])
     for full in (False, True):
         text = " ".join(" ".join(privacy_lines(found, full=full)).split())
@@ -238,15 +229,6 @@ def test_the_report_of_a_survey_tells_the_odds_of_each_column() -> None:
 
 
 CLAIM = Claim(epsilon=1.0, delta=0.0, alarm=1e-6)
-
-
-def test_a_chance_is_bounded_on_both_sides_and_the_bounds_close_in() -> None:
-    wide, close = 0.1, 0.001
-    assert 0 < least_chance(0.3, wide) < least_chance(0.3, close) < 0.3 < most_chance(0.3, close)
-    assert most_chance(0.3, close) < most_chance(0.3, wide) < 1
-    assert least_chance(0.0, close) == 0
-    assert most_chance(1.0, close) == 1
-    assert most_chance(0.0, close) == pytest.approx(1 - exp(-close))
 
 
 @pytest.mark.parametrize(("chance", "other"), [("1/10", "1/20"), ("1/4", "1/10"), ("1/2", "1/2")])
@@ -263,7 +245,7 @@ def test_a_true_claim_is_refuted_no_more_often_than_it_says(chance: str, other: 
     assert alarm <= CLAIM.alarm
 
 
-def test_the_number_of_runs_catches_what_it_must_and_one_much_smaller_does_not() -> None:
+def test_runs_refute_what_they_must() -> None:
     p, q = Fraction(1, 3), Fraction(1, 60)
     runs = CLAIM.runs_needed(p, q, miss=1e-3)
 
@@ -275,14 +257,17 @@ def test_the_number_of_runs_catches_what_it_must_and_one_much_smaller_does_not()
     assert CLAIM.refuted(int(runs * p), int(runs * q) + 1, runs)
     assert caught(2 * runs) > 0.999
     assert not CLAIM.refuted(int(runs / 4 * p), int(runs / 4 * q), runs // 4)
-
-
-def test_what_no_number_of_runs_can_show_is_refused() -> None:
     with pytest.raises(InputError, match="no number of runs"):
         CLAIM.runs_needed(Fraction(1, 10), Fraction(1, 20), miss=1e-3)
     for wrong in ({"epsilon": -1.0}, {"delta": -0.1}, {"alarm": 0.0}, {"alarm": 1.0}):
         with pytest.raises(InputError, match="a claim has"):
             Claim(**{"epsilon": 1.0, "delta": 0.0, "alarm": 1e-6, **wrong})
+    wide, close = 0.1, 0.001
+    assert 0 < least_chance(0.3, wide) < least_chance(0.3, close) < 0.3 < most_chance(0.3, close)
+    assert most_chance(0.3, close) < most_chance(0.3, wide) < 1
+    assert least_chance(0.0, close) == 0
+    assert most_chance(1.0, close) == 1
+    assert most_chance(0.0, close) == pytest.approx(1 - exp(-close))
 
 
 HALF = Fraction(1, 2)

@@ -123,23 +123,6 @@ def split(request: pytest.FixtureRequest) -> HoldOut:
     return random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)
 
 
-def test_estimated_labels_leave_a_tree_of_estimates_as_it_predicts(split: HoldOut) -> None:
-    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(4)), np.random.default_rng(4))
-    tree = grow_randomized(split, views)
-    again = label_by_estimates(tree, split, views)
-    assert [expression for expression, _ in again.leaves()] == [expression for expression, _ in tree.leaves()]
-    assert (again.predict(split.train) == tree.predict(split.train)).mean() > 0.99  # but for rounding on ties
-
-
-def test_exact_labels_are_the_majority_of_the_training_records(split: HoldOut) -> None:
-    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(5)), np.random.default_rng(5))
-    tree = label_exactly(grow_randomized(split, views), split)
-    classes = split.train[:, split.schema.class_index]
-    for expression, label in tree.leaves():
-        counts = np.bincount(classes[expression.satisfied_by(split.train)], minlength=split.schema.classes)
-        assert counts.sum() == 0 or label == majority(counts.tolist())
-
-
 def test_exact_labels_leave_exact_trees_as_they_are(split: HoldOut) -> None:
     views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(2)), np.random.default_rng(2))
     for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
@@ -167,7 +150,18 @@ def test_an_early_end_cuts_what_fails(split: HoldOut) -> None:
     assert end_early(grow_plain(split).tree, lambda expression, _: len(expression.terms) < 3).depth == 3
 
 
-def test_the_recorded_queries_are_those_that_were_tallied(split: HoldOut) -> None:
+def test_labels_are_majorities_of_training_records(split: HoldOut) -> None:
+    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(4)), np.random.default_rng(4))
+    tree = grow_randomized(split, views)
+    again = label_by_estimates(tree, split, views)
+    assert [expression for expression, _ in again.leaves()] == [expression for expression, _ in tree.leaves()]
+    assert (again.predict(split.train) == tree.predict(split.train)).mean() > 0.99  # but for rounding on ties
+    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(5)), np.random.default_rng(5))
+    tree = label_exactly(grow_randomized(split, views), split)
+    classes = split.train[:, split.schema.class_index]
+    for expression, label in tree.leaves():
+        counts = np.bincount(classes[expression.satisfied_by(split.train)], minlength=split.schema.classes)
+        assert counts.sum() == 0 or label == majority(counts.tolist())
     views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(6)), np.random.default_rng(6))
     for grown in (grow_plain(split), grow_hybrid(split, views, 2)):
         sizes = [attribute.size for attribute in split.schema.attributes]
@@ -213,15 +207,12 @@ def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> Non
     assert 0 < counted[1] < counted[2] <= every
 
 
-def test_more_sets_of_one_party_than_are_agreed_are_refused() -> None:
+def test_more_sets_than_agreed_and_estimates_with_large_errors_are_not_taken() -> None:
     attributes = [Attribute("", name, ("0", "1")) for name in "ab"]
     made = JointTable.of(attributes, attributes, np.zeros((10, 4), dtype=np.uint8))
     with pytest.raises(InputError, match="more than most_sets = 2 sets of one party's items are frequent"):
         made.find(RuleTerms(Fraction(1, 2), 2, 2), 1, None)
-
-
-def test_no_estimate_is_taken_for_frequent_whose_error_is_as_large_as_the_threshold() -> None:
-    """Of some hundred sets a few are estimated at several times what there is."""
+    # Of some hundred sets a few are estimated at several times what there is.
     generator = np.random.default_rng(2)
     attributes = [Attribute("", f"i{number}", ("0", "1")) for number in range(16)]
     codes = (generator.random((600, 32)) < 0.3).astype(np.uint8)

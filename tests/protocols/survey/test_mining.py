@@ -183,17 +183,11 @@ def test_what_does_not_fit_is_refused(codes: np.ndarray, sizes: tuple[int, ...],
         Responses(schema_for(SIZES), codes.astype(np.uint8), RelatedDesign(sizes, (), Fraction(1)))
 
 
-def test_a_survey_without_attributes_is_refused() -> None:
+def test_surveys_need_attributes_and_show_their_size() -> None:
     with pytest.raises(InputError, match="attribute to split on"):
         survey_schema(["class"], [("a", "b")])
-
-
-def test_surveys_show_their_size_alone() -> None:
     survey = sampled(designs()["related, one group"], CODES)
     assert repr(survey) == "<Responses 200 x 4>"
-
-
-def test_personal_chances_of_a_column_may_differ() -> None:
     sizes, groups = (2, 2), ((0, 1),)
     skewed = (uniform(sizes, groups)[0], (Fraction(9, 10), Fraction(1, 10)))
     design = UnrelatedDesign(sizes, groups, Fraction(1, 2), skewed)
@@ -259,13 +253,10 @@ def class_entry() -> Entry:
     return entry_of(DESIGN, 1)
 
 
-def test_a_leaf_is_a_rule_with_the_chance_of_its_path_and_the_share_of_its_class() -> None:
+def test_rules_have_chances_of_paths_and_shares() -> None:
     ((first, second),) = inference_rules(TREE)
     assert (first.label, first.precondition, first.confidence) == (0, Fraction(1, 2), Fraction(4, 5))
     assert (second.label, second.precondition, second.confidence) == (1, Fraction(1, 2), Fraction(3, 5))
-
-
-def test_naive_bayes_has_a_set_of_rules_per_attribute_and_the_worst_counts() -> None:
     schema = survey_schema(("a", "b", "c"), (("0", "1"),) * 3)
     useless, telling = np.full((2, 2), 0.5), np.array([[0.75, 0.25], [0.25, 0.75]])
     half = logarithm(np.array([0.5, 0.5]))

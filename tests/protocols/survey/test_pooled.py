@@ -92,15 +92,6 @@ def test_a_file_that_tells_little_makes_nothing_worse() -> None:
     assert (sums > 4 * own[2:6]).all()
 
 
-def test_what_is_learned_of_two_files_says_how_sure_it_is_no_less_than_of_the_better_one() -> None:
-    chance = np.random.default_rng(15)
-    fine, coarse = drawn(chance, FINE, 2000), drawn(chance, COARSE, 2000)
-    both = PooledResponses((fine, coarse))
-    assert estimate_accuracy(COPYING, both).standard_error < estimate_accuracy(COPYING, fine).standard_error
-    (alone,), (together,) = (split_doubts(COPYING, survey).values() for survey in (fine, both))
-    assert together.lead_error < 1.001 * alone.lead_error
-
-
 def test_a_file_whose_records_count_twice_has_four_times_the_noise() -> None:
     chance = np.random.default_rng(4)
     fine, coarse = drawn(chance, FINE, 200), drawn(chance, COARSE, 300)
@@ -162,12 +153,18 @@ def test_errors_of_accuracies_are_those_of_repeated_surveys() -> None:
     assert abs(np.mean(ratios) - 1) < 6 * sqrt(2 / 300)
 
 
-def test_columns_that_differ_and_no_table_at_all_are_refused() -> None:
+def test_files_of_other_columns_are_refused() -> None:
     turned = survey_schema(("drinks", "smokes"), (YES_NO, ("no", "yes")))
     codes = np.zeros((2, 2), dtype=np.uint8)
     for parts in ((), (Responses(SCHEMA, codes, ONE), Responses(turned, codes, ONE))):
         with pytest.raises(InputError, match="all columns, and their values, are the same"):
             PooledResponses(parts)
+    chance = np.random.default_rng(15)
+    fine, coarse = drawn(chance, FINE, 2000), drawn(chance, COARSE, 2000)
+    both = PooledResponses((fine, coarse))
+    assert estimate_accuracy(COPYING, both).standard_error < estimate_accuracy(COPYING, fine).standard_error
+    (alone,), (together,) = (split_doubts(COPYING, survey).values() for survey in (fine, both))
+    assert together.lead_error < 1.001 * alone.lead_error
 
 
 def test_chances_of_two_files_have_smaller_errors_than_those_of_either() -> None:

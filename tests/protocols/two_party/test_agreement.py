@@ -226,7 +226,7 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str,
     assert "canary" not in f"{alice} {bob}"
 
 
-def test_every_field_has_a_case() -> None:
+def test_every_field_has_a_case_and_those_who_agree_know_the_same() -> None:
     told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
     others = {"class counts", "memory", "run", "released", "budget", "ids", "id list", "overlap", "comparisons"}
     others |= {
@@ -241,9 +241,6 @@ def test_every_field_has_a_case() -> None:
     }  # of predictions
     others |= {"most_bits", "most_columns", "most_values"}  # of a tree alone
     assert told | {*BROUGHT, COPY} == set(FIELDS) - others
-
-
-def test_those_who_agree_know_the_same() -> None:
     for case in (BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))):
         alice, bob = meet(case).play()
         assert alice.result
@@ -452,11 +449,6 @@ def again(alice: PartyInputs) -> tuple[End[Any], End[Any]]:
     return duel(agree_again(alice, job, agree_to_all), agree_again(BOB, job, agree_to_all))
 
 
-def test_rows_that_an_alignment_has_left_are_judged_again() -> None:
-    assert [end.error for end in again(ALICE)] == [None, None]
-    assert_differ(again(replace(ALICE, limits=Limits())), "test")
-
-
 @pytest.mark.parametrize(
     ("limits", "terms", "field"),
     [
@@ -479,14 +471,6 @@ def test_what_our_own_limits_refuse_is_known_before_there_is_a_peer(
     assert (objection and objection.field) == field
 
 
-def test_our_class_is_counted_only_where_we_hold_one_and_its_counts_are_told_as_they_are() -> None:
-    """Without a class the last column is an attribute; with noise the run judges what it tells."""
-    strict = Limits(smallest_class=20, smallest_test=0)
-    assert object_to_limits(replace(ALICE, limits=strict), make_terms()) is None
-    noisy = make_terms(noise=Fraction(1), max_depth=2)
-    assert object_to_limits(replace(HER_CLASS, limits=strict), noisy) is None
-
-
 @pytest.mark.parametrize("most", [50 * 20, 50 * 20 - 1])
 def test_sets_of_items_that_memory_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(agreement, "MAX_SET_BITS", most)
@@ -499,12 +483,19 @@ def agreed(alice: PartyInputs, bob: PartyInputs, terms: Terms) -> tuple[End[Agre
     return duel(agree_on_training(alice, terms, "bob", bytes(64)), agree_on_training(bob, terms, "alice", bytes(64)))
 
 
-def test_a_class_of_the_peer_with_more_values_than_we_allow_is_refused() -> None:
+def test_a_class_too_large_or_a_table_after_an_alignment_is_judged_again() -> None:
+    assert [end.error for end in again(ALICE)] == [None, None]
+    assert_differ(again(replace(ALICE, limits=Limits())), "test")
     for most, field in ((2, None), (1, "class values")):
         ends = agreed(replace(ALICE, limits=replace(NO_LIMITS, max_classes=most)), BOB, make_terms())
         assert [end.error is None for end in ends] == [field is None] * 2
         if field:
             assert_differ(ends, field)
+    # Without a class the last column is an attribute; with noise the run judges what it tells.
+    strict = Limits(smallest_class=20, smallest_test=0)
+    assert object_to_limits(replace(ALICE, limits=strict), make_terms()) is None
+    noisy = make_terms(noise=Fraction(1), max_depth=2)
+    assert object_to_limits(replace(HER_CLASS, limits=strict), noisy) is None
 
 
 LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)

@@ -240,34 +240,25 @@ def crossed(transcript: Transcript) -> set[type[Message]]:
     return kinds - ({MaskedPage} if OpenedPage not in kinds else set())
 
 
-@pytest.mark.parametrize(
-    ("judge", "leaves"),
-    [
+def test_objections_end_it_before_what_they_are_about_and_say_what_to_do() -> None:
+    """Bob, who asks as equal lists are, hears first who is common: whether he then says it depends on him alone."""
+    for judge, leaves in (
         (Judge(to_list=Objection("id list", "too many")), {IdList, Verdict}),
         (Judge(to_people=Objection("overlap", "nobody")), FUNCTION | NAMES),
-    ],
-)
-@pytest.mark.parametrize("side", [0, 1])
-def test_an_objection_ends_it_before_what_it_is_about_is_answered(judge: Judge, leaves: set[type], side: int) -> None:
-    """Bob, who asks as equal lists are, hears first who is common: whether he then says it depends on him alone."""
-    judges, transcript = (Judge(), judge) if side else (judge, Judge()), Transcript()
-    with pytest.raises(DisagreementError):
-        Match(listing("alice", ["a", "b"]), listing("bob", ["b", "c"]), judges=judges, transcript=transcript)
-    assert crossed(transcript) == leaves - ({CommonRows} if side else set())
-
-
-@pytest.mark.parametrize(
-    ("judge", "next_step"),
-    [
+    ):
+        for side in (0, 1):
+            judges, transcript = (Judge(), judge) if side else (judge, Judge()), Transcript()
+            with pytest.raises(DisagreementError):
+                Match(listing("alice", ["a", "b"]), listing("bob", ["b", "c"]), judges=judges, transcript=transcript)
+            assert crossed(transcript) == leaves - ({CommonRows} if side else set())
+    for judge, next_step in (
         (Judge(to_list=Objection("id list", "too many")), "bring the lists of that run again, or ask it to allow more"),
         (Judge(Fraction(1)), "compare how the ids are written on both sides"),
-    ],
-)
-def test_who_hears_of_an_objection_hears_what_to_do(judge: Judge, next_step: str) -> None:
-    alice, bob = listing("alice", ["a", "b"]), listing("bob", ["a", "c"])
-    ends = duel(align(alice, "bob", NONCES, Judge()), align(bob, "alice", NONCES, judge))
-    assert next_step in str(ends[0].error)
-    assert "too" in str(ends[1].error)
+    ):
+        alice, bob = listing("alice", ["a", "b"]), listing("bob", ["a", "c"])
+        ends = duel(align(alice, "bob", NONCES, Judge()), align(bob, "alice", NONCES, judge))
+        assert next_step in str(ends[0].error)
+        assert "too" in str(ends[1].error)
 
 
 ALICE, BOB = listing("alice", numbered(range(6))), listing("bob", numbered(range(2, 8)))
@@ -371,16 +362,6 @@ def test_a_share_of_another_length_ends_the_run(side: str, count_only: bool) -> 
     assert_refused(ends[side == "a"], "shares of another length")
 
 
-def test_a_number_that_no_two_such_lists_have_is_a_deviation() -> None:
-    """Five more than the four that there are."""
-
-    def more(page: OpenedPage) -> OpenedPage:
-        return OpenedPage((int.from_bytes(page.words, "little") + 5).to_bytes(8, "little"))
-
-    alice, _ = struck(OpenedPage, more, count_only=True)
-    assert isinstance(alice.error, DeviationError)
-
-
 @pytest.mark.parametrize("side", ["a", "b"])
 def test_a_gate_that_is_forced_open_shows_too_few_and_ends_before_more_is_said(
     side: str, monkeypatch: pytest.MonkeyPatch
@@ -425,7 +406,14 @@ def test_a_peer_that_does_not_mind_is_told_nothing() -> None:
     assert not any(isinstance(message, ValuesPage) for message in alice.sent)
 
 
-def test_another_end_than_ours_is_a_deviation() -> None:
+def test_a_number_or_an_end_that_cannot_be_is_a_deviation() -> None:
+    """Five more than the four that there are."""
+
+    def more(page: OpenedPage) -> OpenedPage:
+        return OpenedPage((int.from_bytes(page.words, "little") + 5).to_bytes(8, "little"))
+
+    alice, _ = struck(OpenedPage, more, count_only=True)
+    assert isinstance(alice.error, DeviationError)
     alice, _ = struck(JointDigests, lambda sent: JointDigests(bytes(len(sent.digests))))
     assert isinstance(alice.error, DeviationError)
 

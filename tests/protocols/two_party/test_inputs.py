@@ -90,14 +90,6 @@ GROUPED = replace(make_local(MIXED, "alice"), groups=((0, 4), (1, 3), (2,)))
 """The class of three values makes a group of six offsets of a column of two."""
 
 
-def test_the_copy_of_a_column_is_the_same_whether_or_not_the_class_is_sent() -> None:
-    whole, part = sent_by(GROUPED), sent_by(GROUPED, class_is_shared=True)
-    assert whole.keys() - part.keys() == {"class"}
-    assert part == {name: copy for name, copy in whole.items() if name != "class"}
-    alone = replace(GROUPED, groups=((1, 3), (2,), (0,), (4,)))
-    assert sent_by(alone, class_is_shared=True) == {k: v for k, v in sent_by(alone).items() if k != "class"}
-
-
 @pytest.mark.parametrize("class_is_shared", [False, True])
 def test_the_copy_of_a_column_is_the_same_whatever_the_order_of_groups_and_columns(class_is_shared: bool) -> None:
     expected = sent_by(GROUPED, class_is_shared)
@@ -111,8 +103,13 @@ def test_the_copy_of_a_column_is_the_same_whatever_the_order_of_groups_and_colum
     assert sent_by(replace(regrouped, table=turned, groups=groups), class_is_shared) == expected
 
 
-def test_another_set_of_columns_in_a_group_has_other_coins() -> None:
-    """Of 300 records some differ: all alike has a chance below 10^-70."""
+def test_copies_of_columns_go_with_the_set_of_their_group() -> None:
+    whole, part = sent_by(GROUPED), sent_by(GROUPED, class_is_shared=True)
+    assert whole.keys() - part.keys() == {"class"}
+    assert part == {name: copy for name, copy in whole.items() if name != "class"}
+    alone = replace(GROUPED, groups=((1, 3), (2,), (0,), (4,)))
+    assert sent_by(alone, class_is_shared=True) == {k: v for k, v in sent_by(alone).items() if k != "class"}
+    # Of 300 records some differ: all alike has a chance below 10^-70.
     other = replace(GROUPED, groups=((0, 2, 4), (1, 3)))
     assert sent_by(other)["a0"] != sent_by(GROUPED)["a0"]
     assert sent_by(replace(GROUPED, dataset="next year"))["a0"] != sent_by(GROUPED)["a0"]

@@ -69,25 +69,6 @@ def test_a_shorter_chain_is_refused_by_both_and_each_is_told_whose_it_is(left: i
     assert f"alice shows a ledger of {left - 1} entries about us, and had signed one of 4 before" in str(bob.error)
 
 
-def test_a_chain_rewritten_since_is_refused_even_if_it_has_grown() -> None:
-    alice, bob = meet(
-        [*CHAIN[:3], *OTHER[3:]], OTHER, alice_knows=BOB.signed(OTHER[5]), bob_knows=ALICE.signed(CHAIN[4])
-    )
-    assert isinstance(alice.error, DisagreementError)
-    assert "our ledger is not the one" in str(alice.error)
-    assert isinstance(bob.error, DisagreementError)
-
-
-def test_another_end_at_the_same_length_is_refused_even_if_its_owner_says_nothing() -> None:
-    alice, bob = duel(
-        compare_memories(OTHER[4], NOTHING_SIGNED, lambda head: True, "bob", ALICE),
-        compare_memories(NO_HEAD, ALICE.signed(CHAIN[4]), lambda head: True, "alice", BOB),
-    )
-    assert isinstance(alice.error, DisagreementError)
-    assert isinstance(bob.error, DisagreementError)
-    assert bob.error.field == "memory"
-
-
 ANY = LedgerHead(9, bytes(32))
 UNPROVED = {
     "no signature": SignedHead(9, bytes(32), b""),
@@ -111,7 +92,20 @@ def test_who_claims_another_end_of_our_ledger_and_has_no_signature_of_ours_is_ca
     assert bob.result is None
 
 
-def test_an_end_that_its_owner_has_not_signed_is_refused() -> None:
+def test_another_chain_or_an_end_unsigned_is_refused() -> None:
+    alice, bob = meet(
+        [*CHAIN[:3], *OTHER[3:]], OTHER, alice_knows=BOB.signed(OTHER[5]), bob_knows=ALICE.signed(CHAIN[4])
+    )
+    assert isinstance(alice.error, DisagreementError)
+    assert "our ledger is not the one" in str(alice.error)
+    assert isinstance(bob.error, DisagreementError)
+    alice, bob = duel(
+        compare_memories(OTHER[4], NOTHING_SIGNED, lambda head: True, "bob", ALICE),
+        compare_memories(NO_HEAD, ALICE.signed(CHAIN[4]), lambda head: True, "alice", BOB),
+    )
+    assert isinstance(alice.error, DisagreementError)
+    assert isinstance(bob.error, DisagreementError)
+    assert bob.error.field == "memory"
     alice, _ = duel(
         compare_memories(CHAIN[5], NOTHING_SIGNED, CHAIN.__contains__, "bob", ALICE),
         compare_memories(OTHER[5], NOTHING_SIGNED, OTHER.__contains__, "alice", signing("carol", "alice")),
@@ -131,14 +125,6 @@ def test_a_run_on_other_terms_is_ended_first_unless_one_side_begins_again(fresh:
         assert fresh or (isinstance(end.error, DisagreementError) and end.error.field == "run")
 
 
-def test_heads_are_handed_over_as_they_were_signed() -> None:
-    alice, bob = run_pair(
-        exchange_heads(CHAIN[2], BOB.signed(OTHER[3]), "bob", ALICE),
-        exchange_heads(OTHER[3], NOTHING_SIGNED, "alice", BOB),
-    )
-    assert (alice, bob) == (BOB.signed(OTHER[3]), ALICE.signed(CHAIN[2]))
-
-
 @pytest.mark.parametrize("known", [BOB.signed(OTHER[4]), BOB.signed(CHAIN[3])])
 def test_a_head_that_falls_short_of_what_was_shown_is_not_kept(known: SignedHead) -> None:
     alice, _ = duel(
@@ -147,7 +133,12 @@ def test_a_head_that_falls_short_of_what_was_shown_is_not_kept(known: SignedHead
     assert "bob shows an older end of its ledger than it has shown before" in str(alice.error)
 
 
-def test_what_is_signed_names_both_parties_and_the_head() -> None:
+def test_heads_are_signed_for_both_parties() -> None:
+    alice, bob = run_pair(
+        exchange_heads(CHAIN[2], BOB.signed(OTHER[3]), "bob", ALICE),
+        exchange_heads(OTHER[3], NOTHING_SIGNED, "alice", BOB),
+    )
+    assert (alice, bob) == (BOB.signed(OTHER[3]), ALICE.signed(CHAIN[2]))
     usual = ("alice", "bob", CHAIN[2])
     others = [("bob", "alice", CHAIN[2]), ("alice", "bob", CHAIN[3]), ("alice", "bob", OTHER[2])]
     assert len({head_statement(*each) for each in (usual, *others)}) == 4

@@ -68,14 +68,6 @@ def test_the_tree_is_the_one_that_the_class_holder_grows_and_crosses_without_a_c
     assert not any(node.counts for _, node in a.tree.nodes())
 
 
-def test_how_good_it_is_only_the_class_holder_estimates() -> None:
-    a, b = play(CASE)
-    assert (a.records_test, b.records_test) == (80, 80)
-    assert a.correct is not None
-    assert 0 < a.standard_error < 80
-    assert (b.correct, b.standard_error) == (None, 0.0)
-
-
 @pytest.mark.parametrize("owners", [("alice",), ("alice", "bob")], ids=" and ".join)
 @pytest.mark.parametrize("case", [CASE, ALONE], ids=["counts", "tree"])
 def test_whatever_is_revealed_one_copy_crosses_to_the_miner_and_no_class_counts(
@@ -140,7 +132,12 @@ def test_what_is_sent_as_it_is_gives_plain_id3_with_the_same_limits(limits: dict
     assert shape(alice.tree.root) == shape(reference.grow(CASE.codes[train].tolist()))
 
 
-def test_of_two_who_hold_the_class_the_first_name_mines() -> None:
+def test_of_two_who_hold_the_class_the_first_mines_and_estimates() -> None:
+    a, b = play(CASE)
+    assert (a.records_test, b.records_test) == (80, 80)
+    assert a.correct is not None
+    assert 0 < a.standard_error < 80
+    assert (b.correct, b.standard_error) == (None, 0.0)
     sent = Transcript()
     a, b = play(replace(CASE, class_owners=("alice", "bob")), sent)
     assert a.tree == b.tree
@@ -162,19 +159,12 @@ def full(depth: int, level: int = 0) -> list[int]:
     return [~0] if level == depth else [level, *full(depth, level + 1), *full(depth, level + 1)]
 
 
-def test_a_tree_is_read_parents_before_children() -> None:
+def test_trees_are_read_parents_first_and_no_wider_than_they_can_be() -> None:
     tree = received(0, ~1, 1, ~0, ~0)
     assert tree.root == Split((), 0, (Leaf((), 1), Split((), 1, (Leaf((), 0), Leaf((), 0)))))
-
-
-@pytest.mark.parametrize(
-    ("limits", "deepest"),
-    [({"growth": Growth(max_depth=3)}, 3), ({"records": 8}, 4), ({"most": Fraction(20)}, 2)],
-    ids=["as deep as was agreed", "of eight records no ninth split of a level", "no more bits than were agreed"],
-)
-def test_a_tree_is_no_deeper_and_wider_than_it_can_be(limits: dict[str, Any], deepest: int) -> None:
-    assert isinstance(received(*full(deepest), columns=6, **limits), Tree)
-    assert received(*full(deepest + 1), columns=6, **limits) is PeerError
+    for limits, deepest in (({"growth": Growth(max_depth=3)}, 3), ({"records": 8}, 4), ({"most": Fraction(20)}, 2)):
+        assert isinstance(received(*full(deepest), columns=6, **limits), Tree)
+        assert received(*full(deepest + 1), columns=6, **limits) is PeerError
 
 
 def test_a_node_list_that_goes_on_is_refused_at_the_first_node_too_many() -> None:

@@ -112,7 +112,7 @@ def test_each_side_sends_the_kinds_of_its_method_and_no_other(way: str, initiato
     assert {type(message) for message in sent.sent_by_b} == bob
 
 
-def test_together_the_methods_use_every_kind_of_message() -> None:
+def test_a_tree_takes_two_openings_a_level_and_each_kind_is_used() -> None:
     used = set().union(*(kinds for _, a, b in ALLOWED.values() for kinds in (a, b, CLASS)))
     every = {kind for kind in vars(messages).values() if isinstance(kind, type) and issubclass(kind, Message)}
     between_runs = {messages.MemoryHeads, messages.SignedHead}  # before and after, whatever the method
@@ -128,10 +128,7 @@ def test_together_the_methods_use_every_kind_of_message() -> None:
     of_rules = {messages.SetCounts}
     predicting = {messages.RowsShare, messages.RowsAsked, messages.RowShares}
     assert used == every - {Message, Joinable} - between_runs - aligning - predicting - of_rules
-
-
-def test_a_tree_takes_two_openings_a_level() -> None:
-    """DESIGN 7.2: one of windows, where they leave a candidate out, and one of counts."""
+    # DESIGN 7.2: one of windows, where they leave a candidate out, and one of counts.
     sent = transcript(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))
     depth = play(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))[0].tree.depth
     batches = [message for message in sent.sent_by_b if isinstance(message, ExactCounts)]

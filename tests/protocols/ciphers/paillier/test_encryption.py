@@ -44,24 +44,6 @@ def test_bits_and_integers_agree_with_phe_both_ways(key: PrivateKey) -> None:
     assert [key.decrypt(Integer(public.raw_encrypt(message))) for message in plaintexts] == plaintexts
 
 
-def test_more_messages_than_a_batch_keep_their_order() -> None:
-    plaintexts = list(range(2500))
-    fresh = ENCRYPTOR.encrypt(plaintexts)
-    assert [SMALL.decrypt(fresh[place].value) for place in (0, 999, 1000, 2499)] == [0, 999, 1000, 2499]
-    assert len({ciphertext.value for ciphertext in fresh}) == len(fresh) == 2500
-
-
-def test_the_factors_are_all_nth_residues_each_once(tiny_key: PrivateKey) -> None:
-    encryptor = Encryptor(tiny_key, Chance(3))
-    encryptor.encrypt([0])
-    pairs = list(product(range(4), range(6)))
-    encryptor._randomness = watched(Script(exponent for pair in pairs for exponent in pair))
-    factors = Counter(int(fresh.value) for fresh in encryptor.encrypt([0] * len(pairs)))
-    residues = {pow(r, 35, 1225) for r in range(35) if r % 5 and r % 7}
-    assert len(residues) == 24
-    assert factors == dict.fromkeys(residues, 1)
-
-
 def test_exponents_and_bases_are_of_the_whole_order(key: PrivateKey) -> None:
     """FAULTS A10: not from fewer bits."""
     chance = Chance(4)
@@ -77,13 +59,25 @@ def test_exponents_and_bases_are_of_the_whole_order(key: PrivateKey) -> None:
     assert random_member(Integer(7), Integer(35), watched(Script(drawn))) == pow(3, 35, 49)
 
 
-def test_every_encryptor_draws_its_own_base(key: PrivateKey) -> None:
+def test_factors_are_residues_each_of_its_own_base(tiny_key: PrivateKey, key: PrivateKey) -> None:
+    encryptor = Encryptor(tiny_key, Chance(3))
+    encryptor.encrypt([0])
+    pairs = list(product(range(4), range(6)))
+    encryptor._randomness = watched(Script(exponent for pair in pairs for exponent in pair))
+    factors = Counter(int(fresh.value) for fresh in encryptor.encrypt([0] * len(pairs)))
+    residues = {pow(r, 35, 1225) for r in range(35) if r % 5 and r % 7}
+    assert len(residues) == 24
+    assert factors == dict.fromkeys(residues, 1)
     chance = Chance(7)
     Encryptor(key, chance).encrypt([])
     assert chance.draws == []
     Encryptor(key, chance).encrypt([0])
     assert chance.bounds[0] == key.p - 1
     assert chance.bounds[-3] == key.q - 1
+    plaintexts = list(range(2500))
+    fresh = ENCRYPTOR.encrypt(plaintexts)
+    assert [SMALL.decrypt(fresh[place].value) for place in (0, 999, 1000, 2499)] == [0, 999, 1000, 2499]
+    assert len({ciphertext.value for ciphertext in fresh}) == len(fresh) == 2500
 
 
 def test_a_bad_source_ends_encryption(key: PrivateKey) -> None:
@@ -144,14 +138,6 @@ def test_multiplying_into_groups_agrees_with_multiplying_each(
         assert result == (prod(members) % MODULUS if members else None)
 
 
-@pytest.mark.parametrize("groups", [[0], [0, 1, 1], [0, -1], [0, 2]])
-def test_groups_that_do_not_fit_are_refused_and_nothing_is_multiplied(groups: list[int]) -> None:
-    products: list[Integer | None] = [None, Integer(3)]
-    with pytest.raises(InputError, match="group"):
-        multiply_into(products, [Integer(5), Integer(6)], np.array(groups), MODULUS)
-    assert products == [None, 3]
-
-
 @given(units, st.integers(0, 40))
 def test_the_power_of_two_agrees_with_the_general_power(base: Integer, bits: int) -> None:
     expected = pow(int(base), 2**bits, int(MODULUS))
@@ -167,8 +153,13 @@ def test_bytes_and_integers_convert_both_ways(value: int) -> None:
     assert arithmetic.from_bytes(data) == value
 
 
-def test_the_small_primes_are_the_primes() -> None:
+def test_primes_are_primes_and_groups_must_fit() -> None:
     assert [p for p in range(1000) if p > 1 and all(p % d for d in range(2, p))] == list(arithmetic.primes_below(1000))
     assert len(arithmetic.primes_below(2**16)) == 6542
     for limit in (0, 1, 2):
         assert arithmetic.primes_below(limit) == ()
+    for groups in ([0], [0, 1, 1], [0, -1], [0, 2]):
+        products: list[Integer | None] = [None, Integer(3)]
+        with pytest.raises(InputError, match="group"):
+            multiply_into(products, [Integer(5), Integer(6)], np.array(groups), MODULUS)
+        assert products == [None, 3]
