@@ -6,15 +6,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from party.data import Column, ColumnTreatment, TreatedColumn, label_of, treat
+from party.data import Column, ColumnTreatment, TreatedColumn, label_of, numbers, treat
 from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
 from party.data.cells import Cells
 from party.data.notices import About
-from party.data.numbers import SortedNumbers
+from party.data.numbers import DIGITS_OF_A_DOUBLE, Doubles, SortedNumbers, decimal_text, doubles, sorted_numbers
 from party.data.texts import plain_text
 from party.errors import ConfigError, DataError
 from tests.support.examples import at_most
@@ -345,3 +346,87 @@ def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | No
         assert min(held[value] for value in result.values) >= treatment.smallest_value
     if treatment == ColumnTreatment(smallest_value=1):
         assert labels(result) == [text or "missing" for text in cells]
+
+
+@pytest.mark.parametrize("texts", [["a", None, "b"], ["1", None, "2"]])
+def test_cells_equal_the_sequences_of_the_same_texts_alone(texts: Sequence[str | None]) -> None:
+    cells = Cells.of(texts)
+    assert (cells.numbers is None) == ("a" in texts)
+    assert cells == texts
+    assert cells == Cells.of(texts)
+    others: list[object] = [[*texts[:2], "x"], texts[:2], [*texts, None], None, 3]
+    assert not any(cells == other for other in others)
+
+
+def test_numbers_that_stand_for_nothing_become_empty_cells() -> None:
+    cells = Cells.of(["3", "1.5", None]).numbers
+    assert cells is not None
+    assert list(cells.without([3.0, 9.0])) == [None, "1.5", None]
+    assert cells.without([9.0]) is cells
+
+
+NUMBERS_TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?", fullmatch=True)
+
+
+@given(st.dictionaries(NUMBERS_TEXTS, st.integers(1, 9), min_size=1, max_size=40))
+def test_doubles_give_what_decimals_give(counts: dict[str, int]) -> None:
+    texts, records = [*counts], np.array([*counts.values()])
+    short = doubles(texts)
+    assert short is not None
+    each = np.repeat(short, records)
+    fast = Doubles.among(each)
+    slow, places = sorted_numbers(texts, records, Decimal)
+    assert [*fast.values] == [*slow.values]
+    assert fast.records.tolist() == slow.records.tolist()
+    for edges in ([*slow.values][::3], [Decimal("-1e9")], [Decimal("1e9")], [Decimal(0), Decimal("0.0000001")]):
+        assert fast.sizes(edges) == slow.sizes(edges)
+        assert slow.bins(edges).tolist() == [sum(edge < value for edge in edges) for value in slow.values]
+        assert fast.bins_of(each, edges).tolist() == np.repeat(slow.bins(edges)[places], records).tolist()
+
+
+@given(st.sets(st.decimals(-(10**9), 10**9, places=2), min_size=1, max_size=9), st.integers(1, 12), st.booleans())
+def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
+    some: set[Decimal], length: int, count: bool
+) -> None:
+    first = min(some)
+    values = [first + i for i in range(length)] if count else [round(value) for value in some]
+    held = Doubles.among(np.array([float(value) for value in values]))
+    texts = {decimal_text(Decimal(value)) for value in values}
+    assert held.digits == (len(min(texts)) if all(map(str.isdigit, texts)) and len({*map(len, texts)}) == 1 else None)
+    assert held.may_count_up or not count
+
+
+def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> None:
+    texts = ["999999999999998", "999999999999999", "0.0000000000001", "-99999999999999"]
+    found = doubles(texts)
+    assert found is not None
+    assert len(set(found.tolist())) == 4
+    assert np.finfo(np.float64).precision == DIGITS_OF_A_DOUBLE
+    assert doubles([*texts, "0.30000000000000001"]) is None
+
+
+def test_doubles_tell_what_decimals_tell() -> None:
+    assert all(Doubles.among(np.array(each)).may_count_up for each in ([5.0], [7.0, 9.0, 8.0], [-1.0, 0.0]))
+    assert not any(
+        Doubles.among(np.array(each)).may_count_up for each in ([7.0, 9.0], [1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
+    )
+    for text in ("1e3", "+1", "nan", "inf", "1_0", " 1", "1,5", "", ".", "-", "1.2.3", "\u0663", "007", "-01", "1\n2"):
+        assert doubles(["1", text]) is None
+    held = SortedNumbers.of(Counter({Decimal(5): 2, Decimal(1): 3, Decimal(9): 1}))
+    assert [held.nth(n) for n in range(1, 8)] == list(map(Decimal, (1, 1, 1, 5, 5, 9, 9)))
+    assert [held.nth_from_above(n) for n in range(1, 8)] == list(map(Decimal, (9, 5, 5, 1, 1, 1, 1)))
+
+
+def test_few_numbers_are_read_exactly_to_find_the_edges_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> Decimal:
+        read.append(text)
+        return Decimal(text)
+
+    monkeypatch.setattr(numbers, "Decimal", counted)
+    texts = list(map(str, range(10_000)))
+    each = doubles(texts)
+    assert each is not None
+    Doubles.among(each).sizes([Decimal(2500), Decimal(5000)])
+    assert 0 < len(read) < 100

@@ -1,12 +1,17 @@
+import json
+import re
 from contextlib import suppress
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from party.cli import main as cli
 from party.show.estimates import finding_lines
 from party.survey import Questionnaire, disguise_table, read_codes, read_design
 from party.survey.estimation import (
@@ -20,6 +25,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import most_likely
 from protocols.tables import ROOT, Codes, Expression, Term
+from tests.party.survey.commands import told
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
 
 RECORDS = 400
@@ -155,3 +161,128 @@ def test_what_is_no_expression_is_told_with_a_way_out(questionnaire: Questionnai
 def test_any_text_is_an_expression_or_a_clear_error(questionnaire: Questionnaire, text: str) -> None:
     with suppress(InputError):
         assert parse_expression(text, questionnaire).terms
+
+
+DESIGN = swap(RELATED, 'missing = "refuse"\n', "")
+
+
+def rows_with_gaps() -> list[str]:
+    """Return 100 records; 34 of them say whether they smoke."""
+    drinks = ["never", "often", "now and then"]
+    smokes = ["yes", "NA", ""]
+    return [f"p{i},{20 + 7 * i % 60},{'fm'[i % 2]},{drinks[i % 3]},{smokes[i % 3]}" for i in range(100)]
+
+
+@pytest.fixture
+def gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """A folder with a design, data and the disguised copy; what `disguise` said."""
+    monkeypatch.chdir(tmp_path)
+    write_design(tmp_path, DESIGN)
+    write_rows(tmp_path, rows_with_gaps())
+    capsys.readouterr()
+    assert cli.main(["disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins"]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_copy_shows_who_gave_no_answer_and_it_is_said(gaps: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "smoker: 34 of 100 gave an answer\n" in gaps
+    assert "The copy shows in the clear who gave no answer" in gaps
+    cells = [line.rsplit(",", 1)[1] for line in Path("d.csv").read_text().splitlines()[1:]]
+    assert [cell == "" for cell in cells] == [i % 3 != 0 for i in range(100)]
+    assert "A missing answer is seen as missing" in told(capsys, "privacy", "design.toml")
+
+
+@pytest.mark.usefixtures("gaps")
+def test_an_estimate_is_of_those_who_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("estimate", "d.csv", "design.toml", "smoker = yes", "drinks = never")
+    text = told(capsys, *asked)
+    assert "smoker = yes\n  34 of 100 gave an answer; the figures are of these\n" in text
+    assert text.count("gave an answer") == 1
+    content = json.loads(told(capsys, *asked, "--json"))
+    first, second = content["estimates"]
+    assert (first["answers"], second["answers"], content["records"]) == (34, 100, 100)
+    assert first["count"] == pytest.approx(34 * first["share"])
+
+
+@pytest.mark.usefixtures("gaps")
+def test_a_likelihood_is_of_those_who_answered_what_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    """Gaps in columns that nobody asks about are no fault of the table."""
+    text = told(capsys, "estimate", "d.csv", "design.toml", "drinks = never", "smoker = yes", "--likelihood")
+    assert "most likely distribution of drinks" in text
+    assert "most likely distribution of smoker" in text
+
+
+@pytest.mark.usefixtures("gaps")
+def test_a_model_says_how_many_gave_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    for learner in ("tree", "bayes"):
+        assert "smoker: 34 of 100 gave an answer" in told(capsys, "mine", learner, "d.csv", "design.toml")
+
+
+@pytest.mark.usefixtures("gaps")
+def test_an_accuracy_says_how_many_held_out_records_lack_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/2")
+    (answered, lacking) = map(
+        int, re.findall(r"(\d+) held-out records are too few.*; (\d+) more lack an answer", text)[0]
+    )
+    assert answered + lacking == 50
+    assert lacking > 20
+
+
+SIZE_DESIGN = """
+theta = "4/5"
+class = "smoker"
+plain = ["sex"]
+[columns.sex]
+values = ["f", "m"]
+[columns.smoker]
+values = ["no", "yes"]
+[groups]
+only = ["smoker"]
+"""
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> str:
+    path = tmp_path / "design.toml"
+    path.write_text(SIZE_DESIGN)
+    return str(path)
+
+
+def warner(share: Fraction, width: Fraction) -> int:
+    """Warner 1965: the variance of one answer is P(1 - P) + theta(1 - theta)/(2 theta - 1)^2."""
+    variance = share * (1 - share) + Fraction(4, 25) / Fraction(9, 25)
+    return ceil(NormalDist().inv_cdf(0.975) ** 2 * float(variance / width**2))
+
+
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [((), Fraction(1, 2)), (("--share", "1/2"), Fraction(1, 2)), (("--share", "0.1"), Fraction(1, 10))],
+)
+def test_one_question_needs_what_warner_says(
+    design: str, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], share: Fraction
+) -> None:
+    assert cli.main(["size", design, "--expression", "smoker = yes", "--half-width", "1/50", *options]) == 0
+    needed = f"{warner(share, Fraction(1, 50))} respondents are enough for +- 0.02 at 95%"
+    assert capsys.readouterr().out == f"{needed} for the share of smoker = yes\n"
+
+
+def test_models_need_every_cell_at_once(design: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["size", design, "--half-width", "0.02", "--depth", "1"]) == 0
+    bayes, tree = capsys.readouterr().out.splitlines()
+    assert bayes.endswith("for naive Bayes, all 6 shares that it looks at")
+    assert tree.endswith("for a tree of depth 1, all 6 shares that it looks at")
+    assert int(bayes.split()[0]) > warner(Fraction(1, 2), Fraction(1, 50))
+
+
+def test_without_a_class_the_share_of_any_answer_is_planned_for(
+    design: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(design).write_text(SIZE_DESIGN.replace('class = "smoker"\n', ""))
+    assert cli.main(["size", design, "--half-width", "0.02"]) == 0
+    first, next_step = capsys.readouterr().out.splitlines()
+    needed = warner(Fraction(1, 2), Fraction(1, 50))
+    assert first == f"{needed} respondents are enough for +- 0.02 at 95% for the share of any answer"
+    assert next_step.startswith("For several answers together give --expression")
+    assert cli.main(["size", design, "--half-width", "0.02", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["enough"]
+    assert (told["for"], told["respondents"]) == ("any answer", needed)

@@ -1,20 +1,24 @@
 """The codec: every kind crosses, and nothing else does."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from random import Random
 
 import pytest
+from google.protobuf.internal import api_implementation
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from party.errors import ConfigError
 from party.wire import codec
-from party.wire.codec import ENTRIES, decode, encode, longest_frame
+from party.wire.codec import ENTRIES, decode, encode, longest_frame, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
-from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling, seen
+from protocols.identifiers import MOST_ID_COLUMNS, USUAL_FORM, IdForm, Spelling, seen
 from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.role import Message
 from protocols.terms import (
@@ -430,3 +434,142 @@ def test_the_longest_greeting_verdict_and_key_that_are_legal_fit() -> None:
         m.HolderKey(bytes(codec.MAX_KEY_BYTES)),
     ):
         assert decode(encode(message), Message) == message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message(),
+        m.ModelDigest(bytes(31)),
+        m.SentTree((2**31,)),
+        m.ExactCounts((2**64,)),
+        m.ExactCounts((-1,)),
+        m.Verdict("\ud800"),
+    ],
+    ids=["no kind", "length", "too large a node", "too large", "negative", "no text"],
+)
+def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
+    with pytest.raises(InputError, match="cannot be sent"):
+        encode(message)
+
+
+def test_pure_python_protobuf_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_fast_protobuf()
+    monkeypatch.setattr(api_implementation, "Type", lambda: "python")
+    with pytest.raises(ConfigError, match="pure-Python"):
+        require_fast_protobuf()
+
+
+WHOLE, SHORT = bytes(32), bytes(31)
+WELL_FORMED: tuple[Message, ...] = (
+    m.TableCommitment(WHOLE),
+    m.MemoryHeads(1, WHOLE, bytes(72), 2, WHOLE, bytes(72), bytes(8), False),
+    m.MemoryHeads(0, WHOLE, b"", 0, WHOLE, b""),
+    m.KeptParts(1, WHOLE, True),
+    m.LostAnswers((bytes(16), b"")),
+    m.SignedHead(1, WHOLE, bytes(72)),
+    m.RowsAsked(2 * WHOLE),
+    m.JointDigests(2 * WHOLE),
+    m.HiddenContents(bytes(66)),
+    m.IdList(1, USUAL_FORM, WHOLE),
+    m.SetCounts((0, 1), (1, 1), (5, 6)),
+    m.ModelDigest(WHOLE),
+    m.BaseOffer(WHOLE, bytes(33)),
+    m.BasePoints(bytes(66)),
+    m.SeedHints(b"", b"", WHOLE),
+    m.ChoicePage(b"", bytes(32)),
+    m.CorrectionPage(bytes(16)),
+)
+OF_OTHER_LENGTHS: dict[str, Message] = {
+    "a commitment to a table": m.TableCommitment(SHORT),
+    "the end of a ledger": m.MemoryHeads(1, SHORT, bytes(9), 2, WHOLE, bytes(9), bytes(8), False),
+    "the end that is known": m.MemoryHeads(1, WHOLE, bytes(9), 2, SHORT, bytes(9), bytes(8), False),
+    "an end without a signature": m.MemoryHeads(1, WHOLE, b"", 2, WHOLE, bytes(9)),
+    "a known end with a long one": m.MemoryHeads(1, WHOLE, bytes(9), 2, WHOLE, bytes(73)),
+    "a signature over nothing": m.MemoryHeads(1, WHOLE, bytes(9), 0, WHOLE, bytes(9)),
+    "the name of a run": m.MemoryHeads(1, WHOLE, bytes(9), 2, WHOLE, bytes(9), bytes(7), False),
+    "kept answers": m.KeptParts(1, SHORT, True),
+    "a lost answer": m.LostAnswers((bytes(16), bytes(7))),
+    "a signed end": m.SignedHead(1, SHORT, bytes(72)),
+    "no signature": m.SignedHead(1, WHOLE, b""),
+    "a signature longer than any": m.SignedHead(1, WHOLE, bytes(73)),
+    "rows that are asked": m.RowsAsked(WHOLE + SHORT),
+    "compared digests": m.JointDigests(WHOLE + SHORT),
+    "compared points": m.HiddenContents(bytes(65)),
+    "a commitment to ids": m.IdList(1, USUAL_FORM, SHORT),
+    "a share above one": m.IdList(1, USUAL_FORM, WHOLE, Fraction(3, 2)),
+    "a set without a count": m.SetCounts((0, 1), (1, 1), (5,)),
+    "an item of no set": m.SetCounts((0, 1), (1,), (5,)),
+    "a model": m.ModelDigest(SHORT),
+    "a nonce": m.BaseOffer(SHORT, bytes(33)),
+    "the point of an offer": m.BaseOffer(WHOLE, bytes(66)),
+    "the first points": m.BasePoints(bytes(65)),
+    "a digest of seeds": m.SeedHints(b"", b"", SHORT),
+    "hashes of columns": m.ChoicePage(b"", SHORT),
+    "masked numbers": m.CorrectionPage(bytes(12)),
+}
+
+
+def framed(message: Message) -> bytes:
+    """Return the frame of a message, whatever its lengths."""
+    (entry,) = (each for each in codec.ENTRIES if each.kind is type(message))
+    return wire.Frame(**{entry.field: entry.to_wire(message)}).SerializeToString()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("message", WELL_FORMED, ids=lambda message: type(message).__name__)
+def test_parts_of_the_right_length_are_read(message: Message) -> None:
+    assert decode(framed(message), type(message)) == message
+    assert encode(message) == framed(message)
+
+
+@pytest.mark.parametrize("name", OF_OTHER_LENGTHS)
+def test_parts_of_another_length_are_neither_read_nor_sent(name: str) -> None:
+    message = OF_OTHER_LENGTHS[name]
+    with pytest.raises(PeerError, match="cannot be read"):
+        decode(framed(message), type(message))
+    with pytest.raises(InputError, match="cannot be sent"):
+        encode(message)
+
+
+def test_every_kind_of_which_a_length_is_wrong_here_is_right_above() -> None:
+    assert {type(message) for message in OF_OTHER_LENGTHS.values()} == {type(message) for message in WELL_FORMED}
+
+
+BEFORE_AN_AGREEMENT = (
+    m.Greeting, m.MemoryHeads, m.PeopleOffer, m.HiddenContents, m.JointDigests, m.Share, m.TableCommitment, m.Verdict,
+)  # fmt: skip
+PARSE = """
+import resource
+from party.wire import codec
+from party.wire.v1 import node_pb2 as wire
+from protocols.errors import PeerError
+from protocols.messages import Share
+
+most = codec.longest_frame(Share, wire.Frame(share=wire.Share(records=1)).SerializeToString())
+share = wire.Share(records=1, {heavy})
+frame = wire.Frame(share=share).SerializeToString()
+assert most - 40 < len(frame) <= most
+del share
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    codec.decode(frame, Share)
+except PeerError:
+    pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+HEAVY = {
+    "columns without a name": "attributes=[wire.Attribute()] * (most // 2 - 8)",
+    "values without a letter": "attributes=[wire.Attribute(values=[''] * (most // 2 - 8))]",
+    "groups without a column": "groups=[wire.Group()] * (most // 2 - 8)",
+}
+
+
+def test_no_message_costs_more_than_its_bound() -> None:
+    for kind in BEFORE_AN_AGREEMENT:
+        (entry,) = [entry for entry in codec.ENTRIES if entry.kind is kind]
+        assert codec.longest_frame(kind, entry.start) <= 1 << 20
+    # The whole of it, which no second one can come beside: a session reads one message at a time.
+    for heavy in HEAVY.values():
+        command = [sys.executable, "-c", PARSE.format(heavy=heavy)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert int(ended.stdout) < 160 * 1024  # KiB on Linux, bytes on macOS: then it is weaker than it looks
