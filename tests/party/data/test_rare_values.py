@@ -53,9 +53,6 @@ def said(column: TreatedColumn) -> tuple[str, ...]:
     return tuple(map(notice_text, column.remarks))
 
 
-# Texts
-
-
 def test_all_rare_values_are_counted_though_max_values_leaves_no_room_for_them_either() -> None:
     cells = ["a"] * 20 + ["b"] * 12 + ["c"] * 10 + [f"rare {i}" for i in range(193)]
     for most in (None, 4, 5):
@@ -76,9 +73,6 @@ def test_few_missing_cells_go_with_the_rare_values_or_else_with_the_commonest() 
     assert held(treated([*cells, *["c"] * 4, *[None] * 9])) == {"a": 20, "b": 30, "other": 13}
     assert held(treated([*cells, *[None] * 10])) == {"a": 20, "b": 30, "missing": 10}
     assert held(treated([*cells, *[None] * 3], missing="unknown")) == {"a": 20, "b": 33}
-
-
-# Bins
 
 
 def test_values_of_few_records_are_not_named() -> None:
@@ -140,9 +134,6 @@ def test_an_edge_moves_past_fewer_records_than_hide_each_other(numbers: list[Dec
     assert all(min(abs(new - old) for old in below[0]) < 4 for new in below[1])
 
 
-# Dates
-
-
 def test_dates_are_binned_by_year_quarter_month_and_edges() -> None:
     cells = [(date(2022, 7, 1) + timedelta(days=i)).isoformat() for i in range(730)]
     years = treated(cells, bins="year")
@@ -170,9 +161,6 @@ def test_rare_bins_join_a_neighbour() -> None:
     assert held(treated(cells, bins="year")) == {"<= 2020-12-31": 20, "> 2020-12-31": 39}
 
 
-# The class
-
-
 def test_a_class_value_of_few_records_is_merged_with_others_or_refused(tmp_path: Path) -> None:
     few = {"class_name": "y", "treatments": {"y": ColumnTreatment()}}
     y = ["a"] * 20 + ["b"] * 20 + ["c"] * 5 + ["d"] * 5
@@ -184,8 +172,6 @@ def test_a_class_value_of_few_records_is_merged_with_others_or_refused(tmp_path:
         assert "column 'y': leave out the records whose class fewer than 10 records have" in text
     assert "leave out" in refused(tmp_path, {"x": ["p"] * 25, "y": ["a"] * 20 + ["b"] * 5}, class_name="y")
 
-
-# Identifiers, and what an owner is told
 
 MAILS = [f"person{i}@mail.example" for i in range(300)]
 USUAL = {"*": ColumnTreatment(max_values=4)}
@@ -312,8 +298,6 @@ def test_timestamps_of_databases_are_dates() -> None:
             treated(["2024-05-06", cell], bins="year")
         assert cell not in str(caught.value)
 
-
-# Whatever a column holds
 
 TEXTS = st.sampled_from([None, "?", "1", "2", "2.5", "7", "other", "missing", "x", "y", "> 3", "z", "é", "e"])
 DATES = st.dates(date(2019, 1, 1), date(2024, 12, 31)).map(str)

@@ -39,10 +39,7 @@ def originals(name: str) -> dict[str, bytes]:
     if name == "adult":
         train = "".join(", ".join(row) + "\n" for row in rows[:ADULT_TRAINING_ROWS])
         test = "".join(", ".join(row) + ".\n" for row in rows[ADULT_TRAINING_ROWS:])
-        return {
-            "adult.data": f"{train}\n".encode(),
-            "adult.test": f"|1x3 Cross validator\n{test}\n".encode(),
-        }
+        return {"adult.data": f"{train}\n".encode(), "adult.test": f"|1x3 Cross validator\n{test}\n".encode()}
     files = {
         "tic-tac-toe": "tic-tac-toe.data",
         "votes": "house-votes-84.data",

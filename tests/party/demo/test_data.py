@@ -9,13 +9,7 @@ import pytest
 from party.data import ColumnTreatment
 from party.datasets.included import load
 from party.demo.data import ALICE, BOB, PARTIES, Half, Halves, deal_dataset, read_own
-from party.demo.folders import (
-    check_out,
-    config_path,
-    fresh_folder,
-    write_job,
-    write_parties,
-)
+from party.demo.folders import check_out, config_path, fresh_folder, write_job, write_parties
 from party.demo.options import DemoOptions, OwnFiles
 from party.demo.run import make_reference
 from party.keys.identity import load_peers
@@ -67,14 +61,11 @@ def test_a_data_set_is_dealt_to_two_parties_without_loss(name: str) -> None:
         assert set(half.treatments) == set(half.columns) - {data.class_name}
 
 
-def test_the_seed_decides_the_deal() -> None:
+def test_the_seed_decides_the_deal_and_the_rows() -> None:
     deals = [tuple(deal_dataset("votes", seed).of[ALICE].columns) for seed in (1, 1, 2, 3)]
     assert deals[0] == deals[1]
     assert len(set(deals)) == 3
     assert len({deal_dataset("votes", seed).of[ALICE].holds_class for seed in range(8)}) == 2
-
-
-def test_rows_are_drawn_by_the_seed_and_no_more_than_there_are() -> None:
     halves = deal_dataset("votes", 1)
     few = halves.drawn(10, seed=3)
     assert len(few.ids) == 10
@@ -105,23 +96,17 @@ def test_own_files_are_lined_up_by_their_ids(tmp_path: Path) -> None:
     assert "c" not in halves.of[BOB].treatments
 
 
-def test_own_files_whose_names_are_no_text_give_a_name_that_can_be_written(tmp_path: Path) -> None:
+def test_own_files_are_lined_up_by_ids_or_by_their_order(tmp_path: Path) -> None:
+    halves = own(tmp_path, "no,x\n1,a\n2,b\n", "no,c\n2,n\n1,m\n", id_column="no")
+    assert list(halves.of[BOB].columns["c"]) == ["m", "n"]
+    assert list(halves.of[BOB].columns) == ["c"]
+    halves = own(tmp_path, "x,c\na,m\nb,n\n", "y\np\nq\n")
+    assert list(halves.ids) == ["1", "2"]
+    assert list(halves.of[BOB].columns["y"]) == ["p", "q"]
     own(tmp_path, "id,x\n1,a\n", "id,c\n1,n\n")
     alice = (tmp_path / "a.csv").rename(tmp_path / os.fsdecode(b"\xe9.csv"))
     halves = read_own(OwnFiles(alice, tmp_path / "b.csv", "c", None))
     assert halves.name == r"\udce9 + b"
-
-
-def test_the_id_column_can_be_named(tmp_path: Path) -> None:
-    halves = own(tmp_path, "no,x\n1,a\n2,b\n", "no,c\n2,n\n1,m\n", id_column="no")
-    assert list(halves.of[BOB].columns["c"]) == ["m", "n"]
-    assert list(halves.of[BOB].columns) == ["c"]
-
-
-def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> None:
-    halves = own(tmp_path, "x,c\na,m\nb,n\n", "y\np\nq\n")
-    assert list(halves.ids) == ["1", "2"]
-    assert list(halves.of[BOB].columns["y"]) == ["p", "q"]
 
 
 @pytest.mark.parametrize(
@@ -132,12 +117,7 @@ def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> No
         ("x,c\na,m\n", "y\np\nq\n", None, "2 rows, but .*a.csv has 1"),
         ("id,x\n1,a\n", "y,c\np,m\n", None, "b.csv, column 'id': the file has no such column"),
         ("id,x\n1,a\n", "id,c\n1,m\n", "no", "column 'no': the file has no such column"),
-        (
-            "id,x\n1,a\n1,b\n",
-            "id,c\n1,m\n2,n\n",
-            None,
-            "a.csv, line 3, column 'id': this id occurs on an earlier",
-        ),
+        ("id,x\n1,a\n1,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': this id occurs on an earlier"),
         ("id,x\n1,a\n,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': this id is empty"),
         (
             "id,x\n1,a\n2,b\n",
@@ -151,12 +131,7 @@ def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> No
             None,
             "b.csv.*: 1 records here, 2 in .*a.csv: keep the people who are in both files",
         ),
-        (
-            "id,x\n01,a\n2,b\n",
-            "id,c\n1,m\n2.0,n\n",
-            None,
-            "a.csv, of the same people in another spelling",
-        ),
+        ("id,x\n01,a\n2,b\n", "id,c\n1,m\n2.0,n\n", None, "a.csv, of the same people in another spelling"),
     ],
 )
 def test_own_files_that_do_not_fit_together_are_refused(

@@ -38,17 +38,6 @@ def folders(written: Path, tmp_path: Path) -> Path:
     return root
 
 
-def test_a_process_tells_its_error_and_exit_code(tmp_path: Path) -> None:
-    with PartyProcess.started(ALICE, tmp_path, "train", "absent.toml", "job.toml") as process:
-        events = list(process.events())
-        assert process.wait() == 2
-    assert events == [Failure("absent.toml does not exist: name another file")]
-    assert process.error == "absent.toml does not exist: name another file"
-    assert (tmp_path / "log.txt").read_text() == "cotally: absent.toml does not exist: name another file\n"
-    process.clear_error()
-    assert not process.error
-
-
 def test_a_server_that_cannot_start_passes_on_its_error_and_code(tmp_path: Path) -> None:
     with (
         pytest.raises(PartyFailedError, match=r"bob: absent\.toml does not exist") as caught,
@@ -67,15 +56,20 @@ def test_a_train_that_fails_passes_on_its_error_and_code(folders: Path) -> None:
     assert server.code is not None
 
 
-def test_a_server_that_has_died_is_the_one_to_blame(folders: Path) -> None:
+def test_an_error_ends_the_demo_with_its_code(tmp_path: Path, folders: Path) -> None:
+    with PartyProcess.started(ALICE, tmp_path, "train", "absent.toml", "job.toml") as process:
+        events = list(process.events())
+        assert process.wait() == 2
+    assert events == [Failure("absent.toml does not exist: name another file")]
+    assert process.error == "absent.toml does not exist: name another file"
+    assert (tmp_path / "log.txt").read_text() == "cotally: absent.toml does not exist: name another file\n"
+    process.clear_error()
+    assert not process.error
+    assert [PartyFailedError("a", "", code).code for code in (None, -9, 0, 3)] == [1, 1, 1, 3]
     with Server.started(BOB, folders / BOB, "serve", "party.toml") as server:
         server.close()
         with pytest.raises(PartyFailedError, match="bob: ended without a word"):
             train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
-
-
-def test_an_ended_party_has_an_exit_code_of_failure() -> None:
-    assert [PartyFailedError("a", "", code).code for code in (None, -9, 0, 3)] == [1, 1, 1, 3]
 
 
 LAUNCHER = """

@@ -46,14 +46,11 @@ def cost(terms: Terms | None = None, splits: int | None = None, line: Line = NO_
     return forecast(sizes(**changes), terms, ENCRYPTING if terms.encrypts else TRANSFERRING, splits, line)
 
 
-def test_naive_bayes_by_transfers_takes_a_vector_for_each_value_of_the_chooser_and_all_counts() -> None:
+def test_naive_bayes_takes_vectors_and_transfers_of_its_values() -> None:
     """At the root all counts are asked: 28 values of 2 classes, and the chooser has 14 vectors and one for all."""
     told = cost(make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(0)))
     chosen, corrected = 4 * 10_000 * 15, 10_000 * 28 * 2 * 14 / 8
     assert told.bytes == pytest.approx(chosen + corrected + 26_000 + 2_500 + 28 * 2 * 8, rel=0.05)
-
-
-def test_a_held_out_record_of_naive_bayes_takes_transfers_both_ways_for_each_digit_and_pair_of_classes() -> None:
     terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
     trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
     two = cost(terms).bytes - trained_on_as_many.bytes
@@ -82,12 +79,9 @@ def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two(
     assert 0.5 < (told.bytes - others) / (megabytes * 1e6) < 2
 
 
-def test_noise_is_in_every_count_so_that_none_follows() -> None:
+def test_noise_is_in_every_count_and_no_secure_count_costs_nothing() -> None:
     exact, noisy = (cost(make_terms(method="smc", max_depth=3, noise=noise), 7) for noise in (None, Fraction(1)))
     assert noisy.bytes > 2 * exact.bytes
-
-
-def test_a_run_without_secure_counts_discloses_and_encrypts_nothing() -> None:
     estimated = cost(make_terms(method="randomized"))
     assert estimated.counts == 0
     assert estimated.bytes < 1e6
@@ -120,26 +114,6 @@ def test_no_tree_takes_more_counts_than_forecast(seed: int) -> None:
         assert asked <= most_counts(sizes, 2, records, terms)
 
 
-def test_limits_make_a_run_cheaper() -> None:
-    free, shallow, coarse = (cost(make_terms(omega=3, **limits)) for limits in ({}, {"max_depth": 2}, {"min_leaf": 50}))
-    for limited in (shallow, coarse):
-        assert limited.counts < free.counts
-        assert limited.seconds < free.seconds
-    assert shallow.round_trips == 13 + 2 + 2 + 3 + 2 * (1 + 10) + 1
-
-
-def test_thousands_of_columns_take_longer_than_ten_and_their_tree_is_still_guessed() -> None:
-    few, many = (cost(make_terms(method="randomized"), sides=((2,) * half,) * 2) for half in (5, 1000))
-    assert many.seconds - few.seconds > 1990 * 10_000 * 2e-6
-
-
-def test_a_wider_window_and_a_larger_tree_cost_more() -> None:
-    narrow, wide = cost(make_terms(omega=1)), cost(make_terms(omega=5))
-    assert narrow.counts < wide.counts
-    assert narrow.seconds < wide.seconds
-    assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 13 + 2 + 2 + 3 + 14 * (1 + 10) + 1
-
-
 def test_dot_products_are_forecast_for_the_side_that_encrypts_least() -> None:
     """Two columns of two values make nine conjunctions, however large the tree is."""
     smc = make_terms(method="smc", test=Fraction(0), counting="paillier")
@@ -151,20 +125,28 @@ def test_dot_products_are_forecast_for_the_side_that_encrypts_least() -> None:
     assert other.bytes == cost(smc, splits=100).bytes < cost(smc, splits=100, classes=12).bytes
 
 
-def test_dot_products_cost_far_more_than_transfers() -> None:
+def test_larger_runs_cost_more() -> None:
+    free, shallow, coarse = (cost(make_terms(omega=3, **limits)) for limits in ({}, {"max_depth": 2}, {"min_leaf": 50}))
+    for limited in (shallow, coarse):
+        assert limited.counts < free.counts
+        assert limited.seconds < free.seconds
+    assert shallow.round_trips == 13 + 2 + 2 + 3 + 2 * (1 + 10) + 1
+    few, many = (cost(make_terms(method="randomized"), sides=((2,) * half,) * 2) for half in (5, 1000))
+    assert many.seconds - few.seconds > 1990 * 10_000 * 2e-6
+    narrow, wide = cost(make_terms(omega=1)), cost(make_terms(omega=5))
+    assert narrow.counts < wide.counts
+    assert narrow.seconds < wide.seconds
+    assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 13 + 2 + 2 + 3 + 14 * (1 + 10) + 1
     assert cost(make_terms(method="smc", counting="paillier")).bytes > 5 * cost(make_terms(method="smc")).bytes
 
 
-def test_a_forecast_reads_as_one_line_without_false_precision() -> None:
+def test_a_forecast_reads_as_one_line_with_what_it_supposes() -> None:
     usual = Forecast(
         seconds=312.4, bytes=75_432_100, memory=200 << 20, round_trips=32, counts=38_275, likely_counts=10_483
     )
     assert forecast_text(usual) == "about 5 min, 75.4 MB in all, 200 MiB of memory, 32 round trips"
     assert forecast_text(Forecast(9.6, 0, 0, 1, 7, 7)).startswith("about 10 s, 0.0 MB")
     assert forecast_text(Forecast(30_000, 0, 0, 1, 7, 7)).startswith("about 8.3 h, ")
-
-
-def test_a_forecast_says_what_it_supposes_in_place_of_ours() -> None:
     assert supposed_line(None, None, NO_LINE) == []
     (line,) = supposed_line(10**8, 64, Line(1e8, 0.02))
     assert line == (

@@ -40,20 +40,14 @@ def test_it_is_near_to_what_a_run_with_such_a_peer_tells(terms: Terms) -> None:
     assert guess.counts <= terms.rules.most_told
 
 
-def test_copies_alone_tell_none() -> None:
+def test_copies_alone_tell_none_and_more_records_leave_less_in_doubt() -> None:
     rules = RuleTerms(Fraction(1, 5), 3, 100)
     terms = rule_terms(rules, method=Method.RANDOMIZED)
     assert guess_rules(case(terms).local("alice"), terms, rules).both == 0
-
-
-def test_more_records_leave_less_in_doubt() -> None:
     rules = RuleTerms(Fraction(1, 5), 3, 10_000)
     terms = rule_terms(rules, theta=Fraction(2, 3))
     local = case(terms).local("alice")
     assert guess_rules(local, terms, rules, 100_000).both < guess_rules(local, terms, rules).both
-
-
-def test_too_many_sets_of_our_own_are_told_before_anybody_is_called() -> None:
     rules = RuleTerms(Fraction(1, 100), 3, 4)
     terms = rule_terms(rules)
     with pytest.raises(InputError, match="more than most_sets = 4 sets"):

@@ -116,27 +116,6 @@ def test_one_in_a_hundred_million_guesses_is_right() -> None:
 # The code as people say it
 
 
-def test_a_code_is_read_as_people_write_it() -> None:
-    spoken = new_code(lambda _: 7_004_217)
-    for text in (spoken, spoken.replace(" ", ""), spoken.replace(" ", "-"), f"  {spoken}\n"):
-        assert read_spoken_code(text) == spoken.replace(" ", "")
-
-
-def test_digits_of_other_scripts_are_none_of_a_code() -> None:
-    code = read_spoken_code(new_code(lambda _: 7_004_217))
-    for zero in ("\u0660", "\uff10"):
-        other = "".join(chr(ord(zero) + int(digit)) for digit in code[:-1])
-        assert int(other) == int(code[:-1])
-        with pytest.raises(InputError, match="the code has 9 digits"):
-            read_spoken_code(other + code[-1])
-
-
-def test_the_check_digit_is_that_of_iso_7064_mod_11_10() -> None:
-    """The standard's own example: 0794 has the check digit 5."""
-    assert new_code(lambda _: 794)[-1] == check_of("00000794")
-    assert check_of("0794") == "5"
-
-
 def check_of(digits: str) -> str:
     """The recurrence of the standard, written the other way round: the product is carried."""
     product = 10
@@ -153,9 +132,21 @@ CHANGES: dict[str, Callable[[str, int], str]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_slip_is_found_before_the_code_is_tried(change: str) -> None:
-    code = read_spoken_code(new_code(lambda _: 31_415_926))
-    for at in range(len(code)):
-        with pytest.raises(InputError, match="code"):
-            read_spoken_code(CHANGES[change](code, at))
+def test_codes_are_read_as_people_write_them() -> None:
+    spoken = new_code(lambda _: 7_004_217)
+    for text in (spoken, spoken.replace(" ", ""), spoken.replace(" ", "-"), f"  {spoken}\n"):
+        assert read_spoken_code(text) == spoken.replace(" ", "")
+    code = read_spoken_code(new_code(lambda _: 7_004_217))
+    for zero in ("\u0660", "\uff10"):
+        other = "".join(chr(ord(zero) + int(digit)) for digit in code[:-1])
+        assert int(other) == int(code[:-1])
+        with pytest.raises(InputError, match="the code has 9 digits"):
+            read_spoken_code(other + code[-1])
+    # The standard's own example: 0794 has the check digit 5.
+    assert new_code(lambda _: 794)[-1] == check_of("00000794")
+    assert check_of("0794") == "5"
+    for case in CHANGES.values():
+        code = read_spoken_code(new_code(lambda _: 31_415_926))
+        for at in range(len(code)):
+            with pytest.raises(InputError, match="code"):
+                read_spoken_code(case(code, at))

@@ -58,13 +58,10 @@ def test_disguised_records_teach_the_clear_rule(kind: Any, design: Any) -> None:
     assert np.allclose(model.predict_proba(clear).sum(axis=1), 1)
 
 
-def test_pruning_leaves_less_of_the_tree() -> None:
+def test_a_tree_keeps_to_its_limits_and_pruning_leaves_less() -> None:
     model = RandomizedID3Classifier(design=DESIGN).fit(*disguised(5_000))
     before = model.model_.size
     assert model.prune(*disguised(5_000, seed=3)).model_.size < before
-
-
-def test_a_tree_keeps_to_its_depth_and_to_the_fewest_records_of_a_leaf() -> None:
     clear, label = rule(3_000)
     stump = RandomizedID3Classifier(max_depth=1).fit(clear, label).model_
     assert (stump.depth, stump.growth.max_depth) == (1, 1)
@@ -76,22 +73,6 @@ def test_a_tree_keeps_to_its_depth_and_to_the_fewest_records_of_a_leaf() -> None
     pruned = RandomizedID3Classifier(design=DESIGN, max_depth=2).fit(*disguised(5_000)).prune(*disguised(5_000, seed=3))
     assert pruned.model_.growth.max_depth == 2
     assert "of at most 2" in pruned.text()
-
-
-@pytest.mark.parametrize(
-    ("limits", "text"),
-    [
-        ({"max_depth": 0}, "max_depth must be an integer from 1 to 65535"),
-        ({"max_depth": 1.5}, "max_depth must be an integer"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf must be an integer from 1"),
-        ({"min_samples_leaf": 0.1}, "min_samples_leaf must be an integer"),
-        ({"criterion": "entropy"}, "criterion must be information_gain, gain_ratio or gini"),
-        ({"min_samples_leaf": None}, "min_samples_leaf must be an integer"),
-    ],
-)
-def test_a_limit_that_cannot_be_is_a_value_error_that_names_it(limits: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError, match=text):
-        RandomizedID3Classifier(**limits).fit(*rule(50))
 
 
 def test_the_text_marks_what_is_not_clear() -> None:
@@ -188,13 +169,6 @@ def test_what_does_not_fit_the_design_is_a_value_error(kind: Any, cells: Any, la
         kind(design=DESIGN).fit(cells, label)
 
 
-@pytest.mark.parametrize("classes", [["a"], ["a", "b", "c"], ["a", "a"]])
-@pytest.mark.parametrize("kind", BOTH)
-def test_classes_that_are_not_the_designs_are_refused(kind: Any, classes: list[str]) -> None:
-    with pytest.raises(ValueError, match="classes must name the 2 classes of the design, each once"):
-        kind(design=DESIGN, classes=classes).fit([[0, 0, 0], [1, 1, 1]], ["a", "a"])
-
-
 def test_columns_of_a_frame_may_be_named_by_numbers(tmp_path: Path) -> None:
     path = tmp_path / "design.toml"
     path.write_text(DESIGN_TOML.replace("age", "0").replace("town", "1"))
@@ -206,17 +180,28 @@ def test_columns_of_a_frame_may_be_named_by_numbers(tmp_path: Path) -> None:
         RandomizedNaiveBayes(design=read_design(path), classes=["yes", "no"]).fit(frame, answers)
 
 
-def test_a_confidence_that_cannot_be_is_a_value_error() -> None:
+def test_limits_and_labels_that_cannot_be_are_refused() -> None:
+    for limits, text in (
+        ({"max_depth": 0}, "max_depth must be an integer from 1 to 65535"),
+        ({"max_depth": 1.5}, "max_depth must be an integer"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf must be an integer from 1"),
+        ({"min_samples_leaf": 0.1}, "min_samples_leaf must be an integer"),
+        ({"criterion": "entropy"}, "criterion must be information_gain, gain_ratio or gini"),
+        ({"min_samples_leaf": None}, "min_samples_leaf must be an integer"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            RandomizedID3Classifier(**limits).fit(*rule(50))
+    for classes in (["a"], ["a", "b", "c"], ["a", "a"]):
+        for kind in BOTH:
+            with pytest.raises(ValueError, match="classes must name the 2 classes of the design, each once"):
+                kind(design=DESIGN, classes=classes).fit([[0, 0, 0], [1, 1, 1]], ["a", "a"])
     model = RandomizedID3Classifier(design=DESIGN, confidence=2).fit(*disguised(500))
     with pytest.raises(ValueError, match="a confidence must lie between 0 and 1"):
         model.text()
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_value_that_the_design_lacks_is_refused_when_predicting(kind: Any) -> None:
-    model = kind(design=DESIGN).fit(*disguised(500))
-    with pytest.raises(ValueError, match="a value that the design does not have"):
-        model.predict([[0, 3, 0]])
+    for kind in BOTH:
+        model = kind(design=DESIGN).fit(*disguised(500))
+        with pytest.raises(ValueError, match="a value that the design does not have"):
+            model.predict([[0, 3, 0]])
 
 
 @pytest.mark.parametrize("kind", BOTH)

@@ -128,17 +128,6 @@ def test_tools_that_wrap_a_classifier_work_with_a_design(
         assert roc_auc_score(told == max(told), model.predict_proba(true)[:, 1]) > 0.75
 
 
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("kind", BOTH)
-def test_cross_validated_chances_are_in_the_order_of_the_labels(tmp_path: Path, kind: Any, labels: str) -> None:
-    design = design_of(tmp_path, "2", "1")
-    cells, label, _ = answers(design)
-    target = LABELS[labels](label)
-    chances = cross_val_predict(kind(design), cells, target, cv=3, method="predict_proba")
-    assert roc_auc_score(target == max(target), chances[:, 1]) > 0.6
-    assert cross_val_score(kind(design), cells, target, cv=3, scoring="roc_auc").mean() > 0.6
-
-
 @pytest.mark.parametrize("kind", BOTH)
 def test_one_versus_rest_puts_a_plain_class_together_and_refuses_a_disguised_one(tmp_path: Path, kind: Any) -> None:
     design = design_of(tmp_path, "a", "b", "c", plain=True)
@@ -178,11 +167,19 @@ def test_rows_that_look_disguised_are_scored_as_such_and_clear_ones_as_clear(tmp
         model.score(true[:2], told[:2])
 
 
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_code_of_the_test_fold_alone_gets_the_majority(kind: Any) -> None:
-    model = kind().fit([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], [0, 0, 1, 1, 1])
-    assert model.predict([[7, 0], [0, 9]]).tolist() == [1, 0]
-    assert model.predict_proba([[7, 9]])[0].tolist() == pytest.approx([0.4, 0.6])
+def test_codes_of_the_test_fold_get_the_majority_and_chances_follow_labels(tmp_path: Path) -> None:
+    for kind in BOTH:
+        model = kind().fit([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], [0, 0, 1, 1, 1])
+        assert model.predict([[7, 0], [0, 9]]).tolist() == [1, 0]
+        assert model.predict_proba([[7, 9]])[0].tolist() == pytest.approx([0.4, 0.6])
+    for case in LABELS.values():
+        for kind in BOTH:
+            design = design_of(tmp_path, "2", "1")
+            cells, label, _ = answers(design)
+            target = case(label)
+            chances = cross_val_predict(kind(design), cells, target, cv=3, method="predict_proba")
+            assert roc_auc_score(target == max(target), chances[:, 1]) > 0.6
+            assert cross_val_score(kind(design), cells, target, cv=3, scoring="roc_auc").mean() > 0.6
 
 
 class _WithDesign:

@@ -116,17 +116,13 @@ def strings(view: Sequence[Message], width: int) -> list[NDArray[np.uint8]]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_askers_view_follows_from_the_classes_and_looks_like_the_simulated_one(name: str) -> None:
+def test_views_follow_from_classes_and_sizes(name: str) -> None:
     model, width = MODELS[name]
     (real, _), told = sides(model, 1, 2)
     view = simulated(model, real, "alice", told)
     assert heard(model, view, "alice") == heard(model, real, "alice") == told
     for each in (real, view):
         assert off(*strings(each, width)) == []
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_the_answerers_view_follows_from_sizes_alone(name: str) -> None:
     model, width = MODELS[name]
     (_, real), _ = sides(model, 1, 2)
     view = simulated(model, real, "bob", ())
@@ -134,9 +130,6 @@ def test_the_answerers_view_follows_from_sizes_alone(name: str) -> None:
     for each in (real, view):
         assert off(*strings(each, width)) == []
 
-
-@pytest.mark.parametrize("name", MODELS)
-def test_what_crosses_has_the_same_sizes_whatever_the_rows_are(name: str) -> None:
     def sizes(asks: int, answers: int) -> list[list[tuple[type[Message], list[int]]]]:
         views, _ = sides(MODELS[name][0], asks, answers)
         return [[(type(each), [len(part) for part in vars(each).values()]) for each in view] for view in views]
