@@ -21,6 +21,7 @@ from party.show.costs import (
     forecast_json,
     forecast_text,
     guessed_line,
+    memory_lines,
     ranking_outlook,
     supposed_line,
     ways_json,
@@ -97,7 +98,17 @@ def _plan_training(
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     supposed = supposed_line(arguments.records, arguments.workers, line)
     guessed = guessed_line(len(peer), mean, columns_known=arguments.peer_columns is not None)
-    say_all([*told, guessed, *supposed, forecast_text(expected), *ways_lines(others), caveat(terms)])
+    say_all(
+        [
+            *told,
+            guessed,
+            *supposed,
+            forecast_text(expected),
+            *memory_lines(expected),
+            *ways_lines(others),
+            caveat(terms),
+        ]
+    )
     return found.flaw
 
 

@@ -32,6 +32,7 @@ from party.records.ledger import PeerName, read_ledger
 from party.records.predictions import PredictionPages
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
+from party.settings.place import CONFIG_FILE
 from party.show.notices import tell
 from party.show.prediction import (
     classes_written,
@@ -227,10 +228,10 @@ def command_predict(arguments: argparse.Namespace) -> int:
         return answered_before(arguments) if arguments.answered else predict_with(arguments)
     if arguments.tree is not None:
         raise InputError("--model: names the model of a joint prediction; without --with give it as the first argument")
-    if arguments.model.suffix == ".toml" or arguments.model.is_dir():
-        raise InputError(
-            f"{arguments.model} is a party: add --with PEER or --answered, or give a model, such as model.json"
-        )
+    is_party = arguments.model.is_dir() or arguments.model.name == CONFIG_FILE
+    if is_party or arguments.model.suffix == ".toml":
+        what = "a party: add --with PEER or --answered, or" if is_party else "no model:"
+        raise InputError(f"{arguments.model} is {what} give a model, such as model.json")
     model = read_model(arguments.model)
     frame = read_frame(arguments.rows, form(arguments))
     tell(frame.notices)

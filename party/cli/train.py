@@ -43,6 +43,7 @@ from party.show.training import (
     rules_report,
     train_report,
 )
+from protocols.errors import InputError
 from protocols.jobs import Align, Job
 from protocols.privacy.attack import Disclosure
 from protocols.terms import Terms
@@ -63,8 +64,14 @@ def command_train(arguments: argparse.Namespace) -> int:
         tell = telling_once()
         local = load_common(config, KEY_FLOOR, tell)
         job = read_job(arguments.job, people=local.listed)
-        again = arguments.overwrite or is_done_here(config, job)
-        place_results(arguments, config, replaces=again)  # NB: who runs here now may be about to write
+        done = runs_done_here(config, job)
+        again = arguments.overwrite or not all(each.settled for each in done)
+        try:
+            place_results(arguments, config, replaces=again)  # NB: who runs here now may be about to write
+        except InputError as error:
+            if not done:
+                raise
+            raise InputError(f"{error}. {_SAME_AGAIN}") from None
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             rows = OwnRows(config, ready, tell)
@@ -108,12 +115,15 @@ def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
     raise AssertionError
 
 
-def is_done_here(config: PartyConfig, job: Job) -> bool:
-    """Tell whether we have the model of this very job, and the peer has not said yet that it has it, too."""
+_SAME_AGAIN = "A run on these terms has ended here: another one gives the same model, and reveals nothing new"
+
+
+def runs_done_here(config: PartyConfig, job: Job) -> list[RunRecord]:
+    """Return the runs of this very job that have ended; of one that is not settled, the peer may lack the model."""
     content = job_content(job)
     runs = recorded_runs(config.folder, load_secret(config.folder))
-    done = (each for each in runs if each.state is RunState.DONE and not each.settled)
-    return any(each.job == content and each.dataset == config.data.dataset for each in done)
+    done = (each for each in runs if each.state is RunState.DONE)
+    return [each for each in done if each.job == content and each.dataset == config.data.dataset]
 
 
 def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replaces: bool) -> None:

@@ -22,7 +22,7 @@ from party.node.policy import Account, check_design, check_job
 from party.records.entries import asking_text, terms_read
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
-from party.records.releases import Earlier, check_table, most_alike, names_released, released, spent_before, spent_of
+from party.records.releases import Earlier, alike, check_table, names_released, released, spent_before, spent_of
 from party.records.tally import Revealed, dealings
 from party.settings.job import usual_terms
 from party.settings.key_sizes import KEY_FLOOR
@@ -63,8 +63,8 @@ class LeavingColumn:
 class Past:
     """What was told of a data set before: the terms of its release, runs on different terms, counts, epsilon.
 
-    `epsilon` is None where answers without noise have been told, which no epsilon bounds. `other` is the data set that
-    shares most columns with this one, `apart` what was told of that, `changed` what of the table is not as released,
+    `epsilon` is None where answers without noise have been told, which no epsilon bounds. `others` are the data sets
+    that share columns with this one, each with what was told of it, `changed` what of the table is not as released,
     `records` how many we bring, None where that is not known.
     """
 
@@ -73,8 +73,7 @@ class Past:
     revealed: Revealed
     epsilon: Fraction | None
     bits: int = 0
-    other: Earlier | None = None
-    apart: "Past | None" = None
+    others: tuple[tuple[Earlier, "Past"], ...] = ()
     changed: ConfigError | None = None
     records: int | None = None
 
@@ -266,7 +265,7 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
 
 
 def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
-    """Return what was told of a data set, as these entries have it, and of another one that has most of its columns.
+    """Return what was told of a data set, as these entries have it, and of all others that have columns of it.
 
     Args:
         entries: Of our ledger.
@@ -275,12 +274,8 @@ def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = fr
     """
     others = released(entries)
     told = _told_of(entries, dataset, others.pop(dataset, {}))
-    other = most_alike(others, names_released(told.release) or columns)
-    return (
-        told
-        if other is None
-        else replace(told, other=other, apart=_told_of(entries, other.dataset, others[other.dataset]))
-    )
+    found = alike(others, names_released(told.release) or columns)
+    return replace(told, others=tuple((each, _told_of(entries, each.dataset, others[each.dataset])) for each in found))
 
 
 def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, object]) -> Past:

@@ -101,8 +101,8 @@ def pinned_peer(config: PartyConfig) -> Peer:
 
 def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:
     """Return whether a name of the data set is new and what it has is not: new coins, and another copy of the same."""
-    before = released_before(config.folder, local)
-    return [] if before is None else [ReleasedBefore(before, local.dataset, config.folder / LEDGER_FILE)]
+    found = released_before(config.folder, local)
+    return [ReleasedBefore(before, local.dataset, config.folder / LEDGER_FILE) for before in found]
 
 
 def _check_groups(local: PartyInputs, config: PartyConfig) -> None:

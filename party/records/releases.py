@@ -238,21 +238,23 @@ class Earlier:
     columns: tuple[str, ...] = ()
 
 
-def released_before(folder: Path, local: PartyInputs) -> Earlier | None:
-    """Return under which other name this table, or one with some of its columns, was released, if its name is new."""
+def released_before(folder: Path, local: PartyInputs) -> list[Earlier]:
+    """Return under which other names this table, or one with some of its columns, was released, if its name is new."""
     known = _read(folder, local.secrets.coins)
     if not known or local.dataset in known:
-        return None
+        return []
     records = local.digest(b"contents").hex()
-    same = [Earlier(name) for name, fields in known.items() if fields.get("records") == records]
-    return next(iter(same), None) or most_alike(known, {column.name for column in local.table.attributes})
+    same = {name for name, fields in known.items() if fields.get("records") == records}
+    return [
+        Earlier(each.dataset) if each.dataset in same else each
+        for each in alike(known, {column.name for column in local.table.attributes})
+    ]
 
 
-def most_alike(known: Mapping[str, Mapping[str, Any]], columns: Set[str]) -> Earlier | None:
-    """Return the data set that had most of these columns, if one had any; of equals the last one."""
-    shared = {name: columns & names_released(fields) for name, fields in known.items()}
-    before = max(reversed(shared), key=lambda name: len(shared[name]), default=None)
-    return None if before is None or not shared[before] else Earlier(before, tuple(sorted(shared[before])))
+def alike(known: Mapping[str, Mapping[str, Any]], columns: Set[str]) -> list[Earlier]:
+    """Return the data sets that had some of these columns, the one with most of them first."""
+    found = [Earlier(name, tuple(sorted(columns & names_released(fields)))) for name, fields in known.items()]
+    return sorted((each for each in found if each.columns), key=lambda each: -len(each.columns))
 
 
 def names_released(fields: Mapping[str, Any]) -> Set[str]:

@@ -6,6 +6,7 @@ from math import ceil, log2, sqrt
 
 from party.names import printable
 from party.node.check import Assessment, Past
+from party.records.releases import Earlier
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from protocols.learning.whole import GINI_BITS
@@ -44,16 +45,16 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
 
 
 def _apart_lines(told: Past) -> list[str]:
-    """Say what was revealed of the same columns under another name; nothing where there is none."""
-    if told.other is None or told.apart is None:
-        return []
-    spent = "no epsilon bounds" if told.apart.epsilon is None else f"epsilon {NOISE.text(told.apart.epsilon)} bounds"
-    runs = f"{told.apart.runs:,} run{'' if told.apart.runs == 1 else 's'}, whose {told.apart.counts:,} counts {spent}"
-    columns = ", ".join(map(printable, told.other.columns))
-    head = f"Columns of this data set ({columns}) were released as {printable(told.other.dataset)!r} too: {runs}"
-    return [
-        f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
-    ]
+    """Say what was revealed of the same columns under other names; nothing where there are none."""
+    return [_apart_line(*each) for each in told.others]
+
+
+def _apart_line(other: Earlier, apart: Past) -> str:
+    spent = "no epsilon bounds" if apart.epsilon is None else f"epsilon {NOISE.text(apart.epsilon)} bounds"
+    runs = f"{apart.runs:,} run{'' if apart.runs == 1 else 's'}, whose {apart.counts:,} counts {spent}"
+    columns = ", ".join(map(printable, other.columns))
+    head = f"Columns of this data set ({columns}) were released as {printable(other.dataset)!r} too: {runs}"
+    return f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
 
 
 def _answers_lines(agree: Acceptance) -> list[str]:
@@ -308,7 +309,7 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
             "bits": told.bits,
             "epsilon": _text(told.epsilon),
         },
-        "other": None if told.other is None else {"dataset": told.other.dataset, "columns": list(told.other.columns)},
+        "others": [{"dataset": each.dataset, "columns": list(each.columns)} for each, _ in told.others],
         "refused_now": None if told.changed is None else str(told.changed),
         "allowed": {"runs": agree.life.most_runs, "counts": agree.life.most_counts, "epsilon": _text(agree.epsilon)},
     }

@@ -1,5 +1,6 @@
 """What a run will cost, in words."""
 
+import os
 from collections.abc import Sequence
 from math import hypot, inf, log2
 
@@ -36,6 +37,15 @@ def forecast_text(expected: Forecast) -> str:
     )
 
 
+def memory_lines(expected: Forecast) -> list[str]:
+    """Say so where a run would take more memory than this machine has."""
+    here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if expected.memory <= here:
+        return []
+    less = "lower max_depth, or bring fewer columns, values or records"
+    return [f"Warning: this machine has {here / _MEBIBYTE:,.0f} MiB of memory, the run takes more: {less}."]
+
+
 def _time(seconds: float) -> str:
     if seconds < _MINUTES_FROM:
         return f"{seconds:.0f} s"
@@ -70,7 +80,7 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
             _time(told.seconds),
             f"{told.bytes / 1e6:.1f} MB",
             f"{told.round_trips} round trips",
-            f"at most {told.counts:,} {counts_kind(terms)}",
+            f"at most {told.counts:,} {counts_kind(terms)}" if told.bits is None else f"at most {told.bits:,} bits",
         )
         for terms, told in ways
     ]

@@ -210,6 +210,9 @@ def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(p
     job = pair.write_job(min_leaf=5)
     with serving(pair):
         assert pair.train_here(job).code == 0
+    again = cotally_here("train", pair.bob / "party.toml", job)
+    assert again.code == 2
+    assert "is there already: name another by --model, or replace it (--overwrite). A run on these terms" in again.err
     for command in ("check", "plan"):
         settings = pair.alice / "party.toml"
         assert cotally_here(command, settings, job).code == 0  # the same once more tells nothing new

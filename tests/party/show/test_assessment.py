@@ -55,11 +55,11 @@ def agree() -> Acceptance:
 
 
 def test_bounds_are_said_not_to_add_up_over_names_of_one_table(agree: Acceptance) -> None:
-    told = replace(TOLD, other=Earlier("old", ("age", "city")), apart=Past({}, 1, Revealed(tables=9), None))
-    (line,) = [line for line in past_lines(told, agree) if "'old'" in line]
+    told = replace(TOLD, others=((Earlier("old", ("age", "city")), Past({}, 1, Revealed(tables=9), None)),) * 2)
+    line, _ = [line for line in past_lines(told, agree) if "'old'" in line]
     assert line.startswith("Columns of this data set (age, city) were released as 'old' too: 1 run, whose 9 counts no")
     assert "do not add up over names" in line
-    assert past_json(told, agree, ())["other"] == {"dataset": "old", "columns": ["age", "city"]}
+    assert past_json(told, agree, ())["others"] == [{"dataset": "old", "columns": ["age", "city"]}] * 2
     assert not any("names" in line for line in past_lines(TOLD, agree))
 
 

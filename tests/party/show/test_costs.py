@@ -7,7 +7,8 @@ from math import hypot, log
 import numpy as np
 import pytest
 
-from party.show.costs import accuracy_outlook, ranking_outlook
+from party.forecast.model import Forecast
+from party.show.costs import accuracy_outlook, memory_lines, ranking_outlook
 from protocols.randomized_response.moments import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import ALL
@@ -24,6 +25,15 @@ def test_held_out_records_that_are_too_few_are_told_with_how_many_would_do() -> 
     assert not accuracy_outlook(design, 1_522)
     assert accuracy_outlook(design, 1_521)
     assert not accuracy_outlook(design, 0)
+
+
+def test_more_memory_than_there_is_is_warned_of() -> None:
+    forecast = Forecast(1.0, 1.0, 1e6, 3, 0, None)
+    assert memory_lines(forecast) == []
+    (told,) = memory_lines(replace(forecast, memory=1e18))
+    assert told.endswith(
+        "MiB of memory, the run takes more: lower max_depth, or bring fewer columns, values or records."
+    )
 
 
 def test_a_copy_in_the_clear_tells_an_accuracy_from_few_records() -> None:
