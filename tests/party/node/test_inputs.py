@@ -115,7 +115,7 @@ def test_a_prediction_by_another_model_or_of_shares_that_it_lacks_is_objected_to
 def test_who_offers_no_rows_objects_to_a_prediction() -> None:
     objection = Offers().judge_job(asked(small_model()))
     assert objection is not None
-    assert (objection.field, objection.reason) == ("rows", "there are no rows to classify here")
+    assert (objection.field, objection.reason) == ("rows", "there are no rows to classify here: name a file with some")
 
 
 def config(folder: Path, name: str, data: str = "") -> PartyConfig:
