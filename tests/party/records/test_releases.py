@@ -159,16 +159,6 @@ def changed_field(folder: Path, release: Release) -> str | None:
     return first_change(noted(folder).get(release.dataset, {}), release.fields)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, bob: PartyInputs, method: str) -> None:
-    note(tmp_path, release(bob, method=method))
-    again = release(make_local(CASE, "bob"), method=method)
-    assert changed_field(tmp_path, again) is None
-    check_release(tmp_path, again)
-    note(tmp_path, again)
-    assert entries(tmp_path) == 1
-
-
 @pytest.mark.parametrize(
     ("method", "field", "change", "terms"), [(method, *each) for method in METHODS for each in CHANGES]
 )
@@ -201,13 +191,6 @@ def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
 def test_every_field_that_is_noted_has_a_change_and_a_cure(bob: PartyInputs) -> None:
     fields = set().union(*(release(bob, method=method).fields for method in METHODS))
     assert fields == {field for field, _, _ in CHANGES} == set(CURES)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_what_a_method_lets_out_is_noted_and_no_more(tmp_path: Path, bob: PartyInputs, method: str) -> None:
-    note(tmp_path, release(bob, method=method))
-    assert noted(tmp_path).keys() == {"case"}
-    assert noted(tmp_path)["case"].keys() == METHODS[method]
 
 
 def test_of_several_differences_the_copy_is_named_before_the_data_and_the_split(
@@ -245,6 +228,23 @@ def test_a_later_method_adds_its_fields_and_keeps_the_others(
         assert changed_field(tmp_path, release(bob, **changes)) == field
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, bob: PartyInputs, method: str) -> None:
+    note(tmp_path, release(bob, method=method))
+    again = release(make_local(CASE, "bob"), method=method)
+    assert changed_field(tmp_path, again) is None
+    check_release(tmp_path, again)
+    note(tmp_path, again)
+    assert entries(tmp_path) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_method_lets_out_is_noted_and_no_more(tmp_path: Path, bob: PartyInputs, method: str) -> None:
+    note(tmp_path, release(bob, method=method))
+    assert noted(tmp_path).keys() == {"case"}
+    assert noted(tmp_path)["case"].keys() == METHODS[method]
+
+
 def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
     note(tmp_path, release(bob, method="randomized", omega=2, key_bits=128))
@@ -268,22 +268,22 @@ def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: PartyInputs)
 def test_the_same_table_or_columns_under_a_new_name_are_noticed_whatever_their_disguise(
     tmp_path: Path, bob: PartyInputs
 ) -> None:
-    assert released_before(tmp_path, bob) is None
+    assert released_before(tmp_path, bob) == []
     note(tmp_path, release(bob))
-    assert released_before(tmp_path, bob) is None  # no new name
-    assert released_before(tmp_path, replace(bob, dataset="again")) == Earlier("case")
-    assert released_before(tmp_path, replace(bob, dataset="again", groups=bob.groups[:1])) == Earlier("case")
+    assert released_before(tmp_path, bob) == []  # no new name
+    assert released_before(tmp_path, replace(bob, dataset="again")) == [Earlier("case")]
+    assert released_before(tmp_path, replace(bob, dataset="again", groups=bob.groups[:1])) == [Earlier("case")]
     names = tuple(sorted(column.name for column in bob.table.attributes))
     later = replace(one_cell_changed(bob), dataset="next month")
-    assert released_before(tmp_path, later) == Earlier("case", names)
+    assert released_before(tmp_path, later) == [Earlier("case", names)]
     first, *others = bob.table.attributes
     renamed = Table((replace(first, name="new"), *others), bob.table.codes)
     some = released_before(tmp_path, replace(later, table=renamed))
-    assert some == Earlier("case", tuple(sorted(column.name for column in others)))
+    assert some == [Earlier("case", tuple(sorted(column.name for column in others)))]
     none_alike = Table(tuple(replace(each, name=f"new {each.name}") for each in bob.table.attributes), bob.table.codes)
-    assert released_before(tmp_path, replace(later, table=none_alike)) is None
+    assert released_before(tmp_path, replace(later, table=none_alike)) == []
     note(tmp_path, release(replace(bob, dataset="again")))
-    assert released_before(tmp_path, replace(bob, dataset="again")) is None  # it has been told
+    assert released_before(tmp_path, replace(bob, dataset="again")) == []  # it has been told
 
 
 def test_a_table_that_is_refused_now_is_known_without_a_job(tmp_path: Path, bob: PartyInputs) -> None:
@@ -301,14 +301,15 @@ def test_what_was_told_under_another_name_is_shown_beside_what_was_told_under_th
     again = replace(one_cell_changed(bob), dataset="again")
     for _ in range(2):  # before the new name has a release, and after
         told = told_before(again, tmp_path)
-        assert told.other is not None
-        assert told.other.dataset == "case"
-        assert told.apart is not None
-        assert told.apart.release["theta"] == "9/20"
+        ((other, apart),) = told.others
+        assert other.dataset == "case"
+        assert apart.release["theta"] == "9/20"
         note(tmp_path, release(again))
-    assert getattr(told_before(bob, tmp_path).other, "dataset", None) == "again"
+    third = replace(one_cell_changed(bob), dataset="third")
+    assert [each.dataset for each, _ in told_before(third, tmp_path).others] == ["case", "again"]
+    assert [each.dataset for each, _ in told_before(bob, tmp_path).others] == ["again"]
     new = Table(tuple(replace(each, name=f"new {each.name}") for each in bob.table.attributes), bob.table.codes)
-    assert told_before(replace(again, dataset="third", table=new), tmp_path).other is None
+    assert told_before(replace(again, dataset="third", table=new), tmp_path).others == ()
 
 
 def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: PartyInputs) -> None:
