@@ -61,56 +61,24 @@ def without_attributes(party: str) -> PartyInputs:
     return make_local(case, party)
 
 
-OTHER_TERMS: dict[str, dict[str, Any]] = {
-    "method": {"method": "smc"},
-    "theta": {"theta": Fraction(9, 10)},
-    "omega": {"omega": 2},
-    "counting": {"counting": "paillier"},
-    "class": {"class_name": "label"},
-    "seed": {"seed": 2},
-    "test": {"test": Fraction(1, 3)},
-    "key_bits": {"key_bits": 128},
-    "max_depth": {"max_depth": 3},
-    "min_leaf": {"min_leaf": 2},
-    "noise": {"noise": Fraction(1)},
-    "impurity": {"impurity": "gini"},
-}
-
+OTHER_TERMS: list[tuple[str, dict[str, Any]]] = [
+    *(("method", {"method": "smc"}), ("theta", {"theta": Fraction(9, 10)}), ("omega", {"omega": 2})),
+    *(("counting", {"counting": "paillier"}), ("class", {"class_name": "label"}), ("seed", {"seed": 2})),
+    *(("test", {"test": Fraction(1, 3)}), ("key_bits", {"key_bits": 128}), ("max_depth", {"max_depth": 3})),
+    *(("min_leaf", {"min_leaf": 2}), ("noise", {"noise": Fraction(1)}), ("impurity", {"impurity": "gini"})),
+]
+IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
+    *(("method", {"method": "guess"}), ("theta", {"theta": Fraction(0)}), ("omega", {"omega": 65536})),
+    *(("class", {"class_name": ""}), ("seed", {"seed": -1}), ("rules", {"learner": "rules"})),
+]
 COUNTED = make_terms(method="smc", omega=3)
 OF_RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(HALF, 2, 9))
-
-IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
-    ("method", {"method": "guess"}),
-    ("theta", {"theta": Fraction(0)}),
-    ("theta", {"theta": Fraction(1)}),
-    ("theta", {"theta": Fraction(-1, 2)}),
-    ("theta", {"theta": Fraction(1, 2)}),
-    ("theta", {"theta": Fraction(1, 10**18)}),
-    ("omega", {"omega": -1}),
-    ("omega", {"omega": 0}),
-    ("omega", {"omega": 65536}),
-    ("counting", {"counting": "abacus"}),
-    ("class", {"class_name": ""}),
-    ("class", {"class_name": "x" * 1025}),
-    ("seed", {"seed": -1}),
-    ("seed", {"seed": 2**63}),
-    ("test", {"test": Fraction(1)}),
-    ("test", {"test": Fraction(-1, 5)}),
-    ("key_bits", {"key_bits": 0}),
-    ("key_bits", {"key_bits": 16385}),
-    ("max_depth", {"max_depth": -1}),
-    ("max_depth", {"max_depth": 65536}),
-    ("min_leaf", {"min_leaf": 0}),
-    ("min_leaf", {"min_leaf": 2**31}),
-    ("impurity", {"impurity": "chaos"}),
-    ("learner", {"learner": "oracle"}),
-    ("rules", {"learner": "rules"}),
-]
+HERS, HIS = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
 
 
 def first_terms() -> list[tuple[str, Meeting]]:
     meetings: list[tuple[str, Meeting]] = []
-    for name, changes in OTHER_TERMS.items():
+    for name, changes in OTHER_TERMS:
         meetings += [
             (f"{name}: the responder objects", meet(bob_agrees=object_to(name))),
             (f"{name}: the initiator objects", meet(alice_agrees=object_to(name))),
@@ -122,11 +90,35 @@ def first_terms() -> list[tuple[str, Meeting]]:
     return meetings
 
 
+def greeting(sender: str, **changes: object) -> Meeting:
+    """Let this side greet in another way."""
+    return meet(tamper=on(sender, Greeting, lambda m: replace(m, **changes)))
+
+
+def share(**changes: object) -> Meeting:
+    """Let Bob show another share."""
+    return meet(tamper=on("b", Share, lambda m: replace(m, **changes)))
+
+
+def of_the_class(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Give the first column the name of the class."""
+    return (replace(columns[0], name="class"), *columns[1:])
+
+
+def turned(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    """List the values of the last column in another order."""
+    return (*columns[:-1], replace(columns[-1], values=columns[-1].values[::-1]))
+
+
+def named_twice(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (columns[0], replace(columns[1], name="a0"), columns[2])
+
+
 AT_ONCE: list[tuple[str, Meeting]] = [
-    ("version: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, version="cotally/1")))),
-    ("version: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, version="cotally/0")))),
-    ("party: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, party="mallory")))),
-    ("party: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, party="mallory")))),
+    ("version: the responder's", greeting("b", version="cotally/1")),
+    ("version: the initiator's", greeting("a", version="cotally/0")),
+    ("party: the responder's", greeting("b", party="mallory")),
+    ("party: the initiator's", greeting("a", party="mallory")),
     ("party: a mirror", meet(alice_expects="alice", tamper=on("b", Greeting, lambda m: replace(m, party="alice")))),
     *first_terms(),
     *(
@@ -135,47 +127,22 @@ AT_ONCE: list[tuple[str, Meeting]] = [
     ),
     ("reveal: the responder objects", meet(bob_agrees=object_to("reveal"))),
     ("reveal: the initiator objects", meet(alice_agrees=object_to("reveal"))),
-    ("job: the answer has none", meet(tamper=on("b", Greeting, lambda m: replace(m, job=NO_JOB)))),
-    ("job: the proposal has none", meet(tamper=on("a", Greeting, lambda m: replace(m, job=NO_JOB)))),
-    (
-        "class: the initiator's column has another name",
-        meet(alice=with_attributes(make_local(BOTH_HOLD, "alice"), rename("label"))),
-    ),
-    (
-        "class: the responder's column has another name",
-        meet(bob=with_attributes(make_local(BOTH_HOLD, "bob"), rename("label"))),
-    ),
-    (
-        "columns: the initiator has one of the class's name",
-        meet(alice=with_attributes(make_local(BOTH_HOLD, "alice"), lambda a: (replace(a[0], name="class"), *a[1:]))),
-    ),
-    (
-        "columns: the responder has one of the class's name",
-        meet(bob=with_attributes(make_local(BOTH_HOLD, "bob"), lambda a: (replace(a[0], name="class"), *a[1:]))),
-    ),
+    ("job: the answer has none", greeting("b", job=NO_JOB)),
+    ("job: the proposal has none", greeting("a", job=NO_JOB)),
+    ("class: the initiator's column has another name", meet(alice=with_attributes(HERS, rename("label")))),
+    ("class: the responder's column has another name", meet(bob=with_attributes(HIS, rename("label")))),
+    ("columns: the initiator has one of the class's name", meet(alice=with_attributes(HERS, of_the_class))),
+    ("columns: the responder has one of the class's name", meet(bob=with_attributes(HIS, of_the_class))),
     ("rules: the responder objects", meet(terms=OF_RULES, bob_agrees=object_to("rules"))),
     ("rules: another answer", meet(terms=OF_RULES, tamper=on("b", Greeting, with_terms(rules=RuleTerms(HALF, 3, 9))))),
     ("key_bits: the keys are smaller", meet(terms=make_terms(counting="paillier", key_bits=TEST_BITS + 1))),
 ]
 
 AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
-    ("records: fewer", meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1]))),
-    (
-        "record ids: others",
-        meet(bob=replace(make_local(BOTH_HOLD, "bob"), records=tuple(f"canary{i}" for i in range(20)))),
-    ),
-    (
-        "record ids: another order",
-        meet(bob=replace(make_local(BOTH_HOLD, "bob"), records=make_local(BOTH_HOLD, "bob").records[::-1])),
-    ),
-    (
-        "class values: another order",
-        meet(
-            bob=with_attributes(
-                make_local(BOTH_HOLD, "bob"), lambda a: (*a[:-1], replace(a[-1], values=a[-1].values[::-1]))
-            )
-        ),
-    ),
+    ("records: fewer", meet(bob=with_codes(HIS, lambda codes: codes[:-1]))),
+    ("record ids: others", meet(bob=replace(HIS, records=tuple(f"canary{i}" for i in range(20))))),
+    ("record ids: another order", meet(bob=replace(HIS, records=HIS.records[::-1]))),
+    ("class values: another order", meet(bob=with_attributes(HIS, turned))),
     (
         "class values: one for all records",
         meet(
@@ -185,27 +152,17 @@ AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
     ),
     (
         "columns: the peer shows one of the class's name",
-        meet(
-            tamper=on(
-                "b", Share, lambda m: replace(m, attributes=(replace(m.attributes[0], name="class"), *m.attributes[1:]))
-            )
-        ),
+        meet(tamper=on("b", Share, lambda m: replace(m, attributes=of_the_class(m.attributes)))),
     ),
-    ("class values: none at all", meet(tamper=on("b", Share, lambda m: replace(m, class_values=())))),
-    ("class column: a record differs", meet(alice=with_codes(make_local(BOTH_HOLD, "alice"), flip_first_class))),
+    ("class values: none at all", share(class_values=())),
+    ("class column: a record differs", meet(alice=with_codes(HERS, flip_first_class))),
     ("class: nobody holds it", meet(replace(BOTH_HOLD, class_owners=()))),
-    (
-        "columns: a name twice",
-        meet(alice=with_attributes(make_local(BOTH_HOLD, "alice"), lambda a: (a[0], replace(a[1], name="a0"), a[2]))),
-    ),
-    (
-        "columns: too many values",
-        meet(tamper=on("b", Share, lambda m: replace(m, attributes=(SharedColumn("b0", labels(257)),)))),
-    ),
+    ("columns: a name twice", meet(alice=with_attributes(HERS, named_twice))),
+    ("columns: too many values", share(attributes=(SharedColumn("b0", labels(257)),))),
     ("columns: none", Meeting(without_attributes("alice"), without_attributes("bob"))),
     ("theta: too fine to compute with", meet(terms=make_terms(theta=Fraction(10**17, 10**18 - 1)))),
-    ("groups: a column twice", meet(tamper=on("b", Share, lambda m: replace(m, groups=((0,), (0,)))))),
-    ("groups: a column below zero", meet(tamper=on("b", Share, lambda m: replace(m, groups=((-1,),))))),
+    ("groups: a column twice", share(groups=((0,), (0,)))),
+    ("groups: a column below zero", share(groups=((-1,),))),
 ]
 
 
@@ -229,16 +186,7 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str,
 def test_every_field_has_a_case_and_those_who_agree_know_the_same() -> None:
     told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
     others = {"class counts", "memory", "run", "released", "budget", "ids", "id list", "overlap", "comparisons"}
-    others |= {
-        "model",
-        "receiver",
-        "probabilities",
-        "rows",
-        "people",
-        "predictions",
-        "trained on",
-        "answers",
-    }  # of predictions
+    others |= {"model", "receiver", "probabilities", "rows", "people", "predictions", "trained on", "answers"}
     others |= {"most_bits", "most_columns", "most_values"}  # of a tree alone
     assert told | {*BROUGHT, COPY} == set(FIELDS) - others
     for case in (BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))):
