@@ -5,10 +5,13 @@ import os
 import re
 import socket
 import ssl
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support import processes
 from tests.support.processes import finish, make_pair, serving
 
 ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(100)]
@@ -38,7 +41,16 @@ def knock(address: str) -> None:
 def test_handshakes_of_strangers_print_nothing_of_grpcs(
     trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbosity: str
 ) -> None:
-    """Anybody who asks for gRPC's own lines by its variable has them: they are there to be kept back."""
+    """Anybody who asks for gRPC's own lines by its variable has them: they are there to be kept back.
+
+    The variable is read when gRPC is loaded, so this process is one of its own.
+    """
+
+    def started(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "party.cli.main", *arguments]
+        return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    monkeypatch.setattr(processes, "start", started)
     if verbosity:
         monkeypatch.setenv("GRPC_VERBOSITY", verbosity)
     else:
