@@ -398,10 +398,13 @@ class Account:
         )
 
     def answers_left(self, model: bytes) -> int | None:
-        """Return about how many people we may still answer by this model; None for any, and where counts made it."""
+        """Return about how many people we may still answer by this model, below 0 where we have answered too often.
+
+        None for any, and where counts made it.
+        """
         told, most = self._told(), self.bounds.bits_of(len(self.local.records))
         classes = told.trees.get(model.hex())
-        return None if most is None or classes is None else max(0, floor((most - told.bits) / bits(classes)))
+        return None if most is None or classes is None else floor((most - told.bits) / bits(classes))
 
     def _most(self, agreed: Agreement) -> int:
         domains = [attribute.size for attribute in agreed.schema.attributes]

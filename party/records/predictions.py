@@ -77,8 +77,10 @@ class PredictionPages:
     def _judge(self, asked: Sequence[AskedRow]) -> Objection | None:
         """Object to answering about who was trained on, about other columns than before, or for more than are left."""
         told: dict[str, tuple[str, str]] = {}
+        alike = set[str]()
         for content in self._entries(Way.TOLD):
             told |= dict(zip(content["people"], zip(content["asked"], content["own"], strict=True), strict=True))
+            alike |= {*content["people"]} if content["probabilities"] == self.terms.probabilities else set()
         now = {self._person(row.person): (row.commitment.hex(), self._own(row)) for row in asked}
         refused = self._trained_on({row.person for row in asked})
         if refused is not None:
@@ -90,7 +92,7 @@ class PredictionPages:
                 f"{changed:,} of the {len(asked):,} rows are of people for whom we have answered by this model before, "
                 "about other columns of one side: two answers about one person tell more than one; leave them out",
             )
-        return self._overdrawn(len(now.keys() - told.keys()))
+        return self._overdrawn(len(now.keys() - alike)) if asked else None
 
     def _trained_on(self, asked: Set[str]) -> Objection | None:
         """Object to answering about people of the table that made the model; both sides know who they are.
@@ -123,14 +125,18 @@ class PredictionPages:
         return self._overdrawn(max(0, asked - len(told)), "at least ")
 
     def _overdrawn(self, new: int, least: str = "") -> Objection | None:
+        """Object to answers about so many people who have none of this kind, beside all that were given.
+
+        Each time counts, so what was lost on the way is given again where no more than allowed were given before.
+        """
         if self.left is not None and new > self.left:
             return Objection(
-                "answers",
-                f"our [agree] most_bits leaves answers about {self.left:,} people beside the trees that were revealed, "
-                f"{least}{new:,} are asked for: ask for fewer, or let it allow more",
+                "budget",
+                f"our [agree] most_bits leaves answers about {max(0, self.left):,} people beside the trees that were "
+                f"revealed, {least}{new:,} are asked for: ask for fewer, or let it allow more",
             )
         before = answered(self.pages, self.local.dataset)
-        if self.most is None or not new or before + new <= self.most:
+        if self.most is None or before + new <= self.most:
             return None
         return Objection(
             "answers",
@@ -157,10 +163,7 @@ class PredictionPages:
 
 
 def answered(pages: PeerPages, dataset: str) -> int:
-    """Return for how many rows we have answered over a data set, each person once per model."""
-    told: set[tuple[str, str]] = set()
-    for entry in pages.ledger.entries():
-        content: Any = entry.content
-        if content["kind"] == PREDICTION and content["dataset"] == dataset and content["way"] == Way.TOLD:
-            told |= {(content["model"], person) for person in content["people"]}
-    return len(told)
+    """Return for how many rows we have answered over a data set, again for one that was asked for again."""
+    contents: Iterator[Any] = (entry.content for entry in pages.ledger.entries())
+    ours = (each for each in contents if each["kind"] == PREDICTION and each["dataset"] == dataset)
+    return sum(len(each["people"]) for each in ours if each["way"] == Way.TOLD)

@@ -1,5 +1,6 @@
 """What a ledger's entries add up to: how much each side has learned of the other in a data set."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -33,7 +34,8 @@ class Side:
     numbers are known here. `windows` are the nodes of which it is known which columns rank highest, `accuracies` the
     terms of the runs whose accuracy was told, `itemsets` the counts of sets of items, None where the number is not
     known here. `opened` is what was opened of the nodes of trees, by what it is. `answers` are the people, as digests,
-    of whom a joint prediction told the class, by model and by whether it told the shares of the classes too.
+    of whom a joint prediction told the class, by model and by whether it told the shares of the classes too,
+    `times` how many answers that were by each model.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -47,6 +49,7 @@ class Side:
     opened: dict[tuple[str, NodePath, str], str | None] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     answers: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
+    times: Counter[str] = field(default_factory=Counter)
 
     @property
     def numbers(self) -> int:
@@ -90,6 +93,7 @@ class Side:
     def add_answers(self, content: Any) -> None:
         """Add what an entry of a joint prediction tells."""
         self.answers.setdefault((content["model"], content["probabilities"]), set()).update(content["people"])
+        self.times[content["model"]] += len(content["people"])
 
     def _add_tables(self, nodes: Any, noise: str) -> None:
         for node in nodes:
@@ -195,7 +199,7 @@ class Dealings:
     @property
     def bits(self) -> Fraction:
         """The bits that were revealed to the peer: of trees that alone were, however often, and of answers by them."""
-        told = (len(people) * bits(self.trees.get(model, 1)) for (model, _), people in self.told.answers.items())
+        told = (times * bits(self.trees.get(model, 1)) for model, times in self.told.times.items())
         return sum(self.bits_of_runs.values(), start=sum(told, start=Fraction(0)))
 
     @property

@@ -183,6 +183,28 @@ def test_what_the_settings_do_not_allow_is_refused(
     assert_not_answered(Offering(tmp_path, agree).play(**changes), term)
 
 
+@pytest.mark.parametrize("line", ["most_predictions = 4", "most_bits = 4"])
+def test_answers_that_are_asked_for_again_count_again_and_what_was_lost_is_given_once_more(
+    tmp_path: Path, line: str
+) -> None:
+    """Its receiver may ask by bits that are no route, and say that it has heard nothing."""
+    tree = make_terms(method="smc", reveal="tree", max_depth=2)
+    (tmp_path / "whole").mkdir()
+    whole, pair = (Offering(folder, line, made_by=tree) for folder in (tmp_path / "whole", tmp_path))
+    whole.learned()
+    pair.killed, pair.at = "bob", whole.sent["bob"] - 2
+    for _ in range(2):
+        assert isinstance(pair.play()[1], Killed)
+    assert pair.dealings("alice").bits == 8
+    assert_not_answered(pair.play(), "budget")
+
+
+def test_shares_of_classes_are_another_answer_than_the_class(tmp_path: Path) -> None:
+    pair = Offering(tmp_path, "most_predictions = 7\nprobabilities = true")
+    pair.learned()
+    assert_not_answered(pair.play(probabilities=True), "budget")
+
+
 def test_a_budget_counts_each_person_once_per_model(tmp_path: Path) -> None:
     pair = Offering(tmp_path, "most_predictions = 5")
     pair.learned()

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +304,7 @@ def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_no
         spent = bits_of(sessions, "alice")
         for most in (5, 12, 20, None):
             account = Account(sessions.local("alice"), LifeBounds(most_bits=most), ledger)
-            assert account.answers_left(model) == (None if most is None else max(0, int(most - spent)))
+            assert account.answers_left(model) == (None if most is None else floor(most - spent))
             assert account.answers_left(bytes(32)) is None
     assert 0 < spent <= 11
 
