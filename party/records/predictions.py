@@ -131,7 +131,7 @@ class PredictionPages:
         """
         if self.left is not None and new > self.left:
             return Objection(
-                "budget",
+                "answers",
                 f"our [agree] most_bits leaves answers about {max(0, self.left):,} people beside the trees that were "
                 f"revealed, {least}{new:,} are asked for: ask for fewer, or let it allow more",
             )

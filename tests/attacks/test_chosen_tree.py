@@ -4,6 +4,7 @@ All of it follows from what is opened: the tree, and the table of those held out
 bits that are shown before a run, and beside a guess.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -15,7 +16,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from protocols.answers import KeptAnswers
 from protocols.counting.estimated import Estimator
+from protocols.counting.oblivious import SatisfiedRows
 from protocols.counting.rows import make_view
 from protocols.counts import Query
 from protocols.errors import DisagreementError
@@ -26,17 +29,21 @@ from protocols.messages import TableCommitment
 from protocols.noise.both import KeyedNoise, TreeNoise
 from protocols.noise.geometric import Geometric
 from protocols.oblivious.gates import Gates
+from protocols.oblivious.lanes import Lanes
+from protocols.oblivious.products import GivenNumbers
 from protocols.randomized_response.related_question import disguise
 from protocols.role import Message, run_pair
+from protocols.secret_tree import shares
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import noise_of_scores
 from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Table
 from protocols.terms import EPSILON_OF_SCORES, Growth, Reveal
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.held_out import split_of
+from protocols.two_party.held_out import score, split_of
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
-from protocols.two_party.noise import tree_spending
+from protocols.two_party.noise import noise_of_model, tree_spending
+from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_gates import sides
 from tests.protocols.secret_tree.test_growth import Game
 from tests.protocols.two_party.test_held_out import agreements
@@ -278,6 +285,48 @@ def test_a_table_of_all_held_out_people_but_one_that_are_known_moves_odds_by_its
     law = noise_of_scores(EPSILON_OF_SCORES)
     odds = [lead(law, seen) for seen in product(range(-law.cut + 1, law.cut), repeat=2)]
     assert max(odds) == 1 / 2 == -min(odds)
+
+
+@dataclass(frozen=True)
+class NumbersForBits:
+    """What a corrector sends that deviates: of one record the largest number of a block, of all others nothing."""
+
+    aim: int
+    records: int
+
+    def __call__(self, rows: SatisfiedRows, lanes: Sequence[Lanes]) -> GivenNumbers:
+        del rows
+        words = [np.zeros(self.records, np.uint64) for _ in lanes]
+        words[0][self.aim] = (1 << lanes[0].widths[0] - 1) - 1
+        return GivenNumbers(words)
+
+
+@pytest.mark.parametrize("deviates", [False, True])
+def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whatever_the_noise(
+    monkeypatch: pytest.MonkeyPatch, *, deviates: bool
+) -> None:
+    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 30. The control sends bits."""
+    rng, right, root = np.random.default_rng(0), 0, Split((), 0, (Leaf((), 0), Leaf((), 1)))
+    codes = np.random.default_rng(5).integers(0, 2, (400, 5)).astype(np.uint8)
+    case = Case({"alice": (2, 2), "bob": (2, 2)}, ("bob",), 2, codes, {"alice": 1, "bob": 1}, make_terms(method="smc"))
+    both, law = agreements(case), noise_of_scores(EPSILON_OF_SCORES)
+    tree = Tree(both[1][1].schema, root)
+    for trial in range(30):
+        aim, meeting = int(rng.integers(400)), meet(4, 3)
+        if deviates:
+            monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits(aim, 400))
+        keyed = [
+            (replace(local, secrets=replace(local.secrets, coins=bytes([trial, place]) * 16)), agreed)
+            for place, (local, agreed) in enumerate(both)
+        ]
+        views = [codes * (np.arange(5) // 2 == place) for place in range(2)]
+        views[1][:, 4] = codes[:, 4]
+        alice, bob = (score(*keyed[place], tree, views[place], meeting[place], KeptAnswers()) for place in range(2))
+        table = run_pair(alice, bob)[1].table
+        own = noise_of_model(*keyed[1]).of_model(law, 4, b"scores", tree.parts())
+        left = table - np.reshape(own, (2, 2))
+        right += int(left[1, 0] > left[0, 0]) == codes[aim, 0]
+    assert (right == 30) == deviates
 
 
 @pytest.mark.parametrize(("tables", "least"), [(1, 0.54), (10, 0.68)])

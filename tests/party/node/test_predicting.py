@@ -196,13 +196,13 @@ def test_answers_that_are_asked_for_again_count_again_and_what_was_lost_is_given
     for _ in range(2):
         assert isinstance(pair.play()[1], Killed)
     assert pair.dealings("alice").bits == 8
-    assert_not_answered(pair.play(), "budget")
+    assert_not_answered(pair.play(), "answers")
 
 
 def test_shares_of_classes_are_another_answer_than_the_class(tmp_path: Path) -> None:
     pair = Offering(tmp_path, "most_predictions = 7\nprobabilities = true")
     pair.learned()
-    assert_not_answered(pair.play(probabilities=True), "budget")
+    assert_not_answered(pair.play(probabilities=True), "answers")
 
 
 def test_a_budget_counts_each_person_once_per_model(tmp_path: Path) -> None:
