@@ -1,4 +1,4 @@
-"""What a party's own files are refused for, when they are made into what it brings to a session."""
+"""What a party's own files are refused for when they are made into what it brings or offers to a session."""
 
 from pathlib import Path
 

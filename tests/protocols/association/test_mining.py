@@ -1,4 +1,4 @@
-"""Apriori on recovered supports, held against its definition step by step in exact fractions."""
+"""Apriori on recovered supports against its definition, in exact fractions; a party's own sets that differ in few."""
 
 import tracemalloc
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Parameters that no randomizer can have are refused when it is made."""
+"""Randomizers, transactions and their audit: what cannot be is refused, and a sampler that departs is caught."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Randomized transactions are drawn exactly as declared, from whole numbers, once per record."""
+"""Randomized transactions are drawn exactly as declared, and supports recovered from them over all outcomes."""
 
 import ast
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The learner over made-up engines: which counts it asks for, which attribute it takes, where it stops."""
+"""The learner over made-up engines: what it asks for, what it takes, where it stops, and how it is cut back."""
 
 import inspect
 import json

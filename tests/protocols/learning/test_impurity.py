@@ -1,4 +1,4 @@
-"""Entropy and gain: known values, and what a gain can be."""
+"""Entropy, gain and Gini: known values, what they can be, and the same in whole numbers."""
 
 from fractions import Fraction
 from itertools import product

@@ -1,4 +1,4 @@
-"""Naive Bayes: the textbook's worked example, smoothing, and the ends where a chance is 0."""
+"""Naive Bayes: the textbook's worked example, smoothing, chances of 0, and a contest of both sides' numbers."""
 
 import json
 from fractions import Fraction

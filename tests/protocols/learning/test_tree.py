@@ -1,4 +1,4 @@
-"""The finished tree: predictions, the order of nodes, and a digest that sees every change."""
+"""The finished tree: predictions, routes, importance, the order of nodes, and a digest that sees every change."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Both sides' noise in a sum: the bound holds, by exact convolution, and is not idle."""
+"""Both sides' noise: the bound of a sum, once for a question, what is told of it, and what it must cover."""
 
 from fractions import Fraction
 from itertools import pairwise

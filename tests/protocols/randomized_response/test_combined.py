@@ -1,4 +1,4 @@
-"""Several samples, each with a design of its own, as one estimate: exact over all outcomes of small cases."""
+"""Several samples as one estimate, and answers at random taken out: exact over all outcomes of small cases."""
 
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Designs: what is refused and why, who shares a coin, and disguising as such."""
+"""Designs: what is refused, who shares a coin, disguising as such, and the transition of the definition."""
 
 import json
 from fractions import Fraction

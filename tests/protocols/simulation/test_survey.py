@@ -1,4 +1,4 @@
-"""Learning from simulated answers: what disguises nothing changes nothing, and groups are drawn fairly."""
+"""Simulated answers, labels and rules: what disguises nothing changes nothing, and groups are drawn fairly."""
 
 from collections.abc import Callable
 from fractions import Fraction

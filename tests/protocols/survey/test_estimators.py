@@ -1,4 +1,4 @@
-"""Both kinds of estimator, node by node, against the estimates of single expressions and against all outcomes."""
+"""Estimators, node by node, against the estimates of single expressions and all outcomes, some answers missing."""
 
 from fractions import Fraction
 

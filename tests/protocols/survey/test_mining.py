@@ -1,4 +1,4 @@
-"""Learners on one disguised data set: the plain ones at theta = 1, near them with many records."""
+"""Learners on one disguised data set: plain ones at theta = 1, near them with many records, and what they tell."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Attributes, the joint schema, tables: what is refused, and the agreed order."""
+"""Attributes, expressions, the joint schema, tables: what is refused, and the agreed order."""
 
 from itertools import permutations
 

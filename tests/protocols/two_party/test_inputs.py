@@ -1,4 +1,4 @@
-"""What a party brings: what fits together, what is sent, and what a repr shows."""
+"""What a party brings: what fits together, what is sent, what a repr shows, and what digests tell."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Two ledgers side by side: who has forgotten is found out by both, and one that only grew goes on."""
+"""Two ledgers, or what both have kept of a run, side by side: who has forgotten is found out by both."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Runs with noise: what each side sees, that both end alike, and that nothing is left of it at a large epsilon."""
+"""Runs with noise: what each side sees, that both end alike, and that no term draws the same noise again."""
 
 from dataclasses import fields, replace
 from fractions import Fraction

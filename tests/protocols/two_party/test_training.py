@@ -1,4 +1,4 @@
-"""A run's own steps: the split, who chooses or holds the key, pages of copies, equal models."""
+"""A run's own steps: the split, who chooses or holds the key, pages of copies, equal models; naive Bayes by them."""
 
 import hashlib
 import json
