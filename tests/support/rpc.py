@@ -40,11 +40,16 @@ class Parties:
 
     def serve(self, address: str = "127.0.0.1:0", *, patience: float = 2.0, timer: Timer = REAL_TIME) -> NodeServer:
         """Let Bob listen."""
-        return NodeServer.listen(self.bob, [self.pinned_alice], address, waits=Waits(patience, timer=timer))
+        return NodeServer.listen(self.bob, [self.pinned_alice], address, waits=_waits(patience, timer))
 
     def connect(self, address: str, *, patience: float = 2.0, timer: Timer = REAL_TIME) -> PagedChannel:
         """Let Alice open a session."""
-        return connect(self.alice, self.pinned_bob, address, waits=Waits(patience, timer=timer))
+        return connect(self.alice, self.pinned_bob, address, waits=_waits(patience, timer))
+
+
+def _waits(patience: float, timer: Timer) -> Waits:
+    """Return how long a party waits: of real time a minute at most."""
+    return Waits(patience, max(60.0, 2 * patience), timer)
 
 
 def make_parties(directory: Path) -> Parties:

@@ -45,7 +45,7 @@ def settings(name: str, peer: str, port: int, held: str) -> str:
     return (
         f'name = "{name}"\n[data]\nfile = "data.csv"\nid = "id"\n{held}[columns]\n"*" = {{ max_values = 4 }}\n'
         f"[agree]\nexact_counts = true\nsmallest_key_bits = 2048\n"
-        f'[node]\npeer = "{peer}"\n{place} = "127.0.0.1:{port}"\n'
+        f'[node]\npeer = "{peer}"\nsilence = 60\n{place} = "127.0.0.1:{port}"\n'
     )
 
 
