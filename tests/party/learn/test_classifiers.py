@@ -13,7 +13,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.show.tree import MARK
@@ -26,11 +25,6 @@ from tests.support.surveys import unrelated
 SIZES = (2, 3, 2, 2)
 DESIGN = RelatedDesign(SIZES, ((0, 3), (1,)), Fraction(4, 5))
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
-
-
-@parametrize_with_checks([RandomizedID3Classifier(), RandomizedNaiveBayes()])  # type: ignore[untyped-decorator]
-def test_scikit_learns_own_checks_pass(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def rule(records: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

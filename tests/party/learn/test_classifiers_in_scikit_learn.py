@@ -13,7 +13,7 @@ from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.survey import Questionnaire, read_design
@@ -198,6 +198,7 @@ class BayesWithDesign(_WithDesign, RandomizedNaiveBayes):
     """Naive Bayes."""
 
 
-@parametrize_with_checks([TreeWithDesign(), BayesWithDesign()])  # type: ignore[untyped-decorator]
-def test_scikit_learns_own_checks_pass_with_a_design(estimator: Any, check: Any) -> None:
-    check(estimator)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize("kind", [*BOTH, TreeWithDesign, BayesWithDesign])
+def test_scikit_learns_own_checks_pass_with_a_design_and_without(kind: Any) -> None:
+    check_estimator(kind())
