@@ -39,7 +39,7 @@ from party.show.baskets import (
 )
 from party.show.drawing import shown_baskets, shown_candidates
 from party.show.mining import copy_json
-from party.show.screen import columns, drawing_width, lay_out, put_json, say_all
+from party.show.screen import drawing_width, lay_out, put_json, say_all
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
 from protocols.association.audit import audit_operators
@@ -133,21 +133,14 @@ def run_privacy(arguments: argparse.Namespace) -> int:
         )
     design = read_basket_design(arguments.design)
     found = measure_transactions(design.design, design.supports, design.level)
-    if arguments.json:
-        put_json(basket_findings_json(found))
-        return 0
-    lay_out(basket_privacy_parts(found), columns())
-    return 0
+    return give(arguments, basket_findings_json(found), basket_privacy_parts(found), laid_out=True)
 
 
 def run_audit(arguments: argparse.Namespace) -> int:
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)
-    if arguments.json:
-        put_json(audits_json([(str(arguments.design), result)]))
-    else:
-        lay_out(audit_lines(result), columns())
+    give(arguments, audits_json([(str(arguments.design), result)]), audit_lines(result), laid_out=True)
     return 0 if result.passed else _FAILED
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from party.cli.outputs import form, fraction, settle_outputs
+from party.cli.outputs import form, fraction, give, settle_outputs
 from party.data import check_table_name, read_frame
 from party.data.writer import table_bytes
 from party.errors import ConfigError
@@ -41,7 +41,7 @@ from party.show.notices import tell
 from party.show.page.parts import as_html, page_written
 from party.show.progress import complain
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
-from party.show.screen import note, note_all, put, put_json, say, say_all
+from party.show.screen import note, note_all, put, say, say_all
 from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading
 from party.survey.web.connections import Cut
@@ -162,11 +162,7 @@ def _publish(arguments: argparse.Namespace) -> int:
 def _status(arguments: argparse.Namespace) -> int:
     with _store(read_collector_settings(arguments.settings)) as store:
         status = store.status()
-    if arguments.json:
-        put_json(collected_json(status))
-    else:
-        say_all(collected_lines(status))
-    return 0
+    return give(arguments, collected_json(status), collected_lines(status))
 
 
 def _close(arguments: argparse.Namespace) -> int:
@@ -208,16 +204,11 @@ def _results(arguments: argparse.Namespace) -> int:
     if arguments.serve:
         return _serve_results(settings, current, arguments.every)
     found = current()
-    if arguments.json:
-        content = {"format": RESULTS_FORMAT, **results_json(found)}
-        put_json(content)
-    elif arguments.html is None:
-        say_all(results_document(settings.title, found).parts)
+    page = results_document(settings.title, found)
     if arguments.html is not None:
-        write_atomically(arguments.html, as_html(results_document(settings.title, found)))
-        if not arguments.json:
-            say(page_written(arguments.html))
-    return 0
+        write_atomically(arguments.html, as_html(page))
+    shown = page.parts if arguments.html is None else [page_written(arguments.html)]
+    return give(arguments, {"format": RESULTS_FORMAT, **results_json(found)}, shown)
 
 
 def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResults], every: int) -> int:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from party.cli.outputs import settle_outputs
+from party.cli.outputs import give, settle_outputs
 from party.data import Notice
 from party.files import is_locked, is_there, write_atomically
 from party.keys.keystore import load_secret
@@ -22,7 +22,7 @@ from party.settings.party import read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show.check import check_json, check_parts
 from party.show.ledger import dealings_json, dealings_lines, head_line, ledger_written_line, whole_json, whole_line
-from party.show.screen import columns, json_text, lay_out, put_json, say, say_all
+from party.show.screen import json_text, put_json, say
 from party.show.status import cancelled_text, open_run_lines, runs_json
 from protocols.errors import InputError
 from protocols.two_party.memory import bare_head
@@ -37,11 +37,8 @@ def command_check(arguments: argparse.Namespace) -> int:
     if peer_columns < 1:
         raise InputError("--peer-columns must be 1 or more")
     found = check_party(local, config, terms, peer_columns, str if arguments.json else printable)
-    if arguments.json:
-        content = check_json(found, config.agree, notices)
-        put_json(content)
-    else:
-        lay_out(check_parts(found, config.agree, notices, full=arguments.full), columns())
+    parts = check_parts(found, config.agree, notices, full=arguments.full)
+    give(arguments, check_json(found, config.agree, notices), parts, laid_out=True)
     if not found.is_usual and found.run.flaw is not None:
         raise found.run.flaw
     return 0
@@ -50,11 +47,8 @@ def command_check(arguments: argparse.Namespace) -> int:
 def command_status(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party, KEY_FLOOR)
     records = recorded_runs(config.folder, load_secret(config.folder))
-    if arguments.json:
-        put_json(runs_json(records, ended=arguments.all))
-        return 0
-    say_all(open_run_lines(records, is_locked(config.folder), ended=arguments.all))
-    return 0
+    lines = open_run_lines(records, is_locked(config.folder), ended=arguments.all)
+    return give(arguments, runs_json(records, ended=arguments.all), lines)
 
 
 def command_cancel(arguments: argparse.Namespace) -> int:
@@ -65,11 +59,7 @@ def command_cancel(arguments: argparse.Namespace) -> int:
         raise unknown_run(arguments.run_name)  # and makes no journal
     with open_journal(config.folder, load_secret(config.folder)) as journal:
         cancelled = cancel_run(journal, arguments.run_name, date_text(now()))
-    if arguments.json:
-        put_json(runs_json([cancelled], ended=True))
-    else:
-        say(cancelled_text(cancelled))
-    return 0
+    return give(arguments, runs_json([cancelled], ended=True), [cancelled_text(cancelled)])
 
 
 def command_ledger(arguments: argparse.Namespace) -> int:
@@ -85,22 +75,16 @@ def command_ledger(arguments: argparse.Namespace) -> int:
 
 def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
     found = dealings(ledger.entries())
-    if arguments.json:
-        put_json(dealings_json(found))
-        return
-    for told in found:
-        say_all(dealings_lines(told, full=arguments.full))
+    give(
+        arguments, dealings_json(found), (line for told in found for line in dealings_lines(told, full=arguments.full))
+    )
 
 
 def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
     known = peers(ledger.entries())
     heads = [(peer, bare_head(last_head(ledger.entries(), peer)), ledger.head(peer)) for peer in known]
-    if arguments.json:
-        put_json(whole_json(len(ledger), heads))
-        return
-    say(whole_line(ledger.path, len(ledger)))
-    for head in heads:
-        say(head_line(*head))
+    lines = [whole_line(ledger.path, len(ledger)), *(head_line(*head) for head in heads)]
+    give(arguments, whole_json(len(ledger), heads), lines)
 
 
 def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:

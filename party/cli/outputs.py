@@ -11,7 +11,7 @@ from party.errors import ConfigError
 from party.files import check_target, is_there, resolved
 from party.settings.toml import exact_number
 from party.show.document import Block
-from party.show.screen import put_json, say_all
+from party.show.screen import columns, lay_out, put_json, say_all
 from protocols.errors import InputError
 
 
@@ -53,12 +53,16 @@ def settle_copy(arguments: argparse.Namespace, check_name: Callable[[Path], None
     return Path(arguments.secret) if made else None
 
 
-def give(arguments: argparse.Namespace, content: Mapping[str, object], lines: Iterable[Block]) -> int:
-    """Print a result, for programs or for people."""
+def give(
+    arguments: argparse.Namespace, content: Mapping[str, object], shown: Iterable[Block], *, laid_out: bool = False
+) -> int:
+    """Print a result, for programs or for people: its sentences in a line each, or laid out in files too."""
     if arguments.json:
         put_json(content)
+    elif laid_out:
+        lay_out(shown, columns())
     else:
-        say_all(lines)
+        say_all(shown)
     return 0
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cryptography import x509
 
+from party.cli.outputs import give
 from party.errors import IdentityError
 from party.files import check_own_folder, locked_folder
 from party.keys.certificates import Peer, about
@@ -44,21 +45,15 @@ def command_init(arguments: argparse.Namespace) -> int:
     identity = create_party(
         folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings, sealed_by=source
     )
-    if arguments.json:
-        put_json(party_json(identity.name, identity.hosts, identity.fingerprint))
-        return 0
-    say_all(made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None))
-    return 0
+    lines = made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None)
+    return give(arguments, party_json(identity), lines)
 
 
 def command_trust(arguments: argparse.Namespace) -> int:
     folder = party_folder(arguments.party)
     peer = trust(folder, arguments.certificate)
-    if arguments.json:
-        put_json(party_json(peer.name, peer.hosts, peer.fingerprint))
-        return 0
-    say_all(trusted_lines(peer.name, peer.hosts, peer.fingerprint, folder, _peer_named(folder)))
-    return 0
+    lines = trusted_lines(peer.name, peer.hosts, peer.fingerprint, folder, _peer_named(folder))
+    return give(arguments, party_json(peer), lines)
 
 
 def _peer_named(folder: Path) -> str | None:
@@ -73,11 +68,8 @@ def command_pair(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     with locked_folder(config.folder):
         peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
-    if arguments.json:
-        put_json(party_json(peer.name, peer.hosts, peer.fingerprint))
-        return 0
-    say_all(paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None))
-    return 0
+    lines = paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None)
+    return give(arguments, party_json(peer), lines)
 
 
 def _listen(config: PartyConfig) -> Peer:
@@ -115,11 +107,7 @@ def command_keys(arguments: argparse.Namespace) -> int:
             raise InputError(f"--{option} is for `cotally keys {of}`")
     if action == "renew":
         renewed = renew(folder, arguments.host)
-        if arguments.json:
-            put_json(party_json(renewed.name, renewed.hosts, renewed.fingerprint))
-        else:
-            say_all(renewed_lines(renewed))
-        return 0
+        return give(arguments, party_json(renewed), renewed_lines(renewed))
     by = arguments.by or "passphrase"
     check_own_folder(folder)
     with locked_folder(folder):

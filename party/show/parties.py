@@ -7,6 +7,7 @@ from typing import Final
 
 from party.data.ids import IdLook
 from party.keys.certificates import Peer
+from party.keys.identity import Identity
 from party.node.doctor import Diagnosis, Layer
 from party.node.players import Matched
 from party.show.document import Pairs, ReportPart
@@ -112,9 +113,9 @@ def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
     ]
 
 
-def party_json(name: str, hosts: Sequence[str], fingerprint: str) -> dict[str, object]:
+def party_json(who: Identity | Peer) -> dict[str, object]:
     """Return for programs who a party is: that was made, trusted or whose certificate was renewed."""
-    return {"format": "cotally-party/1", "name": name, "hosts": hosts, "fingerprint": fingerprint}
+    return {"format": "cotally-party/1", "name": who.name, "hosts": who.hosts, "fingerprint": who.fingerprint}
 
 
 _WIDTH: Final = max(len(layer.value) for layer in Layer) + 2

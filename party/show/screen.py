@@ -91,7 +91,8 @@ def note_all(blocks: Iterable[Block]) -> None:
 def lay_out(blocks: Iterable[Block], width: int | None) -> None:
     """Print a report, whose sentences are laid out in files too; None for lines as wide as they need."""
     for block in blocks:
-        sys.stdout.write(_for(sys.stdout, [block], width))
+        text = _for(sys.stdout, [block], width)
+        sys.stdout.writelines(text.splitlines(keepends=True))  # Python misses a reader that leaves within one write
 
 
 def put(text: str) -> None:
