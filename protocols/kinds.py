@@ -5,7 +5,7 @@ A value that may be left open is `None` then; `word` is what people write for it
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -195,6 +195,11 @@ def kinds_of(declaration: type[Any]) -> Mapping[str, ValueKind]:
 def _kinds_of(declaration: Hashable) -> Mapping[str, ValueKind]:
     hints = get_type_hints(declaration, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def defaults_of(declaration: type[Any]) -> dict[str, Any]:
+    """Return the fields that have a default, with it."""
+    return {each.name: each.default for each in fields(declaration) if each.default is not MISSING}
 
 
 def values_of(made: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import REQUIRED, Section, read_toml
 from protocols.errors import InputError
 from protocols.jobs import Train
-from protocols.kinds import ValueKind, kinds_of
+from protocols.kinds import ValueKind, defaults_of, kinds_of
 from protocols.terms import (
     KEY_BITS,
     LEARNERS,
@@ -43,16 +43,11 @@ _USUAL: Final[Mapping[str, Any]] = {
     "seed": 0,
     "test": Fraction(1, 5),
     "min_leaf": USUAL_MIN_LEAF,
-    "noise": None,
     "reveal": Reveal.TREE,
-    "most_bits": None,
     "max_len": 4,
     "most_sets": 1000,
-    "absent": (),
-    "metric": "confidence",
-    "min_threshold": None,
 }
-"""What a job has that says nothing; of a tree alone more follows from what is revealed."""
+"""What a job has that says nothing, where its terms have no default; of a tree alone more follows from `reveal`."""
 _GONE = {
     "rank": "both sides' estimated gains rank, and no gain is revealed",
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
@@ -119,7 +114,7 @@ def usual_terms(class_name: str | None, people: int) -> Terms:
 
 def _terms(job: Section, learner: Learner, key_floor: int, people: int) -> Terms:
     of = LEARNERS[learner]
-    usual = {**_USUAL, "key_bits": max(key_floor, USUAL_KEY_BITS)}
+    usual = {**defaults_of(of), **defaults_of(RuleTerms), **_USUAL, "key_bits": max(key_floor, USUAL_KEY_BITS)}
     if of is TreeTerms:
         usual |= _usual_of_trees(job, people)
     kinds = {**_kinds(of), "key_bits": replace(KEY_BITS, low=key_floor)}
@@ -147,7 +142,7 @@ def _rules(job: Section, usual: Mapping[str, Any]) -> RuleTerms:
 
 def _usual_of_trees(job: Section, people: int) -> dict[str, Any]:
     """Return what follows from what is revealed; a bound on bits is for a tree alone without noise."""
-    reveal, noise = (job.value(name, kinds_of(TreeTerms)[name], _USUAL[name]) for name in ("reveal", "noise"))
+    reveal, noise = (job.value(name, kinds_of(TreeTerms)[name], _USUAL.get(name)) for name in ("reveal", "noise"))
     if "most_bits" in job.names and (reveal is not Reveal.TREE or noise is not None):
         raise job.error("most_bits", 'is for reveal = "tree" without noise: leave it out')
     return {
