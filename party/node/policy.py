@@ -187,7 +187,12 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     cures = {"noise": f": {_noise_cure(agree)}"}
     asked = ((term, f"{term} = {value}", cures.get(term, _EITHER)) for term, value, fit in fits if not fit)
     unwelcome = next((_unwelcome(*each) for each in asked), None)
-    return unwelcome or _unbounded_objection(agree, terms) or _exact_counts_objection(agree, terms)
+    return (
+        unwelcome
+        or _sets_objection(agree, terms)
+        or _unbounded_objection(agree, terms)
+        or _exact_counts_objection(agree, terms)
+    )
 
 
 def _unbounded_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -201,6 +206,13 @@ def _unbounded_objection(agree: Acceptance, terms: Terms) -> Objection | None:
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     shows_none = terms.reveal is Reveal.TREE or terms.noise is not None  # a tree mined without it is bounded by no bits
     return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
+
+
+def _sets_objection(agree: Acceptance, terms: Terms) -> Objection | None:
+    most = agree.most_sets
+    if terms.rules is None or most is None or terms.rules.most_sets <= most:
+        return None
+    return _unwelcome("rules", f"most_sets = {terms.rules.most_sets:,}", f": write {most:,} or less")
 
 
 def _bits_objection(local: PartyInputs, agree: Acceptance, terms: Terms) -> Objection | None:
@@ -246,6 +258,7 @@ _AGREE_KEYS = {
     "method": "methods",
     "key_bits": "smallest_key_bits",
     "noise": "noise or epsilon",
+    "rules": "most_sets",
 }
 """What bounds a term, where it has another name."""
 

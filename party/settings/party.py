@@ -33,7 +33,20 @@ from party.settings.place import CONFIG_FILE, settings_file
 from party.settings.toml import BLANKS, Address, Section, declared_values, read_address, read_toml
 from protocols.errors import InputError
 from protocols.kinds import MOST_DIGITS, Between, Exact, Flag, PickList
-from protocols.terms import ALL, BITS, DEPTH, KEY_BITS, LEAF, NOISE, OMEGA, RECORDS_PER_BIT, Counting, Method, Window
+from protocols.terms import (
+    ALL,
+    BITS,
+    DEPTH,
+    KEY_BITS,
+    LEAF,
+    NOISE,
+    OMEGA,
+    RECORDS_PER_BIT,
+    SETS,
+    Counting,
+    Method,
+    Window,
+)
 from protocols.two_party.inputs import USUAL_LIMITS, Limits
 
 ANY: Final = "any"
@@ -179,7 +192,7 @@ class Acceptance:
     """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits.
 
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
-    `exact_counts` allows runs whose counts the peer sees without noise.
+    `exact_counts` allows runs whose counts the peer sees without noise, `most_sets` bounds the `most_sets` of rules.
     `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
     `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
     most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise,
@@ -200,6 +213,7 @@ class Acceptance:
     life: LifeBounds = USUAL_BOUNDS
     probabilities: Annotated[bool, Flag()] = False
     exact_counts: Annotated[bool, Flag()] = False
+    most_sets: Annotated[int | None, replace(SETS, word=ANY)] = None
     alignments: AlignmentBounds = USUAL_ALIGNMENTS
 
     @property

@@ -150,6 +150,7 @@ _AGREE: Final[Mapping[str, str]] = {
     "exact_counts": (
         'whether the other party may see exact counts (reveal = "counts"), from which it can work out records of ours'
     ),
+    "most_sets": "most itemsets that a job for rules may ask about: the peer chooses which",
     "noise": "largest epsilon of a job; a number refuses exact counts; needs epsilon",
     "epsilon": (
         "most epsilon that all runs over this data set may spend; only with a number does noise take the "

@@ -163,6 +163,22 @@ def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
     assert first_objection(replace(agree, methods=tuple(Method), counting=tuple(Counting)), of_bits) is None
 
 
+def test_an_owner_may_bound_how_many_itemsets_a_job_asks_about() -> None:
+    agree = replace(AGREE, methods=tuple(Method), counting=tuple(Counting), most_sets=9)
+    of_sets = rule_terms(
+        RuleTerms(Fraction(1, 4), 2, 10), method=Method.SMC, reveal=Reveal.SETS, min_leaf=100, key_bits=3072
+    )
+    objection = first_objection(agree, of_sets)
+    assert objection is not None
+    assert (objection.field, objection.reason) == (
+        "rules",
+        "the job asks for most_sets = 10, our [agree] most_sets does not allow it: write 9 or less",
+    )
+    for other in (replace(agree, most_sets=10), replace(agree, most_sets=None)):
+        assert first_objection(other, of_sets) is None
+    assert first_objection(replace(agree, most_sets=0), make()) is None
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"omega": ALL}, {"method": Method.SMC, "reveal": Reveal.TREE, "impurity": Impurity.GINI, "min_leaf": 1}],
