@@ -59,18 +59,15 @@ class Plausibility:
         key = (columns, len(columns), live)
         if key not in self._bounds:
             alarm = alarm_of(len(columns), self._values)
-            self._bounds[key] = error_bound(self._view.design, self._touched(columns), live, alarm)
+            sent = {at for at, column in enumerate(self._view.peer_columns) if column in columns}
+            touched = [k for k, group in enumerate(self._view.design.groups) if not sent.isdisjoint(group)]
+            self._bounds[key] = error_bound(self._view.design, touched, live, alarm)
         return self._bounds[key]
 
     def _noise_bound(self, expression: Expression, candidate: int) -> float:
         """Return how far noise may take a told number from the count, with the same chance again; 0 without noise."""
         terms = len(expression.columns | {candidate, self._view.schema.class_index})
         return self._noises.cell_bound(alarm_of(terms, self._values)) if self._noises else 0.0
-
-    def _touched(self, columns: frozenset[int]) -> list[int]:
-        joint = self._view.peer_columns
-        groups = self._view.design.groups
-        return [k for k, group in enumerate(groups) if any(joint[c] in columns for c in group)]
 
 
 class Checks:

@@ -62,7 +62,11 @@ def project_answers(queries: Sequence[Query], answers: Sequence[Answer]) -> list
     Where the node's counts are not known, the total is what the table's own cells add up to: the number of records it
     was estimated from.
     """
-    totals = [_total(query, table) for query, answer in zip(queries, answers, strict=True) for table in answer.tables]
+    totals = [
+        float(round(float(table.sum())) if query.class_counts is None else sum(query.class_counts))
+        for query, answer in zip(queries, answers, strict=True)
+        for table in answer.tables
+    ]
     tables = [table for answer in answers for table in answer.tables]
     noises = [noise for answer in answers for noise in answer.noises]
     projected: list[tuple[CountTable, Floats]] = [(table, noise) for table, noise in zip(tables, noises, strict=True)]
@@ -73,10 +77,6 @@ def project_answers(queries: Sequence[Query], answers: Sequence[Answer]) -> list
     rest = iter(projected)
     counted = [[next(rest) for _ in query.candidates] for query in queries]
     return [Answer(tuple(table for table, _ in each), tuple(noise for _, noise in each)) for each in counted]
-
-
-def _total(query: Query, table: CountTable) -> float:
-    return float(round(float(table.sum())) if query.class_counts is None else sum(query.class_counts))
 
 
 def project(estimates: Floats, total: ArrayLike) -> tuple[Floats, Floats]:

@@ -92,7 +92,7 @@ class HybridId3:
         values = merits(answers, sum(self._class_counts), self._growth)
         children = []
         for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
-            best = _first_best(worth)
+            best = worth.index(max(worth))  # 4c: ties go to the first in the agreed order
             if worth[best] == CANNOT:
                 self._nodes[node.expression] = node.leaf
             else:
@@ -132,8 +132,3 @@ class HybridId3:
         queries = [node.query(window) for node, window in zip(level, windows, strict=True)]
         self._computations += sum(sum(query.cells(self._schema)) for query in queries)
         return (yield from self._engine.count(queries))
-
-
-def _first_best(values: Sequence[float]) -> int:
-    """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
-    return values.index(max(values))

@@ -119,7 +119,9 @@ class Routes:
             stop = self._stops[walkers.node]
             if not stop.children or stop.column in self._asks:
                 yield stop.outcome, walkers
-                pending += self._split_by_asker(walkers, stop)
+                for value, child in enumerate(stop.children):
+                    edge = self._edges[_Edge(walkers.edge, stop.column, value)]
+                    pending.append(_Walkers(child, walkers.rows, edge, stop.outcome))
                 continue
             values = codes[walkers.rows, stop.column]
             for value, child in enumerate(stop.children):
@@ -128,10 +130,6 @@ class Routes:
             stray = walkers.rows[(values < 0) | (values >= len(stop.children))]
             if len(stray):
                 yield stop.outcome, _Walkers(walkers.node, stray, walkers.edge, walkers.before)
-
-    def _split_by_asker(self, walkers: _Walkers, stop: _Stop) -> Iterator[_Walkers]:
-        for value, child in enumerate(stop.children):
-            yield _Walkers(child, walkers.rows, self._edges[_Edge(walkers.edge, stop.column, value)], stop.outcome)
 
     def _number_edges(self) -> None:
         """Number the edges from the root downward, so that each comes after the one above it."""
@@ -154,18 +152,15 @@ class Routes:
             node, parent = pending.pop()
             if parent != _START:
                 places[parent].append(len(found))
-            found.append((node, self._outcome(node, probabilities)))
+            outcome = RowOutcome(label_of_node(node), shares_of(node) if probabilities else None)
+            found.append((node, self._outcomes.setdefault(outcome, len(self._outcomes))))
             places.append([])
             if not isinstance(node, Leaf):
                 pending += [(child, len(found) - 1) for child in reversed(node.children)]
         stops: list[_Stop] = []
-        for (node, outcome), children in reversed(list(zip(found, places, strict=True))):
+        for (node, ending), children in reversed(list(zip(found, places, strict=True))):
             below = [stops[len(found) - 1 - child] for child in children]
-            ends = all(not stop.children and stop.outcome == outcome for stop in below)
+            ends = all(not stop.children and stop.outcome == ending for stop in below)
             column = _START if isinstance(node, Leaf) else node.attribute
-            stops.append(_Stop(outcome, column, () if ends else tuple(children)))
+            stops.append(_Stop(ending, column, () if ends else tuple(children)))
         return stops[::-1]
-
-    def _outcome(self, node: Node, probabilities: bool) -> int:
-        outcome = RowOutcome(label_of_node(node), shares_of(node) if probabilities else None)
-        return self._outcomes.setdefault(outcome, len(self._outcomes))

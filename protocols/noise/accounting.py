@@ -130,11 +130,8 @@ def changes_of(candidates: int, own: int, alone: bool, window: Window, depth: in
         window: How many candidates are counted at a node.
         depth: Levels of splits.
     """
-    counted = [_counted(candidates - level, window) for level in range(min(depth, candidates))]
+    most = candidates if window is ALL else window
+    counted = [min(candidates - level, most) for level in range(min(depth, candidates))]
     if counted and not alone:
         counted[0] = min(counted[0], own)
     return 2 * (sum(counted) + alone)
-
-
-def _counted(left: int, window: Window) -> int:
-    return left if window is ALL else min(left, window)

@@ -1,14 +1,17 @@
-"""The noise of both sides in one run, as each of them handles it (DESIGN 14, "Noise").
+"""The noise of a run: how each side draws and adds its own, and what told numbers are good for (DESIGN 14, "Noise").
+
+Each number's noise is a function of the owner's secret, of the tables and the peer, of what is asked and of the noise's
+own scale, as coins are of what they hide, and unknown to anybody else. Asking again tells the same number, in whichever
+run, so nothing can be averaged away. Noise of another scale is other noise, of which nothing cancels, and its run
+spends its own epsilon.
 
 The evaluator adds its own to what it seals, the key holder adds its own to what it decrypts, before it checks or tells
 anything. So neither sees a number without noise that it does not know: the key holder sees the count with the
 evaluator's noise, the evaluator the told number, in which its own is no secret to it. What crosses is lifted by the
 largest noise in it, so that it is never negative.
 
-What a learner makes of told numbers: counts that agree with each other, and differ where noise does not explain it.
-
-A told number may be negative, and the cells of two candidates at one node need not add up alike. Everything here is
-computed from told numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
+A told number may be negative, and the cells of two candidates at one node need not add up alike. What a learner makes
+of them is computed from told numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
 
 * the node's class counts are the mean of what the level above told and of what each candidate adds up to, each weighted
   by one over its variance;
@@ -19,20 +22,13 @@ computed from told numbers alone, so it spends nothing, and in one order, so bot
   and are nothing where that is negative (James and Stein 1961, with three standard errors in the place of one: of those
   tried on adult and mushroom, 1 to 6 at epsilon 0.5 to 5, three lost least on the whole);
 * what is negative then is 0, and all is rounded to whole records.
-
-One party's own noise in one run: the same whenever asked, and unknown to anybody else (DESIGN 14, "Noise").
-
-Each number's noise is a deterministic function of the owner's secret, of the tables and the peer, of what is asked and
-of the noise's own scale, as coins are of what they hide. Asking again tells the same number, in whichever run, so
-nothing can be averaged away. Noise of another scale is other noise, of which nothing cancels, and its run spends its
-own epsilon.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p, sinh, sqrt
 from types import MappingProxyType
-from typing import Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +38,9 @@ from protocols.noise.accounting import Spending, TreeSpending
 from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
 from protocols.tables import Expression, Floats, Schema
+
+S = TypeVar("S")
+_AS_THEY_STAND: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 class KeyedNoise:
@@ -53,7 +52,7 @@ class KeyedNoise:
         places: A number for each column that does not depend on the order of columns; as they stand unless given.
     """
 
-    def __init__(self, secret: bytes, tables: bytes, places: Mapping[int, int] = MappingProxyType({})) -> None:
+    def __init__(self, secret: bytes, tables: bytes, places: Mapping[int, int] = _AS_THEY_STAND) -> None:
         self._key, self._places = keyed_digest(secret, b"cotally noise", tables), places
 
     def of_model(self, law: Geometric, count: int, label: bytes, model: ModelParts) -> list[int]:
@@ -73,17 +72,19 @@ class KeyedNoise:
         return _integer(self._places.get(column, column))
 
 
-class OwnNoise(KeyedNoise):
-    """Draws our noise in counts, as `KeyedNoise`; `spending` is that of our side."""
+class _SpendingNoise(KeyedNoise, Generic[S]):
+    """Draws as `KeyedNoise`; `spending` is that of our side."""
 
-    def __init__(
-        self, secret: bytes, tables: bytes, spending: Spending, places: Mapping[int, int] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, secret: bytes, tables: bytes, spending: S, places: Mapping[int, int] = _AS_THEY_STAND) -> None:
         super().__init__(secret, tables, places)
         self.spending = spending
 
     def __repr__(self) -> str:
-        return f"OwnNoise({self.spending})"
+        return f"{type(self).__name__}({self.spending})"
+
+
+class OwnNoise(_SpendingNoise[Spending]):
+    """Draws our noise in counts."""
 
     def class_counts(self, classes: int) -> list[int]:
         """Draw the noise of the training records' class counts."""
@@ -99,17 +100,8 @@ class OwnNoise(KeyedNoise):
         return noise
 
 
-class TreeNoise(KeyedNoise):
-    """Draws our noise of a tree of which nothing is opened but winners and labels; as `OwnNoise`."""
-
-    def __init__(
-        self, secret: bytes, tables: bytes, spending: TreeSpending, places: Mapping[int, int] = MappingProxyType({})
-    ) -> None:
-        super().__init__(secret, tables, places)
-        self.spending = spending
-
-    def __repr__(self) -> str:
-        return f"TreeNoise({self.spending})"
+class TreeNoise(_SpendingNoise[TreeSpending]):
+    """Draws our noise of a tree of which nothing is opened but winners and labels."""
 
     def worth(self, expression: Expression, candidate: int) -> int:
         """Draw the noise of what a candidate is worth at a node."""
@@ -282,8 +274,8 @@ def refined(known: KnownSums, tables: Sequence[ArrayLike], variance: float) -> t
     total = _added(positive)
     if total <= 0:
         return sums, [np.zeros_like(table) for table in told]
-    shares = positive / total
-    return sums, [_shrunk(_moved(table, sums), shares, _spread(table, sums, variance)) for table in told]
+    moved = [table + (np.asarray(sums.counts) - table.sum(axis=0)) / len(table) for table in told]
+    return sums, [_shrunk(table, positive / total, branch_variance(len(table), sums, variance)) for table in moved]
 
 
 def branch_variance(values: int, sums: KnownSums, variance: float) -> float:
@@ -301,15 +293,6 @@ def _sums(known: KnownSums, tables: Sequence[Floats], variance: float) -> KnownS
         total = total + table.sum(axis=0) * each  # whole numbers add up exactly, in any order
         weight += each
     return KnownSums(tuple((total / weight).tolist()), 1 / weight)
-
-
-def _moved(table: Floats, sums: KnownSums) -> Floats:
-    moved: Floats = table + (np.asarray(sums.counts) - table.sum(axis=0)) / len(table)
-    return moved
-
-
-def _spread(table: Floats, sums: KnownSums, variance: float) -> float:
-    return branch_variance(len(table), sums, variance)
 
 
 def _shrunk(table: Floats, shares: Floats, variance: float) -> Floats:

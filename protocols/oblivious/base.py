@@ -96,15 +96,12 @@ def answer_choices(session: bytes, secret: int, points: bytes) -> list[KeyPair]:
 
 def simulate_points(count: int, randomness: Randomness) -> bytes:
     """Return what the sender sees of this many halves of transfers: uniform points whose logarithms nobody knows."""
-    return write_points(hash_to_points([_draw(_SEED_BITS, randomness) for _ in range(count)]))
+    seeds = (randomness.randbelow(1 << _SEED_BITS) for _ in range(count))
+    return write_points(hash_to_points([seed.to_bytes(_SEED_BITS // 8, "big") for seed in seeds]))
 
 
 def _scalars(count: int, randomness: Randomness) -> list[int]:
     return [1 + randomness.randbelow(ORDER - 1) for _ in range(count)]
-
-
-def _draw(bits: int, randomness: Randomness) -> bytes:
-    return randomness.randbelow(1 << bits).to_bytes(bits // 8, "big")
 
 
 def _read(data: bytes, count: int) -> Points:

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from protocols.errors import InputError
-from protocols.oblivious.aes import WORD, Blocks, Uint64s
+from protocols.oblivious.aes import WORD, Blocks
 from protocols.tables import Index
 
 WAYS: Final = 3
@@ -48,15 +48,11 @@ def digests_of(session: bytes, ids: Iterable[str]) -> Blocks:
 def places_of(digests: Blocks, size: int) -> Index:
     """Return three unequal places for each digest (`ids x 3`), in a table of this size."""
     parts = (digests[:, 0] >> _HALF, digests[:, 0] & _LOW, digests[:, 1] >> _HALF)
-    first, second, third = (_below(part, size - at) for at, part in enumerate(parts))
+    first, second, third = (((part * np.uint64(size - at)) >> _HALF).astype(np.intp) for at, part in enumerate(parts))
     second += second >= first
     for other in (np.minimum(first, second), np.maximum(first, second)):
         third += third >= other
     return np.stack([first, second, third], axis=1)
-
-
-def _below(part: Uint64s, bound: int) -> Index:
-    return ((part * np.uint64(bound)) >> _HALF).astype(np.intp)
 
 
 def _coins(ids: Index, turn: int) -> Index:

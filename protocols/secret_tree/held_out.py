@@ -97,7 +97,9 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
     theirs = np.array((yield from exchange(CountShares(tuple(map(int, own))))).shares, WORD)
     if len(theirs) != len(own) or (theirs > most).any():
         raise PeerError("the shares of the held-out records' table are of other counts")
-    opened = tuple(map(int, _signed((own + theirs) & most, 2 * law.cut, most)))
+    lowest = 2 * law.cut  # of both sides' noise
+    raised: list[int] = ((own + theirs + np.uint64(lowest)) & most).tolist()
+    opened = tuple(number - lowest for number in raised)
     yield Note(OpenedFact(OpenedKind.SCORES, (), opened))
     return opened
 
@@ -106,8 +108,3 @@ def simulate_share(own: CountShares, opened: Sequence[int], most: np.uint64) -> 
     """Return what a side hears which sends this share of a table that is opened so, modulo one more than `most`."""
     theirs = (np.array(opened, np.int64).astype(WORD) - np.array(own.shares, WORD)) & most
     return CountShares(tuple(map(int, theirs)))
-
-
-def _signed(numbers: NDArray[np.uint64], lowest: int, most: np.uint64) -> NDArray[np.int64]:
-    """Return numbers modulo a power of two as those from `-lowest` upward."""
-    return ((numbers + np.uint64(lowest)) & most).astype(np.int64) - lowest

@@ -145,13 +145,16 @@ def line(gates: Gates, lines: Lines, places: Uint64s, bits: Uint64s) -> Role[Uin
     piece = yield from _piece(gates, places, bits)
     words = piece.shape[1]
     joint = yield from gates.both(piece[0::2], piece[1::2])
-    pairs = np.stack([_four(gates, piece[2 * at], piece[2 * at + 1], both) for at, both in enumerate(joint)])
+    pairs = np.stack([  # a hot wire for each value of two bits
+        np.stack([gates.flipped(low ^ high ^ both), low ^ both, high ^ both, both])
+        for low, high, both in zip(piece[0::2], piece[1::2], joint, strict=True)
+    ])  # fmt: skip
     low, high = pairs[0::2], pairs[1::2]  # of each half
     part = yield from gates.times(high[:, :3].reshape(6, words), np.repeat(low, 3, axis=0).transpose(1, 0, 2))
     rows = part.reshape(4, 2, 3, words)
     last = low.transpose(1, 0, 2) ^ np.bitwise_xor.reduce(rows, axis=2)
     hot = np.concatenate([rows, last[:, :, None]], axis=2).transpose(1, 2, 0, 3).reshape(2, _HALF, words)
-    of_high = np.stack([[_some(hot[0], columns) for columns in of_bit] for of_bit in lines])
+    of_high = np.stack([[np.bitwise_xor.reduce(hot[0][some], axis=0) for some in each] for each in lines])
     chosen = yield from gates.times(hot[1, :-1], of_high[:, :-1] ^ of_high[:, -1:])
     result: Uint64s = of_high[:, -1] ^ np.bitwise_xor.reduce(chosen, axis=1)
     return result
@@ -166,17 +169,6 @@ def _piece(gates: Gates, places: Uint64s, bits: Uint64s) -> Role[Uint64s]:
     if len(bits) == 1:
         return strings[:, 0]
     result: Uint64s = np.bitwise_xor.reduce((yield from gates.times(places[1:], strings[:, 1:])), axis=1)
-    return result
-
-
-def _four(gates: Gates, low: Uint64s, high: Uint64s, both: Uint64s) -> Uint64s:
-    """Return a hot wire for each value of two bits."""
-    return np.stack([gates.flipped(low ^ high ^ both), low ^ both, high ^ both, both])
-
-
-def _some(wires: Uint64s, chosen: NDArray[np.bool_]) -> Uint64s:
-    """Return the sum of the chosen wires."""
-    result: Uint64s = np.bitwise_xor.reduce(wires[chosen], axis=0, initial=np.uint64(0))
     return result
 
 

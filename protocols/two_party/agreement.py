@@ -244,14 +244,19 @@ def agree_on_training(
     yield Send(TableCommitment(local.digest(b"commitment")))
     share = yield from receive(Share)
     commitment = yield from receive(TableCommitment)
-    same = (yield from _compare_records(local, peer, nonces)) if own.records == share.records else (False, False)
+    same: tuple[bool, ...] = (False, False)
+    if own.records == share.records:  # as they are, and in one spelling
+        contents = [as_written(local.records), as_spelt(local.records)]
+        same = yield from compare_on_record(local, peer, nonces, b"records", contents, (IDS, contents[0]))
     judged = _records_objection(own, share, *same) or _judge_shares(local, own, share, terms, peer)
     yield from settle(judged if isinstance(judged, Objection) else None)
     assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
     agreed = replace(judged, commitment=commitment.digest, nonces=nonces)
     yield from settle(judge(agreed))
-    if own.class_values is not None and share.class_values is not None:
-        yield from settle((yield from _class_objection(local, peer, nonces)))
+    if own.class_values is not None and share.class_values is not None:  # it confirms a guess, and so comes last
+        label = local.class_column
+        (alike,) = yield from compare_on_record(local, peer, nonces, b"class", [label], (CLASSES, label))
+        yield from settle(None if alike else Objection("class column", "both hold the class, with different contents"))
     return agreed
 
 
@@ -289,19 +294,6 @@ def settle(own: Objection | None) -> Role[None]:
         raise DisagreementError(first, reason)
 
 
-def _compare_records(local: PartyInputs, peer: str, nonces: bytes) -> Role[tuple[bool, ...]]:
-    """Tell whether both have the same records, as they are and in one spelling."""
-    contents = [as_written(local.records), as_spelt(local.records)]
-    return (yield from compare_on_record(local, peer, nonces, b"records", contents, (IDS, contents[0])))
-
-
-def _class_objection(local: PartyInputs, peer: str, nonces: bytes) -> Role[Objection | None]:
-    """Compare the class columns, which both parties hold: it confirms a guess, and so comes last."""
-    about = (CLASSES, local.class_column)
-    (same,) = yield from compare_on_record(local, peer, nonces, b"class", [local.class_column], about)
-    return None if same else Objection("class column", "both hold the class, with different contents")
-
-
 def _greeting_objection(
     local: PartyInputs, job: Job | Unusable, greeting: Greeting, policy: Policy, peer: str
 ) -> Objection | None:
@@ -336,15 +328,10 @@ def _answered(changed: str | None) -> Objection | None:
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
-    weak = _key_objection(local, terms.key_bits) if terms.encrypts else None
-    return weak or _object_to_sizes(local, terms)
-
-
-def _key_objection(local: PartyInputs, key_bits: int) -> Objection | None:
-    bits = local.secrets.key.bits
-    if bits >= key_bits:
-        return None
-    return Objection("key_bits", f"our paillier key has {bits} bits, the job asks for {key_bits}")
+    bits = local.secrets.key.bits if terms.encrypts else terms.key_bits
+    if bits < terms.key_bits:
+        return Objection("key_bits", f"our paillier key has {bits} bits, the job asks for {terms.key_bits}")
+    return _object_to_sizes(local, terms)
 
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:

@@ -29,7 +29,6 @@ import numpy as np
 
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import AlignmentFact
-from protocols.identifiers import IdForm
 from protocols.messages import CommonRows, IdList, PeopleOffer, ValuesPage
 from protocols.oblivious.aes import WORD, Bytes, Uint64s
 from protocols.oblivious.bits import bit_planes
@@ -133,7 +132,8 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
         raise PeerError("the peer brings no ids")
     lists = (own.commitment, theirs.commitment)
     wanted, asked = ceil(own.least * theirs.ids), ceil(theirs.least * own.ids)
-    objection = _form_objection(own.form, theirs.form) or judge.judge_list(own.ids, theirs.ids, lists)
+    forms = f"the peer's ids are {form_text(theirs.form)}, ours are {form_text(own.form)}: declare the same"
+    objection = judge.judge_list(own.ids, theirs.ids, lists) if own.form == theirs.form else Objection("ids", forms)
     if not objection and not count_only and wanted > own.ids:
         objection = judge.judge_few(theirs.ids, wanted, ())
     yield from settle(objection)
@@ -177,12 +177,6 @@ def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) 
     ids = as_written(local.records)
     (same,) = yield from compare_on_record(local, peer, nonces, b"people", [ids], (IDS, ids))
     return not same
-
-
-def _form_objection(own: IdForm, theirs: IdForm) -> Objection | None:
-    if own == theirs:
-        return None
-    return Objection("ids", f"the peer's ids are {form_text(theirs)}, ours are {form_text(own)}: declare the same")
 
 
 class _Side(ABC):

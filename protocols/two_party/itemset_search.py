@@ -107,7 +107,8 @@ class JointSearch:
         between = list(level)
         if own is not None:
             kept = [JointSet(terms, Fraction(own[terms])) for terms in level if terms in own]
-            between = [terms for terms in level if self._is_of_both(terms)]
+            parties = [each.party for each in self.schema.attributes]
+            between = [terms for terms in level if len({parties[term.column] for term in terms}) > 1]
         if self.evidence.copies is None:
             return kept + (yield from self._count_without_copies(between))
         doubtful: list[JointSet] = []
@@ -118,9 +119,6 @@ class JointSearch:
                 (kept if self._is_clear(each) else doubtful).append(each)
         doubtful.sort(key=lambda each: (abs(self._doubt(each)), each.terms))
         return kept + (yield from self._settle(doubtful))
-
-    def _is_of_both(self, terms: TermSet) -> bool:
-        return len({self.schema.attributes[term.column].party for term in terms}) > 1
 
     def _estimate(self, terms: TermSet) -> JointSet:
         """Estimate from both copies; of columns that are sent as they are, this is the count."""
@@ -156,13 +154,12 @@ class JointSearch:
         return kept
 
     def _count_without_copies(self, between: Sequence[TermSet]) -> Role[list[JointSet]]:
-        asked = self._allowed(sorted(between, key=lambda terms: (-self._ceiling(terms), terms)))
+        def likeliest_first(terms: TermSet) -> tuple[Fraction, TermSet]:
+            return -min(self._known[part].count for part in combinations(terms, len(terms) - 1)), terms
+
+        asked = self._allowed(sorted(between, key=likeliest_first))
         self._undecided += len(between) - len(asked)
         return (yield from self._exact(asked))
-
-    def _ceiling(self, terms: TermSet) -> Fraction:
-        """Return the most records that a set can have, by the counts of its subsets."""
-        return min(self._known[part].count for part in combinations(terms, len(terms) - 1))
 
     def _allowed(self, wanted: Iterable[TermSet]) -> dict[TermSet, None]:
         """Return the sets that may be counted, of those wanted, the first one first."""

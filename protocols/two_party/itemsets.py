@@ -52,7 +52,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemset_search import Evidence, JointSearch
 from protocols.two_party.memory import Resumed, resume
 from protocols.two_party.opened_sets import AskedSets, OpenedSearch
-from protocols.two_party.secure import RecordParts, SecureCounting, SharedKey
+from protocols.two_party.secure import SecureCounting, SharedKey
 
 _REFUSED = "the peer's counts of its own sets of items cannot be true"
 
@@ -96,7 +96,8 @@ class OwnCounts:
         yield Note(_fact(Way.TOLD, own.sets))
         theirs = self._read((yield from exchange(self._message(own))))
         yield Note(_fact(Way.LEARNED, theirs))
-        return tuple(float(number) for _, sets in self._sides(own.sets, theirs) for number in self._numbers(sets))
+        sides = sorted([(self.party, own.sets), (self.agreed.peer, theirs)])
+        return tuple(float(number) for _, sets in sides for number in self._numbers(sets))
 
     def counts(self, numbers: AnswerNumbers) -> Mapping[TermSet, int]:
         """Return the counts of both sides' sets from their numbers."""
@@ -116,9 +117,6 @@ class OwnCounts:
 
     def _owner(self, term: Term) -> str:
         return self.agreed.schema.attributes[term.column].party
-
-    def _sides(self, own: tuple[OwnSet, ...], theirs: tuple[OwnSet, ...]) -> list[tuple[str, tuple[OwnSet, ...]]]:
-        return sorted([(self.party, own), (self.agreed.peer, theirs)])
 
     def _numbers(self, sets: tuple[OwnSet, ...]) -> Iterator[int]:
         place = {term: position for position, term in enumerate(self._items)}
@@ -257,11 +255,13 @@ class _Run:
         mine = telling.find()
         own = telling.counts((yield from self.resumed.answers.ask(telling.share(mine))))
         disguises = self.agreed.terms.disguises
-        check = _Plausible(copies.view) if disguises else _accept
+        check: CountCheck = _Plausible(copies.view) if disguises else lambda *_: None
         for terms in telling.of_peer(own):
             check(Expression(terms), own[terms])
         checks = Checks(self.agreed.schema, len(self.local.records), None)
-        engine, key = yield from SecureCounting(self.local, self.agreed, copies, self._parts, checks).engine()
+        every = np.arange(len(self.local.records), dtype=np.intp)  # nothing is held out
+        parts = every, every[:0]
+        engine, key = yield from SecureCounting(self.local, self.agreed, copies, parts, checks).engine()
         yield from engine.set_up()
         supports = _Supports(engine, self.resumed.answers, check)
         search = self._search(Evidence(own, copies.both if disguises else None, supports.count))
@@ -284,18 +284,8 @@ class _Run:
     def _search(self, evidence: Evidence) -> JointSearch:
         return JointSearch(self.agreed.schema, len(self.local.records), self.terms, evidence)
 
-    @property
-    def _parts(self) -> RecordParts:
-        """All records are counted on, and none are held out."""
-        every = np.arange(len(self.local.records), dtype=np.intp)
-        return every, every[:0]
-
 
 CountCheck = Callable[[Expression, int], None]
-
-
-def _accept(expression: Expression, count: int) -> None:
-    del expression, count
 
 
 class _Plausible:

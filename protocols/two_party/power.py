@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import isqrt, sqrt
 
 import numpy as np
 
@@ -159,13 +159,11 @@ def _unit_lie(design: RelatedDesign, schema: Schema, party: str, columns: list[i
 
 def _spread_evenly(schema: Schema) -> Codes:
     """Return records whose columns are even and independent as far as a sample can be: multiples of square roots."""
-    steps = np.sqrt(np.array([p for p in range(2, 9 * len(schema.columns) + 40) if _is_prime(p)], dtype=np.float64))
+    numbers = range(2, 9 * len(schema.columns) + 40)
+    primes = [number for number in numbers if all(number % other for other in range(2, isqrt(number) + 1))]
+    steps = np.sqrt(np.array(primes, dtype=np.float64))
     places = np.arange(1, _SAMPLE + 1)[:, None] * steps[: len(schema.columns)] % 1
     return (places * [column.size for column in schema.columns]).astype(np.uint8)
-
-
-def _is_prime(number: int) -> bool:
-    return all(number % other for other in range(2, int(sqrt(number)) + 1))
 
 
 def _lie(schema: Schema, column: int) -> CountTable:

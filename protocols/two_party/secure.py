@@ -8,7 +8,7 @@ the corrector `Y`. Nobody sees a result (`oblivious.gates`): a class wins that b
 whose own class, which the corrector knows, wins.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -68,16 +68,13 @@ class BayesTest:
             raise InputError("only trees and naive Bayes are tested")
         contest, total = Contest(model, self.chooser), 0
         gates = Gates(self.is_chooser, transfers, Triples(transfers, self.randomness))
-        for codes in self._batches(contest):
+        size = max(1, _AT_ONCE // max(1, contest.pairs))
+        for codes in (self.codes[start : start + size] for start in range(0, len(self.codes), size)):
             wins = yield from self._wins(contest, codes, gates)
             labels = wires_of(codes[:, self.schema.class_index] == contest.classes[:, None])
             right = yield from gates.both(wins, gates.ours(labels, mine=not self.is_chooser))
             total += yield from gates.ones(np.bitwise_xor.reduce(right, axis=0), width)
         return total % (1 << width)
-
-    def _batches(self, contest: Contest) -> Iterator[Codes]:
-        size = max(1, _AT_ONCE // max(1, contest.pairs))
-        return (self.codes[start : start + size] for start in range(0, len(self.codes), size))
 
     def _wins(self, contest: Contest, codes: Codes, gates: Gates) -> Role[Uint64s]:
         """Return our shares of which class of each record beats all others (`classes x words`)."""
