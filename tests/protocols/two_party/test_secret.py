@@ -219,8 +219,8 @@ def test_ginis_index_of_more_classes_or_records_than_shares_take_is_refused_at_b
     for end in ends:
         assert isinstance(end.error, DisagreementError)
         assert end.error.field == "impurity"
-        cure = "or take noise out" if noise and classes > 2 else 'take impurity = "information_gain"'
-        assert cure in str(end.error)
+        cures = ['take impurity = "information_gain"', *(["or take noise out"] if noise and classes > 2 else [])]
+        assert any(cure in str(end.error) for cure in cures)
         assert {type(message) for message in end.sent} == {Greeting, Verdict}
 
 
