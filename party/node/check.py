@@ -18,7 +18,7 @@ from party.forecast.model import guess_rules, most_counts, most_tree_bits
 from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
-from party.node.policy import Account, check_design, check_job
+from party.node.policy import Account, check_design, check_job, object_to_bits
 from party.records.entries import asking_text, terms_read
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
@@ -383,10 +383,12 @@ def used_up(local: PartyInputs, config: PartyConfig, terms: Terms, bits: int | N
         terms: Of the run.
         bits: The most that its tree may reveal; None for any.
     """
+    bounds, records = config.agree.life, len(local.records)
     if not has_ledger(config.folder):
-        return None
+        objection = object_to_bits(bounds, records, Fraction(0), Fraction(bits or 0))
+        return None if objection is None else InputError(objection.reason)
     with read_ledger(config.folder, local.secrets.coins) as ledger:
-        account = Account(local, config.agree.life, ledger)
+        account = Account(local, bounds, ledger)
         objection = account.judge_job(Train(terms))
         if objection is None and bits is not None:
             objection = account.judge_bits(terms, Fraction(bits))

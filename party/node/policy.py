@@ -297,6 +297,21 @@ MOST_OPENINGS = 3
 """How often one level, or one table of scores, is opened over the life of a data set where noise is in it."""
 
 
+def object_to_bits(bounds: LifeBounds, records: int, before: Fraction, follow: Fraction) -> Objection | None:
+    """Object where what a tree may reveal, beside what was revealed before, is more than ever may be."""
+    most = bounds.bits_of(records)
+    if most is None or before + follow <= most:
+        return None
+    left = floor(most - before)
+    way = f"write most_bits = {left} in the job" if left > 0 else "return to earlier terms"
+    return Objection(
+        "most_bits",
+        f"our [agree] most_bits allows {most:,} over the life of a data set of {records:,} records: "
+        f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
+        f"{ceil(before + follow):,}; {way}, or let ours allow more",
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Account:
     """What has been told of our data set, beside what may be.
@@ -364,22 +379,11 @@ class Account:
             terms: Of the run.
             at_most: The bits of the tree that reveals most.
         """
-        records = len(self.local.records)
-        most, asking, told = self.bounds.bits_of(records), asking_of(terms_content(terms)), self._told()
-        if most is None or _ended(told, asking):
+        asking, told = asking_of(terms_content(terms)), self._told()
+        if _ended(told, asking):
             return None
         on_record = told.on_record.get(asking_text(terms_content(terms)), Fraction(0))
-        before, follow = told.bits, at_most - on_record
-        if before + follow <= most:
-            return None
-        left = floor(most - before)
-        way = f"write most_bits = {left} in the job" if left > 0 else "return to earlier terms"
-        return Objection(
-            "most_bits",
-            f"our [agree] most_bits allows {most:,} over the life of a data set of {records:,} records: "
-            f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
-            f"{ceil(before + follow):,}; {way}, or let ours allow more",
-        )
+        return object_to_bits(self.bounds, len(self.local.records), told.bits, at_most - on_record)
 
     def _opened_too_often(self, agreed: Agreement) -> Objection | None:
         """Object to a run over tables of which something with noise was opened so often and was not put on record.
