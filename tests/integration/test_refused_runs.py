@@ -152,7 +152,7 @@ RULES: dict[str, object] = {
         ({"max_depth": "2"}, TREE, "max_depth", "it allows fewer splits of a path", "[agree] max_depth"),
         ({"methods": '["hybrid"]'}, TREE, "method", "ask its owner to add it", "[agree] methods"),
         ({"most_bits": "2"}, TREE, "most_bits", "the peer", "write most_bits = 2 in the job"),
-        ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "it allows 2"),
+        ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "write 2 or less"),
         ({"most_values": "2"}, TREE, "most_values", "merge some ([columns] max_values)", "most_values"),
         ({"most_columns": "3"}, TREE, "most_columns", "we bring more columns", "most_columns"),
         (
@@ -166,7 +166,7 @@ RULES: dict[str, object] = {
             {"class": "three", "epsilon": '"1"'},
             NOISY,
             "impurity",
-            "gini is for a class of two values",
+            "gini, and so noise, is for two classes",
             "merge values of the class",
         ),
     ],
