@@ -31,8 +31,7 @@ from party.show.estimates import (
 from party.show.mining import copy_json, copy_lines, mined_json, mined_lines
 from party.show.model import shown
 from party.show.notices import tell
-from party.show.privacy_full import after_mining_lines, report_parts, shown_names
-from party.show.privacy_json import after_mining_json, findings_json
+from party.show.privacy_full import after_mining_json, after_mining_lines, findings_json, report_parts, shown_names
 from party.show.privacy_short import Names, certain_lines
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_json, reading_line
 from party.show.screen import columns, drawing_width, lay_out, put_json, say, say_all

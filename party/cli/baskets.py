@@ -37,8 +37,9 @@ from party.show.baskets import (
     sets_json,
     support_lines,
 )
-from party.show.drawing import shown_baskets, shown_candidates
+from party.show.drawing import shown_candidates, shown_work
 from party.show.mining import copy_json
+from party.show.progress import Work
 from party.show.screen import drawing_width, lay_out, put_json, say_all
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
@@ -60,7 +61,7 @@ def run_disguise(arguments: argparse.Namespace) -> int:
     baskets = read_baskets(arguments.data, design, form(arguments))
     say_all(repeating_lines(baskets), sys.stderr)
     say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
-    with shown_baskets() as watch:
+    with shown_work(Work.DRAWING) as watch:
         sent = disguise_baskets(baskets, design, arguments.secret, arguments.dataset, watch=watch)
     write_sent(arguments.output, sent, design)
     content = copy_json(len(sent), arguments.output, (), new)

@@ -10,8 +10,7 @@ from party.settings.party import Acceptance
 from party.show.assessment import MANY, past_json, past_lines, run_json, run_lines
 from party.show.document import Grid, ReportPart, headed
 from party.show.notices import notice_text
-from party.show.privacy_full import privacy_parts
-from party.show.privacy_json import findings_json
+from party.show.privacy_full import findings_json, privacy_parts
 from party.show.reading import reading_json, reading_line
 from protocols.two_party.inputs import USUAL_LIMITS
 

@@ -15,21 +15,8 @@ _SILENT = 1.0
 
 
 @contextmanager
-def shown_baskets(clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int], None]]:
-    """Yield what is told how many baskets are disguised, and shows it once it takes a while."""
-    with _shown(Work.DRAWING, clock) as show:
-        yield show
-
-
-@contextmanager
-def shown_candidates(clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int, int], None]]:
-    """Yield what is told how many candidates of a number of items are counted, and shows it once it takes a while."""
-    with _shown(Work.CANDIDATES, clock) as show:
-        yield lambda _, done, total: show(done, total)
-
-
-@contextmanager
-def _shown(work: Work, clock: MonotonicClock) -> Iterator[Callable[[int, int], None]]:
+def shown_work(work: Work, clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int], None]]:
+    """Yield what is told how much of a work is done, and shows it once it takes a while."""
     began = clock()
     with make_progress("auto", clock=clock) as display:
 
@@ -41,22 +28,28 @@ def _shown(work: Work, clock: MonotonicClock) -> Iterator[Callable[[int, int], N
 
 
 @contextmanager
+def shown_candidates() -> Iterator[Callable[[int, int, int], None]]:
+    """Yield the same for candidates of a number of items."""
+    with shown_work(Work.CANDIDATES) as show:
+        yield lambda _, done, total: show(done, total)
+
+
+@contextmanager
 def shown_drawing(
     questionnaire: Questionnaire, clock: MonotonicClock = time.monotonic
 ) -> Iterator[Callable[[Draw], Draw]]:
-    """Yield what puts itself between a disguise and its draws, and shows how many are done once it takes a while."""
-    began, done = clock(), 0
+    """Yield what puts itself between a disguise and its draws, and shows how many are done."""
+    done = 0
+    with shown_work(Work.DRAWING, clock) as show:
 
-    def watch(draw: Draw) -> Draw:
-        def watched(purpose: bytes, bound: int) -> NDArray[np.int64]:
-            nonlocal done
-            drawn = draw(purpose, bound)
-            done += 1
-            if clock() - began >= _SILENT:
-                display.show(working(Work.DRAWING, done, questionnaire.draws))
-            return drawn
+        def watch(draw: Draw) -> Draw:
+            def watched(purpose: bytes, bound: int) -> NDArray[np.int64]:
+                nonlocal done
+                drawn = draw(purpose, bound)
+                done += 1
+                show(done, questionnaire.draws)
+                return drawn
 
-        return watched
+            return watched
 
-    with make_progress("auto", clock=clock) as display:
         yield watch

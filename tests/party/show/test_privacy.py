@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from party.show.document import USUAL_WIDTH, laid_out
-from party.show.privacy_full import privacy_parts
-from party.show.privacy_json import findings_json
+from party.show.privacy_full import findings_json, privacy_parts
 from party.show.privacy_short import odds
 from party.show.screen import json_text
 from protocols.privacy.entry import Prior

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from party.show.privacy_json import findings_json
+from party.show.privacy_full import findings_json
 from party.show.privacy_short import percent
 from party.show.screen import json_text
 from protocols.errors import InputError
