@@ -2,6 +2,7 @@
 
 import io
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBaye
 from party.survey import Questionnaire, read_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.two_party import bulk_draw
+from tests.support.examples import few
 
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
 DESIGN = """
@@ -111,10 +113,9 @@ TOOLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("values", [("0", "1"), ("2", "1")])
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("kind", "tool", "labels", "values"), few([*product(BOTH, TOOLS, LABELS, [("0", "1"), ("2", "1")])], 7)
+)
 def test_tools_that_wrap_a_classifier_work_with_a_design(
     tmp_path: Path, kind: Any, tool: str, labels: str, values: tuple[str, ...]
 ) -> None:

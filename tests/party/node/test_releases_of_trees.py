@@ -207,7 +207,7 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It hears our share, and says that it has heard nothing: each opening is booked before, and counts again."""
-    sessions = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 60\n")
+    sessions = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 20\n")
     keep, kept = RunPages.note, []
 
     def note(pages: RunPages, fact: Fact) -> None:
@@ -223,8 +223,8 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
         ends = sessions.both_errors()
         assert len(kept) < 100
     assert {getattr(end, "field", None) for end in ends} == {"most_bits"}
-    assert 0 < before <= 60
-    assert "most_bits allows 60 over the life of a data set of 300 records: " in str(ends[0])
+    assert 0 < before <= 20
+    assert "most_bits allows 20 over the life of a data set of 300 records: " in str(ends[0])
     monkeypatch.setattr(RunPages, "note", keep)
     for party in ("alice", "bob"):
         let(sessions, party, "most_bits = 200")
