@@ -27,7 +27,7 @@ from party.show.costs import (
     ways_json,
     ways_lines,
 )
-from party.show.notices import tell
+from party.show.notices import telling_once
 from party.show.privacy_short import own_odds
 from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
@@ -43,7 +43,7 @@ def command_plan(arguments: argparse.Namespace) -> int:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
     line = _line(arguments)
     config = read_party_config(arguments.party)
-    local = load_common(config, KEY_FLOOR, tell)
+    local = load_common(config, KEY_FLOOR, telling_once())
     job = read_job(arguments.job, people=arguments.records or local.listed)
     check_job(local, config, job)
     refused = _plan_training(arguments, config, local, job.terms, line)

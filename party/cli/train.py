@@ -28,7 +28,7 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.notices import tell, telling_once
+from party.show.notices import telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
@@ -199,7 +199,7 @@ def command_align(arguments: argparse.Namespace) -> int:
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
-        local = load_inputs(config, KEY_FLOOR, tell)
+        local = load_inputs(config, KEY_FLOOR, telling_once())
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             progress.show(waiting(peer.name, address, config.node.patience))

@@ -26,7 +26,7 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
     if found.undecided:
         theta = ", or take theta further from 1/2" if found.has_counts else ""
         what = "sets" if found.reached is None else "sets and rules"
-        yield f"{found.undecided:,} {what} were left out undecided: raise most_sets{theta}"
+        yield f"{found.undecided:,} {what} were left out undecided: raise most_sets or min_support{theta}"
 
 
 def joint_parts(found: JointItemsets, most_items: int | None = None) -> Iterator[ReportPart]:

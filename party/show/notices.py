@@ -24,13 +24,17 @@ def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
 
 
 def telling_once() -> Tell:
-    """Return what prints each notice the first time: a table that is read again has nothing new to say."""
+    """Return what prints each notice the first time, and of columns that are binned or merged how many there are."""
     said: list[Notice | ReleasedBefore] = []
 
     def tell_new(notices: OwnerNotices) -> None:
         new = [notice for notice in notices if notice not in said]
         said.extend(new)
-        tell(new)
+        treated = [each for each in new if isinstance(each, Notice) and each.about is About.TREATED]
+        tell(each for each in new if each not in treated)
+        if treated:
+            columns = "1 column is" if len(treated) == 1 else f"{len(treated)} columns are"
+            note(f"cotally: note: {columns} binned, merged or filled in: `cotally check` shows how")
 
     return tell_new
 

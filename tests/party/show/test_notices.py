@@ -15,5 +15,15 @@ def test_a_table_that_is_read_again_has_nothing_new_to_say(capsys: pytest.Captur
     assert [line.split("'")[1] for line in told] == ["city", "phone", "city"]
 
 
+def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_is_left_to_check(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    treated = [About.TREATED(column=name, remarks=[About.ONE_VALUE()]) for name in ("age", "city")]
+    telling_once()([treated[0], About.IDENTIFIER(column="phone"), treated[1]])
+    first, last = capsys.readouterr().err.splitlines()
+    assert "'phone'" in first
+    assert last == "cotally: note: 2 columns are binned, merged or filled in: `cotally check` shows how"
+
+
 def test_every_notice_has_a_sentence() -> None:
     assert set(_SENTENCES) == set(About)

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from party.show.joint_rules import worth_lines
+from party.show.joint_rules import scores_lines, worth_lines
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
 from protocols.learning.tree import Leaf, Split, Tree
+from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.terms import HALF
 from tests.support.models import small_model
 from tests.support.plain import schema_of
 
@@ -39,6 +41,29 @@ def test_held_out_records_count_by_their_standard_error(correct: float, error: f
     found = beats_when_tested(model, correct, 100, error)
     assert found is beats
     assert worth_lines(model, found) == ([] if beats else [ALIKE])
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            (870, 12, 4, 114),
+            "Of those who are bad, the rarest class, the tree finds 0.90; of those whom it calls so, 0.97 are",
+        ),
+        ((882, 118, -3, 2), "Of those who are bad, the rarest class, the tree finds 0.02"),
+        ((990, 8, 1, 1), "Too few held-out records are bad to say how many of them the tree finds"),
+        ((500, 100, 100, 300), None),
+    ],
+)
+def test_a_table_of_held_out_records_says_accuracy_and_guess_with_their_error_and_of_a_rare_class_what_is_found(
+    cells: tuple[int, ...], said: str | None
+) -> None:
+    scores = Scores(cells, 1000, noise_of_scores(HALF))
+    first, *rest = scores_lines(scores, ("good", "bad"))
+    error = f"{scores.correct_error / 1000:.3f}"
+    share = f"Accuracy {(cells[0] + cells[3]) / 1000:.3f} on 1,000 held-out records, of which the commonest class has"
+    assert first == f"{share} {(cells[0] + cells[2]) / 1000:.3f} (by noise, each with a standard error of {error})"
+    assert rest == ([] if said is None else [said])
 
 
 def test_naive_bayes_that_no_record_can_sway_is_called_so() -> None:

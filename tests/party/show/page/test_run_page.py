@@ -202,6 +202,37 @@ def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> N
     assert {name: str(odds.strength) for name, odds in disguised_odds(design, names)} == copy["odds"]
 
 
+def test_the_page_that_is_signed_names_all_that_crossed_what_follows_and_what_a_partner_could_have_done(
+    told: Finished,
+) -> None:
+    lists = {"mine": 90, "yours": 85, "tries": 4096, "times": 1, "rows": False, "named": True, "both": 80}
+    told = replace(told, dealings=replace(told.dealings, alignments={"1": lists}))
+    signed = page_of_run(told).sections[:5]
+    assert [each.name for each in signed] == ["built", "crossed", "deduced", "deviating", "signature"]
+    _, crossed, deduced, deviating, signature = (each.parts for each in signed)
+    rows = dict(getattr(crossed[0], "rows", ()))
+    assert rows["Who is common"].startswith("Both learned how many of 90 people of ours and 85 of alice are common: 80")
+    assert rows["Names of alice"].startswith("a0 (")
+    assert [name in rows["Names of bob"] for name in ("b0 (", "b1 (", "class (")] == [True] * 3
+    assert rows["Who is held out"] == "16 of the 80 people; both know which"
+    assert rows["Counts"].endswith("of accuracy)")
+    assert any(str(line).startswith("Exact counts are equations about single people") for line in deduced)
+    can = " ".join(map(str, deviating))
+    for deed in ("any records of ours to be counted", "list guessed ids", "lie about its table", "SECURITY.md"):
+        assert deed in can
+    assert [name for name, _ in getattr(signature[0], "rows", ())] == ["Name", "Date", "Signature"]
+    for role, deed in (((told.party,), "any records"), ((told.run.peer.name,), "one of our columns in each count")):
+        page = page_markdown(replace(told, run=replace(told.run, class_owners=role)))
+        assert deed in page
+
+
+def test_what_is_drawn_of_a_tree_is_said_of_the_drawing_alone(told: Finished) -> None:
+    """As text the tree is whole, so Markdown says nothing of levels."""
+    page = page_of_run(told, 1)
+    assert "The first 1 of " in as_html(page)
+    assert "The first 1 of " not in as_markdown(page)
+
+
 def test_a_section_of_what_is_not_there_is_left_out(told: Finished) -> None:
     bare = replace(told, costs=None, run=replace(told.run, copy=None, correct=None, tests=0, countable=0))
     left, full = ({section.name for section in page_of_run(each).sections} for each in (bare, told))
