@@ -58,6 +58,12 @@ def failing(ended: Ended) -> tuple[str, str]:
     return line.split()[0], error
 
 
+def assert_fails(ended: Ended, layer: str, *words: str, code: int | None = None) -> None:
+    found, error = failing(ended)
+    assert (found, ended.code) == (layer, code or ended.code), error
+    assert all(each in error for each in words), error
+
+
 @contextlib.contextmanager
 def listener(answer: bytes) -> Iterator[str]:
     """Listen, and answer everybody so, in the clear."""
@@ -103,10 +109,12 @@ def test_a_node_in_a_session_answers_too(pair: Pair) -> None:
 
 
 def test_a_port_that_nobody_listens_on_is_told(pair: Pair) -> None:
-    ended = examine(pair, f"127.0.0.1:{free_port()}", run=cotally)
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (3, "port")
-    assert "nobody listens there: start `cotally serve`" in error
+    assert_fails(
+        examine(pair, f"127.0.0.1:{free_port()}", run=cotally),
+        "port",
+        "nobody listens there: start `cotally serve`",
+        code=3,
+    )
 
 
 def test_a_port_that_never_answers_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,70 +122,55 @@ def test_a_port_that_never_answers_is_told(pair: Pair, monkeypatch: pytest.Monke
         raise TimeoutError
 
     monkeypatch.setattr(socket, "create_connection", dropped)
-    layer, error = failing(examine(pair, "127.0.0.1:9"))
-    assert layer == "port"
-    assert "a firewall or router drops what is sent" in error
+    assert_fails(examine(pair, "127.0.0.1:9"), "port", "a firewall or router drops what is sent")
 
 
 def test_a_name_that_leads_nowhere_is_told(pair: Pair) -> None:
-    ended = examine(pair, "nobody.invalid:7071")
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (2, "name")
-    assert "the name nobody.invalid leads nowhere" in error
+    assert_fails(examine(pair, "nobody.invalid:7071"), "name", "the name nobody.invalid leads nowhere", code=2)
 
 
 def test_a_name_that_the_certificate_is_not_for_is_told(pair: Pair) -> None:
     with node(pair, host="127.0.0.2") as server:
-        layer, error = failing(examine(pair, server.address))
-    assert layer == "pin"
-    assert "the certificate of alice is for localhost, 127.0.0.1, not for 127.0.0.2" in error
+        assert_fails(
+            examine(pair, server.address),
+            "pin",
+            "the certificate of alice is for localhost, 127.0.0.1, not for 127.0.0.2",
+        )
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.0 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n", b""])
 def test_another_program_on_the_port_is_told(pair: Pair, answer: bytes) -> None:
     with listener(answer) as address:
-        ended = examine(pair, address)
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (3, "TLS")
-    assert "another program has that port" in error
+        assert_fails(examine(pair, address), "TLS", "another program has that port", code=3)
 
 
 def test_a_node_in_plain_text_is_told(pair: Pair) -> None:
     server = grpc.server(ThreadPoolExecutor(1))
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
-    layer, error = failing(examine(pair, address))
+    assert_fails(examine(pair, address), "TLS", "does not speak TLS")
     server.stop(None)
-    assert layer == "TLS"
-    assert "does not speak TLS" in error
 
 
 def test_a_silent_port_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("party.node.doctor.Examination.__init__.__defaults__", (0.1, now))
     with socket.create_server(("127.0.0.1", 0)) as port:
-        layer, error = failing(examine(pair, f"127.0.0.1:{port.getsockname()[1]}"))
-    assert layer == "TLS"
-    assert "says nothing" in error
+        assert_fails(examine(pair, f"127.0.0.1:{port.getsockname()[1]}"), "TLS", "says nothing")
 
 
 def test_another_certificate_than_the_pinned_one_is_told_with_its_fingerprint(pair: Pair, tmp_path: Path) -> None:
     other = create_identity(tmp_path / "other", "alice")
     with NodeServer.listen(other, load_peers(pair.alice).values(), "127.0.0.1:0") as server:
-        ended = examine(pair, server.address)
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (2, "pin")
-    assert other.fingerprint in error
-    assert "compare that by telephone" in error
+        assert_fails(examine(pair, server.address), "pin", other.fingerprint, "compare that by telephone", code=2)
 
 
 def test_a_peer_that_pins_another_certificate_of_ours_is_told(pair: Pair, tmp_path: Path) -> None:
     other = create_identity(tmp_path / "other", "bob")
     (pair.alice / "peers" / "bob.pem").write_bytes(other.pem)
     with serving(pair):
-        ended = examine(pair, run=cotally)
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (2, "welcome"), error
-    assert "alice does not accept our certificate: send it our cert.pem" in error
+        assert_fails(
+            examine(pair, run=cotally), "welcome", "alice does not accept our certificate: send it our cert.pem", code=2
+        )
 
 
 @pytest.mark.parametrize("party", ["alice", "bob"])
@@ -190,28 +183,25 @@ def test_an_expired_certificate_is_told_whoever_has_it(pair: Pair, party: str) -
     old = create_identity(folder, party, clock=lambda: long_ago)
     (other / "peers" / f"{party}.pem").write_bytes(old.pem)
     with node(pair, lambda: long_ago if party == "alice" else now()) as server:
-        layer, error = failing(examine(pair, server.address))
-    assert layer == ("keys" if party == "bob" else "pin")
-    assert "expired on" in error
+        assert_fails(examine(pair, server.address), ("keys" if party == "bob" else "pin"), "expired on")
 
 
 def test_a_certificate_that_only_the_peer_takes_for_expired_is_told_with_the_clocks(pair: Pair) -> None:
     later = [now()]
     with node(pair, lambda: later[0]) as server:
         later[0] += 2 * LIFETIME
-        ended = examine(pair, server.address)
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (3, "welcome")
-    assert "by the clock of alice our certificate is outside its dates" in error
+        assert_fails(
+            examine(pair, server.address),
+            "welcome",
+            "by the clock of alice our certificate is outside its dates",
+            code=3,
+        )
 
 
 @pytest.mark.parametrize("hours", [-0.5, 3])
 def test_clocks_that_differ_are_told(pair: Pair, hours: float) -> None:
     with node(pair, lambda: datetime.now(UTC) + timedelta(hours=hours)) as server:
-        ended = examine(pair, server.address)
-    layer, error = failing(ended)
-    assert (ended.code, layer) == (2, "clock")
-    assert "the clocks differ: ours says" in error
+        assert_fails(examine(pair, server.address), "clock", "the clocks differ: ours says", code=2)
 
 
 @pytest.mark.parametrize(
@@ -227,18 +217,13 @@ def test_another_version_is_told(
     reply = wire.ProbeReply(version=version, release=release, clock=int(now().timestamp()), caller="bob")
     monkeypatch.setattr("party.transport.grpc.probe.Doctor.Probe", lambda *_: reply)
     with node(pair) as server:
-        ended = examine(pair, server.address)
-    found, error = failing(ended)
-    assert (ended.code, found) == (3, layer)
-    assert text in error
+        assert_fails(examine(pair, server.address), layer, text, code=3)
 
 
 def test_a_release_without_the_call_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_pb2_grpc, "add_DoctorServicer_to_server", lambda *_: None)
     with node(pair) as server:
-        layer, error = failing(examine(pair, server.address))
-    assert layer == "welcome"
-    assert "runs a release that cannot be asked" in error
+        assert_fails(examine(pair, server.address), "welcome", "runs a release that cannot be asked")
 
 
 # The side that listens
@@ -258,16 +243,12 @@ def test_a_port_that_another_program_has_is_told(pair: Pair, tmp_path: Path) -> 
     other = create_identity(tmp_path / "other", "carol")
     with NodeServer.listen(other, load_peers(pair.alice).values(), "127.0.0.1:0") as server:
         pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{server.address}"')
-        layer, error = failing(examine(pair, party="alice"))
-    assert layer == "listening"
-    assert "another program, or another party's node, listens on" in error
+        assert_fails(examine(pair, party="alice"), "listening", "another program, or another party's node, listens on")
 
 
 def test_missing_settings_are_told_first(pair: Pair) -> None:
     pair.edit("bob", 'listen = "0.0.0.0:7071"', "")
-    layer, error = failing(examine(pair))
-    assert layer == "settings"
-    assert "[node] has neither listen nor address" in error
+    assert_fails(examine(pair), "settings", "[node] has neither listen nor address")
 
 
 def test_a_stranger_may_not_ask(pair: Pair, tmp_path: Path) -> None:
