@@ -177,15 +177,12 @@ def test_a_folder_that_cannot_be_synced_at_all_is_no_error(
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_name_as_long_as_can_be_is_written(tmp_path: Path) -> None:
+def test_a_name_or_path_that_cannot_be_is_named(tmp_path: Path) -> None:
     path = tmp_path / ("é" * 127)
     write_atomically(path, "x")
     path.unlink()
     write_new(path, b"x", 0o600)
     assert is_there(path)
-
-
-def test_a_path_that_cannot_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "circle").symlink_to("circle")
     with pytest.raises(InputError, match="circle cannot be used: "):
         resolved(tmp_path / "circle")

@@ -236,13 +236,10 @@ def test_a_task_that_takes_two_workers_with_it_ends_the_map_and_leaves_the_pool_
         assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
 
 
-def test_memory_that_runs_out_in_a_worker_is_said_so(pool: LocalPool) -> None:
+def test_faults_of_a_task_are_said_with_their_place(pool: LocalPool) -> None:
     with pytest.raises(WorkerError, match="ran out of memory"):
         list(pool.map(exhaust_memory, [1]))
     assert list(pool.map(neg, [1])) == [-1]
-
-
-def test_an_error_of_a_task_is_raised_with_its_text_and_its_place(pool: LocalPool) -> None:
     task = EncryptionTask(HOLDER, [int(KEY.public_key.n)])
     with pytest.raises(InputError, match="below the modulus") as caught:
         list(pool.map(encrypt_page, [task]))

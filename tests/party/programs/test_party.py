@@ -170,18 +170,15 @@ def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were
     assert not {"max_depth", "method", "theta"} & model.get_params().keys()
 
 
-@pytest.mark.parametrize("labels", [(0, 1), (0.0, 1.0), ("false", "true"), ("no", "yes "), ("NA", "-"), (False, True)])
-def test_labels_come_back_as_they_were_given_however_a_file_would_spell_them(labels: tuple[object, object]) -> None:
-    number = np.arange(80)
-    frame = pd.DataFrame({"town": np.where(number % 2, "West", "Ost"), "sex": np.where(number // 2 % 2, "f", "m")})
-    given = np.array(labels)[number % 2]
-    model = TwoPartyID3Classifier(max_depth=1).fit(frame, given)
-    predicted = model.predict(frame)
-    assert predicted.tolist() == given.tolist()
-    assert predicted.dtype.kind == given.dtype.kind
-
-
-def test_a_label_of_few_rows_stays_a_class_of_its_own() -> None:
+def test_labels_come_back_as_given_and_few_rows_stay_a_class() -> None:
+    for labels in ((0, 1), (0.0, 1.0), ("false", "true"), ("no", "yes "), ("NA", "-"), (False, True)):
+        number = np.arange(80)
+        frame = pd.DataFrame({"town": np.where(number % 2, "West", "Ost"), "sex": np.where(number // 2 % 2, "f", "m")})
+        given = np.array(labels)[number % 2]
+        model = TwoPartyID3Classifier(max_depth=1).fit(frame, given)
+        predicted = model.predict(frame)
+        assert predicted.tolist() == given.tolist()
+        assert predicted.dtype.kind == given.dtype.kind
     frame = pd.DataFrame({"town": ["West", "Ost", "Nord", "Ost"] * 20, "sex": ["f", "f", "m", "m"] * 20})
     given = np.where(frame["town"] == "West", "yes", "no")
     given[:6] = ["rare", "few", "rare", "few", "few", "few"]
@@ -203,15 +200,12 @@ def test_a_tree_alone_has_classes_and_no_shares(noise: str | None) -> None:
         model.predict_proba(frame)
 
 
-def test_labels_of_one_text_are_refused_before_anything_is_made() -> None:
+def test_texts_and_names_are_as_they_are_given() -> None:
     frame = pd.DataFrame({"a": ["x", "y"] * 40, "b": ["u", "v"] * 40})
     for labels in (("yes", "yes "), ("1", "1.0"), (" ", "x")):
         with pytest.raises(ValueError, match="have one text in a file: name them otherwise"):
             TwoPartyID3Classifier().fit(frame, np.array(labels * 40))
-
-
-def test_no_name_of_a_column_is_reserved() -> None:
-    """Classes drawn at random are no attribute, whatever a column is called: the tree of the renamed table is grown."""
+    # Classes drawn at random are no attribute, whatever a column is called: the tree of the renamed table is grown.
     draw = np.random.default_rng(5)
     renamed = pd.DataFrame({name: draw.choice(["m", "f"], 150) for name in ("a", "b", "c", "d")})
     label = draw.integers(0, 2, 150)

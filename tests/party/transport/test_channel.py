@@ -245,7 +245,7 @@ def test_what_is_left_at_the_close_is_reported() -> None:
         b.close()
 
 
-def test_who_is_interrupted_neither_sends_nor_receives_any_more() -> None:
+def test_closing_sends_nothing_more() -> None:
     a, b = memory_channels(waits=Waits(silence=0.1))
     b.send(Verdict(""))
     a.interrupt(RunCancelledError("the owner cancels"))
@@ -253,9 +253,6 @@ def test_who_is_interrupted_neither_sends_nor_receives_any_more() -> None:
         a.send(Verdict(""))
     with pytest.raises(RunCancelledError, match="the owner cancels"):
         a.receive(Verdict)
-
-
-def test_closing_twice_or_after_a_stop_does_nothing() -> None:
     a, b = memory_channels()
     a.close()
     a.close()
@@ -263,9 +260,6 @@ def test_closing_twice_or_after_a_stop_does_nothing() -> None:
     with pytest.raises(PeerError, match="ended the session before its last message"):
         b.receive(Verdict)
     b.close()
-
-
-def test_a_channel_left_by_an_error_stops_and_one_left_in_order_closes() -> None:
     a, b = memory_channels()
     with pytest.raises(ZeroDivisionError), a:
         raise ZeroDivisionError

@@ -28,16 +28,13 @@ def drained(queue: Pages) -> list[Page]:
     return taken
 
 
-def test_all_pages_of_a_frame_but_the_last_are_as_large_as_the_pace_is() -> None:
+def test_pages_keep_their_pace() -> None:
     pace = Pace()
     for size in (1, pace.size, pace.size + 1, 2 * pace.size):
         pages = list(cut(bytes(size), pace))
         assert all(len(page.body) == pace.size and not page.last for page in pages[:-1])
         assert pages[-1].last
         assert sum(len(page.body) for page in pages) == size
-
-
-def test_pages_grow_on_a_quick_line_shrink_on_a_slow_one_and_stay_in_their_range() -> None:
     pace = Pace()
     sizes = []
     for seconds in (*[0.1] * 9, *[0.5] * 9, *[3.0] * 9):
@@ -222,7 +219,7 @@ def test_a_wait_that_a_sleep_has_cut_short_goes_on_for_the_rest() -> None:
     assert waits == pytest.approx([3.0, 3.0])
 
 
-def test_waits_end_when_what_they_wait_for_is_there_or_their_time_is_over() -> None:
+def test_waits_end_and_patience_has_its_range() -> None:
     timer, condition, event = AwakeTime(), threading.Condition(), threading.Event()
     with condition:
         timer.wait_for(condition, lambda: True, None)
@@ -230,9 +227,6 @@ def test_waits_end_when_what_they_wait_for_is_there_or_their_time_is_over() -> N
     assert not timer.wait(event, 0.01)
     event.set()
     assert timer.wait(event, 60.0)
-
-
-def test_patience_is_a_second_to_a_day() -> None:
     assert [Waits(patience).patience for patience in (1.0, 86_400.0)] == [1.0, 86_400.0]
     for patience in (0.0, 0.999, 86_401.0, float("inf"), float("nan")):
         with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):

@@ -86,12 +86,7 @@ OF_SETS = st.builds(
     CHANCES,
 )
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
-ASKED = st.builds(
-    PredictionTerms,
-    DIGESTS,
-    st.sampled_from(Receiver),
-    st.booleans(),
-)
+ASKED = st.builds(PredictionTerms, DIGESTS, st.sampled_from(Receiver), st.booleans())
 JOBS = (TERMS | RULES | OF_SETS).map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
@@ -368,11 +363,8 @@ def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:
     assert encode(replace(A_GREETING, job=Unusable("theta", "canary"))) == encode(silent)
 
 
-def test_all_candidates_are_the_window_zero_of_the_wire() -> None:
+def test_noise_crosses_as_a_fraction_and_no_window_as_zero() -> None:
     assert decode(greeting(omega=0), m.Greeting) == replace(A_GREETING, job=Train(replace(A_JOB.terms, omega=ALL)))
-
-
-def test_noise_crosses_as_a_fraction_and_none_as_nothing() -> None:
     terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2))
     assert decode(greeting(omega=0, noise="1/2"), m.Greeting) == replace(A_GREETING, job=Train(terms))
     assert wire.Frame.FromString(encode(A_GREETING)).greeting.train.noise == ""

@@ -74,7 +74,7 @@ def test_a_new_survey_is_never_written_over_what_is_there(tmp_path: Path, there:
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(there, "mine")]
 
 
-def test_a_text_that_few_of_a_pilot_gave_is_named_to_nobody_and_counts_as_other(tmp_path: Path) -> None:
+def test_a_text_that_few_of_a_pilot_gave_is_named_to_nobody(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     cells = ["yes"] * 30 + ["no"] * 20 + ["only with Ms Q"] * 2 + ["?"]
     path.write_text("\n".join(["id,x", *(f"{k},{cell}" for k, cell in enumerate(cells))]) + "\n")
@@ -85,9 +85,6 @@ def test_a_text_that_few_of_a_pilot_gave_is_named_to_nobody_and_counts_as_other(
     assert "Ms Q" not in "".join(file.read_text() for file in (tmp_path / "new").iterdir())
     codes = read_codes(pilot_of(frame, questions), read_design(tmp_path / "new" / DESIGN_FILE_NAME))
     assert codes.ravel().tolist() == [1] * 30 + [0] * 20 + [2] * 2 + [NO_ANSWER]
-
-
-def test_a_pilot_of_too_few_people_names_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,x\n1,yes\n2,no\n3,no\n")
     with pytest.raises(DataError, match=r"column 'x': fewer than 10 rows hold each value: name the answers yourself"):

@@ -53,15 +53,12 @@ def test_texts_of_the_settings_are_texts_on_the_page(tmp_path: Path) -> None:
         assert b"&lt;script&gt;alert(1)" in page.body
 
 
-def test_the_coins_of_the_page_have_the_chances_of_the_design(tmp_path: Path) -> None:
+def test_designs_have_digests_and_coins_of_their_own(tmp_path: Path) -> None:
     settings = read_collector_settings(write_survey_files(tmp_path, RELATED))
     design = settings.questionnaire.design
     for number, block in enumerate(blocks_of(settings)):
         assert [Fraction(side, sum(block.coin)) for side in block.coin] == list(design.coin_chances(number))
     assert page_json(settings)["columns"] == [2, 2, 3]
-
-
-def test_another_design_has_another_digest_and_other_words_do_not(tmp_path: Path) -> None:
     one = read_collector_settings(write_survey_files(tmp_path / "a", UNRELATED))
     words = read_collector_settings(write_survey_files(tmp_path / "b", UNRELATED, QUESTIONS + PERSONAL))
     other = read_collector_settings(
@@ -90,13 +87,6 @@ def test_what_is_tossed_by_hand_has_the_chance_of_the_truth(truth: int, lie: int
 def _faces(text: str) -> int:
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     return 1 if len(numbers) < 2 else numbers[1] - numbers[0] + 1
-
-
-def test_three_values_that_are_moved_on_cannot_be_answered_by_hand(tmp_path: Path) -> None:
-    settings = read_collector_settings(write_survey_files(tmp_path, RELATED))
-    with pytest.raises(ConfigError, match="only the page can do"):
-        form_page(settings)
-    assert b'href="form"' not in main_page(settings).body
 
 
 @given(st.binary(min_size=CODE_BYTES, max_size=CODE_BYTES))
@@ -139,7 +129,11 @@ def test_two_statements_are_answered_together_and_no_coin_is_tossed(tmp_path: Pa
         assert 'name="p0"' not in text
 
 
-def test_a_statement_needs_a_harmless_one(tmp_path: Path) -> None:
+def test_what_cannot_be_answered_by_hand_is_refused(tmp_path: Path) -> None:
+    settings = read_collector_settings(write_survey_files(tmp_path, RELATED))
+    with pytest.raises(ConfigError, match="only the page can do"):
+        form_page(settings)
+    assert b'href="form"' not in main_page(settings).body
     with pytest.raises(ConfigError, match="the harmless statement"):
         read_collector_settings(write_survey_files(tmp_path, STATEMENTS, ""))
 

@@ -47,13 +47,6 @@ def test_they_are_those_of_estimate(path: Path, survey: Served) -> None:
     assert tables[2]["cells"][0]["share"] == 0.8
 
 
-def test_weights_of_a_population_count(path: Path, survey: Served) -> None:
-    path.write_text(f"{path.read_text()}\n{POPULATION}\n")
-    tables = json.loads(told(path, "--json"))["tables"]
-    assert [cell["share"] for cell in tables[2]["cells"]] == [0.5, 0.5]
-    assert "weighted by the population's shares" in told(path)
-
-
 def test_the_page_of_results_is_a_table_per_column_and_loads_nothing(path: Path, survey: Served) -> None:
     target = path.parent / "results.html"
     assert told(path, "--html", target) == f"Wrote {target}: any browser opens it\n"
@@ -115,7 +108,11 @@ def test_what_is_corrected_for_random_answers_is_that_of_estimate(tmp_path: Path
     assert "answer at random" in text
 
 
-def test_weighted_results_are_not_corrected_and_say_so(tmp_path: Path) -> None:
+def test_weights_count_and_what_they_exclude_is_said(path: Path, survey: Served, tmp_path: Path) -> None:
+    path.write_text(f"{path.read_text()}\n{POPULATION}\n")
+    tables = json.loads(told(path, "--json"))["tables"]
+    assert [cell["share"] for cell in tables[2]["cells"]] == [0.5, 0.5]
+    assert "weighted by the population's shares" in told(path)
     path = write_survey_files(tmp_path / "c", CONTROLLED, more=POPULATION)
     with served(path) as opened:
         for code, response in zip(add_links(opened.store, 40), MOSTLY_NO, strict=True):

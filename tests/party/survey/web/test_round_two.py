@@ -12,14 +12,7 @@ from party.survey.web.pages import test_page as page_of
 from party.survey.web.round_two import round_digest
 from party.survey.web.round_two import test_json as described
 from party.survey.web.store import BitCount, code_digest
-from tests.support.collecting import (
-    ROUND_TWO,
-    TESTABLE,
-    Served,
-    add_links,
-    served,
-    write_survey_files,
-)
+from tests.support.collecting import ROUND_TWO, TESTABLE, Served, add_links, served, write_survey_files
 from tests.support.processes import Ended, cotally_here
 
 RESPONSES = [bytes([k % 2, (k % 2) ^ (k % 5 == 0)]) for k in range(60)]
@@ -135,17 +128,6 @@ def test_bits_of_another_round_of_strangers_and_of_who_did_not_answer_are_refuse
     assert published.test(published.codes[0], "1") == 410
 
 
-def test_the_second_page_is_the_same_for_everybody_and_loads_nothing(published: Mined) -> None:
-    reply = published.survey.call("GET", "/", kind=None)
-    stored = published.survey.store.published()
-    assert stored is not None
-    assert reply.body == page_of(published.survey.settings, stored).body
-    text = reply.body.decode()
-    assert not re.search(r"\b(src|href|action|ping|formaction)=|@import|url\(|://|\bon\w+=", text)
-    assert "with a chance of 3/4 what is sent is true" in text
-    assert published.survey.call("GET", "/form", kind=None).status == 404
-
-
 @pytest.mark.parametrize("learner", ["tree", "bayes"])
 def test_the_page_is_given_the_model_and_nothing_that_was_counted(mined: Mined, learner: str) -> None:
     target = mined.path.parent / f"{learner}.json"
@@ -160,7 +142,15 @@ def test_the_page_is_given_the_model_and_nothing_that_was_counted(mined: Mined, 
     assert "counts" not in json.dumps(found)
 
 
-def test_a_model_is_published_once(published: Mined) -> None:
+def test_a_model_is_published_once_and_its_page_is_the_same_for_everybody(published: Mined) -> None:
+    reply = published.survey.call("GET", "/", kind=None)
+    stored = published.survey.store.published()
+    assert stored is not None
+    assert reply.body == page_of(published.survey.settings, stored).body
+    text = reply.body.decode()
+    assert not re.search(r"\b(src|href|action|ping|formaction)=|@import|url\(|://|\bon\w+=", text)
+    assert "with a chance of 3/4 what is sent is true" in text
+    assert published.survey.call("GET", "/form", kind=None).status == 404
     again = published.publish()
     assert (again.code, again.err) == (2, "cotally: a model is published once, and before the survey is closed\n")
 
