@@ -25,6 +25,8 @@ from party.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
 COTALLY = [sys.executable, "-m", "party.cli.main"]
+DIES_AT_OPENINGS = "DIES_AT_OPENINGS"
+"""Names the file of what a process has heard; it is killed at each opening that is not there yet."""
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -123,6 +125,8 @@ def _become(words: list[str], folder: str, environment: dict[str, str], streams:
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(folder)
+    if heard := environment.pop(DIES_AT_OPENINGS, ""):
+        import_module("tests.support.kills").die_at_openings(Path(heard))
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)

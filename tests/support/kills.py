@@ -1,25 +1,40 @@
 """Rounds in which real parties are killed at random moments and started again, and must end with plain ID3's tree.
 
-`scripts/kill` plays a hundred; a test plays a few. A round that fails names its seed.
+`scripts/kill` plays a hundred; a test plays a few. A round that fails names its seed. Others are killed at
+each opening.
 """
 
+import json
+import os
 import random
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from itertools import chain, cycle, islice
 from pathlib import Path
+from typing import Any, cast
 
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
+from party.records.entries import RunPages, _content
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
+from party.records.releases import released, spent_of
 from party.records.tally import Dealings, dealings
-from tests.support.forked import Forked
-from tests.support.processes import Pair, make_pair, make_trusting
+from protocols.facts import WindowsFact
+from protocols.role import Fact
+from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.openings import OpenedFact
+from tests.support.forked import DIES_AT_OPENINGS, Forked
+from tests.support.processes import Pair, make_pair, make_trusting, wait_for
 from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
 _LATEST = 3.0  # seconds after the start of a process
@@ -40,10 +55,7 @@ class Round:
 
     def play(self) -> None:
         """Kill as chance has it, then let the run end, and look at what it has left."""
-        self.pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{_free_address()}"')
-        listening = (self.pair.alice / "party.toml").read_text().split('listen = "', 1)[1].split('"', 1)[0]
-        self.pair.edit("bob", '# address = "alice.example.org:7071"', f'address = "{listening}"')
-        self._commands = {"alice": self.pair.serve_arguments(), "bob": self.pair.train_arguments(self._write_job())}
+        self._prepare()
         try:
             for name in self._commands:
                 self._start(name)
@@ -55,19 +67,30 @@ class Round:
                 self._start("bob")
             assert code == 0, f"train ended with {code}: {(self.pair.folder / 'bob.err').read_text()}"
         finally:
-            for process in self._running.values():
-                process.kill()
-                process.wait()
+            self._kill_all()
         self._check()
+
+    def _prepare(self) -> None:
+        self.pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{_free_address()}"')
+        listening = (self.pair.alice / "party.toml").read_text().split('listen = "', 1)[1].split('"', 1)[0]
+        self.pair.edit("bob", '# address = "alice.example.org:7071"', f'address = "{listening}"')
+        self._commands = {"alice": self.pair.serve_arguments(), "bob": self.pair.train_arguments(self._write_job())}
+
+    def _kill_all(self) -> None:
+        for process in self._running.values():
+            process.kill()
+            process.wait()
 
     def _write_job(self) -> Path:
         return self.pair.write_job(counting=self.chance.choice(["oblivious_transfer", "paillier"]), omega="all")
 
-    def _start(self, name: str) -> None:
+    def _start(self, name: str, **environment: str) -> None:
         self._starts += 1
         with (self.pair.folder / f"{name}.err").open("a") as told:
             command = [*self._commands[name], "--progress", "none"]
-            self._running[name] = Forked(command, stdout=subprocess.DEVNULL, stderr=told)
+            self._running[name] = Forked(
+                command, stdout=subprocess.DEVNULL, stderr=told, env={**os.environ, **environment}
+            )
 
     def _ended(self, seconds: float) -> bool:
         try:
@@ -125,6 +148,91 @@ class TreeRound(Round):
         assert tree.leaves() == plain_tree(tree.schema, tree.growth, Fraction(0)).leaves()
 
 
+@dataclass
+class OpeningRound(Round):
+    """A run of which parties are killed at each opening, when they have heard it and put nothing down.
+
+    Where one is, the other one remembers what was opened; where both are, it is opened again.
+    """
+
+    terms: dict[str, object] = field(default_factory=dict)
+    turns: tuple[tuple[str, ...], ...] = (("bob", "alice"),)
+
+    def play(self) -> None:
+        """Kill whoever hears of an opening for the first time and has its turn, until both have the model."""
+        self._prepare()
+        for victims in islice(cycle(self.turns), 40):
+            try:
+                for name in self._commands:
+                    self._start(name, **({DIES_AT_OPENINGS: str(self._heard(name))} if name in victims else {}))
+                wait_for(partial(self._are_over, victims), 60)
+                with suppress(subprocess.TimeoutExpired):
+                    for name in victims:
+                        self._running[name].wait(1)
+                if self._running["bob"].poll() == 0:
+                    break
+            finally:
+                self._kill_all()
+        self._check()
+
+    def _are_over(self, victims: tuple[str, ...]) -> bool:
+        ended = [name for name, process in self._running.items() if process.poll() is not None]
+        return "bob" in ended or any(name in ended for name in victims)
+
+    def _heard(self, name: str) -> Path:
+        file = self.pair.folder / f"{name}.heard"
+        file.touch()
+        return file
+
+    def _write_job(self) -> Path:
+        return self.pair.write_job(**self.terms)
+
+    def _check(self) -> None:
+        heard = [[*map(json.loads, self._heard(name).read_text().splitlines())] for name in ("alice", "bob")]
+        assert {name for name, lines in zip(("alice", "bob"), heard, strict=True) if lines} == {*chain(*self.turns)}
+        assert (self.pair.alice / "model.json").read_bytes() == (self.pair.bob / "model.json").read_bytes()
+        noted = list[Any]()
+        for folder in (self.pair.alice, self.pair.bob):
+            secret = load_secret(folder)
+            assert [each.state for each in recorded_runs(folder, secret)] == [RunState.DONE]
+            with read_ledger(folder, secret) as ledger:
+                noted += [each.content for each in ledger.entries()]
+                assert [len(spent_of(each)) for each in released(ledger.entries()).values()] == [1]
+                (dealing,) = dealings(ledger.entries())
+            if self.terms["most_bits"] is not None:
+                tree = read_tree(folder / "model.json")
+                allowance = Allowance(tree.schema, tree.growth.max_depth, cast("int | None", self.terms["omega"]))
+                assert list(dealing.on_record.values()) == [allowance.spent(tree)] < [dealing.bits]
+        for kind, content in (*heard[0], *heard[1]):
+            alike = [each for each in noted if each["kind"] == kind and _about(each) == _about(content)]
+            assert alike
+            assert all(each[name] == value for each in alike for name, value in content.items())
+
+
+def _about(content: Mapping[str, Any]) -> list[object]:
+    """Return which question an opening answers; None for one that nobody knows the answer of."""
+    if "nodes" in content:
+        return [[node["path"] for node in content["nodes"] if "window" in node]]
+    return [content.get(name) for name in ("what", "paths", "consequents")] if content.get("are") else []
+
+
+def die_at_openings(heard: Path) -> None:
+    """Kill this process when it has heard what was opened and is not in this file, before anything is put down."""
+    keep = RunPages.note
+
+    def note(pages: RunPages, fact: Fact) -> None:
+        opened = isinstance(fact, OpenedFact) and fact.values is not None
+        if opened or (isinstance(fact, WindowsFact) and fact.windows is not None):
+            line = json.dumps(_content(fact, pages), sort_keys=True)
+            if line not in heard.read_text().splitlines():
+                with heard.open("a") as file:
+                    file.write(line + "\n")
+                os.kill(os.getpid(), signal.SIGKILL)
+        keep(pages, fact)
+
+    setattr(RunPages, "note", note)  # noqa: B010  # mypy takes a method's place for a method
+
+
 def _free_address() -> str:
     with socket.create_server(("127.0.0.1", 0)) as found:
         return f"127.0.0.1:{found.getsockname()[1]}"
@@ -134,6 +242,16 @@ def make_round(trusting: Path, folder: Path, seed: int) -> Round:
     """Make two parties of their own for one round; those of odd seeds reveal the tree alone."""
     kind = TreeRound if seed % 2 else Round
     return kind(easily_killed(make_pair(trusting, folder, table(ALICE), table(BOB))), random.Random(seed))
+
+
+def make_opening_round(
+    trusting: Path, folder: Path, terms: dict[str, object], turns: tuple[tuple[str, ...], ...]
+) -> OpeningRound:
+    """Make two parties of their own for a round that kills them at its openings."""
+    pair = easily_killed(make_pair(trusting, folder, table(ALICE), table(BOB)))
+    for party in ("alice", "bob") if "noise" in terms else ():
+        pair.edit(party, 'epsilon = "any"', 'epsilon = "1"')
+    return OpeningRound(pair, random.Random(1), terms=terms, turns=turns)
 
 
 def easily_killed(pair: Pair) -> Pair:
