@@ -106,7 +106,7 @@ def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journ
     with open_journal(tmp_path, SECRET) as elsewhere:
         cancel_run(elsewhere, record().run, NOW)
         for unknown in (record().run, "ff" * 8):
-            with pytest.raises(JournalError, match="`cotally status` lists"):
+            with pytest.raises(JournalError, match="see in `cotally status` which have not ended"):
                 cancel_run(elsewhere, unknown, NOW)
     for change in (
         lambda: journal.keep(record().run, Part.COPY, 0, CANARY),
