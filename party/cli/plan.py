@@ -104,9 +104,9 @@ def _plan_training(
             guessed,
             *supposed,
             forecast_text(expected),
-            *memory_lines(expected),
             *ways_lines(others),
             caveat(terms),
+            *memory_lines(expected),
         ]
     )
     return found.flaw
