@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,7 @@ MADE = [
 
 
 @pytest.fixture(scope="module")
-def world(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def world(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The present folder, with all that the page says."""
     folder = tmp_path_factory.mktemp("world") / "here"
     pair = make_pair(trusting, folder, (["a", "age", "class"], TABLE), (["c"], [[row[0]] for row in TABLE]))
@@ -55,7 +55,7 @@ def world(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         for words in MADE:
             made = cotally_here(*words.split())
             assert made.code == 0, made.err
-        yield folder
+        yield
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,22 @@ def mistakes() -> Iterator[Mistake]:
             yield Mistake(re.findall("`([^`]+)`", done), seen, int(code), file, command)
 
 
-def test_every_mistake_ends_in_the_line_that_names_its_cause_and_the_next_step(world: Path) -> None:
+@pytest.mark.usefixtures("world")
+def test_every_mistake_ends_in_the_line_that_names_its_cause_and_the_next_step() -> None:
     original, wrong = files(), []
     for mistake in mistakes():
         if problem := mistake.problem():
             wrong.append(f"{mistake.done}\n    {problem}\n    not {mistake.code}: {mistake.seen}")
         restore(original)
     assert not wrong, "\n".join(wrong)
-    assert world
+
+
+@pytest.mark.usefixtures("world")
+def test_a_row_of_other_words_or_another_code_is_not_as_it_says() -> None:
+    first = next(mistakes())
+    assert not first.problem()
+    assert replace(first, seen=first.seen + "!").problem()
+    assert replace(first, code=3).problem()
 
 
 def test_every_row_has_a_next_step() -> None:
