@@ -27,7 +27,7 @@ from protocols.association.own_sets import TermSet
 from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, filled, modulus_mask, products, summand_bits, wires_of
-from protocols.role import Phase, Progress, Role
+from protocols.role import Phase, Progress, Role, as_part
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Attribute, Expression
@@ -128,8 +128,8 @@ class OpenedSearch:
         asked, terms = self.asked, self.asked.terms
         level, kept = asked.first(), list[TermSet]()
         while level:
-            yield Progress(Phase.COUNTS, len(level[0]) - 1, terms.max_len)
-            reach = yield from self.answers.ask(self._opened(level), partial(_fits, len(level)))
+            yield (shown := Progress(Phase.COUNTS, len(level[0]) - 1, terms.max_len))
+            reach = yield from self.answers.ask(as_part(self._opened(level), shown), partial(_fits, len(level)))
             frequent = [each for each, reaches in zip(level, reach, strict=True) if reaches]
             kept += frequent
             level = asked.after(frequent)
@@ -153,7 +153,8 @@ class OpenedSearch:
             return None
         rules, reach = self.asked.rules(frequent), AnswerNumbers()
         if rules:
-            reach = yield from self.answers.ask(self._compared(rules), partial(_fits, len(rules)))
+            comparing = as_part(self._compared(rules), Progress(Phase.COUNTS, terms.max_len - 1 / 2, terms.max_len))
+            reach = yield from self.answers.ask(comparing, partial(_fits, len(rules)))
         there = [rule for rule, reaches in zip(rules, reach, strict=True) if reaches]
         if terms.metric is Metric.LIFT:
             there = [each for first, rest in there for each in ((first, rest), (rest, first))]

@@ -13,7 +13,7 @@ from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPage, OpenedPage, SetCounts
-from protocols.role import Message, Part, Transcript
+from protocols.role import Message, Part, Phase, Progress, Transcript, run_pair, with_progress
 from protocols.terms import Method, Metric, Reveal
 from protocols.two_party.opened_sets import Rule, simulate_answers
 from tests.protocols.oblivious.test_views import bits_of, off
@@ -176,6 +176,22 @@ def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_ali
         store.parts[Part.ANSWERS][1] += bytes(8)
     with pytest.raises(DeviationError):
         play(stores, 99, goes_on=True, case=case)
+
+
+def test_progress_grows_level_by_level_and_is_of_the_search_alone() -> None:
+    """What is masked and counted within a level is a part of its progress."""
+    case, said = asking(table(60), Metric.LIFT, Fraction(1)), list[Progress]()
+
+    def listen(progress: Progress) -> Progress:
+        said.append(progress)
+        return progress
+
+    run_pair(with_progress(case.role("alice"), listen), case.role("bob"))
+    counting = [each for each in said if each.phase is Phase.COUNTS]
+    shares = [each.done / each.total for each in counting]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert {each.phase for each in said[said.index(counting[0]) :]} == {Phase.COUNTS}
 
 
 def test_no_mask_serves_twice(monkeypatch: pytest.MonkeyPatch) -> None:
