@@ -65,32 +65,9 @@ class Contest:
         """How many pairs of classes there are."""
         return len(self._pairs)
 
-    def places(self, orders: Index) -> tuple[Index, NDArray[np.bool_]]:
-        """Find the pairs of classes that stand in another order of their own in each row.
-
-        Args:
-            orders: `rows x classes`, positions in `classes`.
-
-        Returns:
-            For each row and pair of places, in the order of `combinations`, which pair of classes stands there, and
-            whether its first class stands first.
-        """
-        number = np.zeros((len(self.classes), len(self.classes)), dtype=np.intp)
-        for position, (first, second) in enumerate(self._pairs):
-            number[first, second] = number[second, first] = position
-        places = np.array(self._pairs, dtype=np.intp).reshape(-1, 2)
-        left, right = orders[:, places[:, 0]], orders[:, places[:, 1]]
-        return number[left, right], left < right
-
     def numbers(self, codes: Rows) -> Leads:
         """Return `X` (`rows x pairs`); the asker's columns are read."""
         return self._sums(self._asked, codes) - self._lowest + 1
-
-    def bits(self, codes: Rows) -> NDArray[np.bool_]:
-        """Return the binary digits of `X`, the highest first (`rows x pairs x width`); the asker's columns are read."""
-        numbers = self.numbers(codes)
-        digits: NDArray[np.bool_] = (numbers[:, :, None] >> np.arange(self.width)[::-1] & 1).astype(np.bool_)
-        return digits
 
     def thresholds(self, codes: Rows) -> Leads:
         """Return `Y` (`rows x pairs`), cut to what `X` can be; the answerer's columns are read."""

@@ -10,7 +10,6 @@ whose own class, which the corrector knows, wins.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -26,7 +25,6 @@ from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import HolderKey
 from protocols.noise.both import EXACT, Noises
-from protocols.oblivious.aes import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import wires_of
 from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
@@ -37,6 +35,7 @@ from protocols.tables import Codes, Index, Schema
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import Copies
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.ways import share_winners
 
 _AT_ONCE = 1 << 17
 """Records times pairs of classes that are compared together."""
@@ -70,33 +69,11 @@ class BayesTest:
         gates = Gates(self.is_chooser, transfers, Triples(transfers, self.randomness))
         size = max(1, _AT_ONCE // max(1, contest.pairs))
         for codes in (self.codes[start : start + size] for start in range(0, len(self.codes), size)):
-            wins = yield from self._wins(contest, codes, gates)
+            wins = yield from share_winners(contest, codes, gates, asks=self.is_chooser)
             labels = wires_of(codes[:, self.schema.class_index] == contest.classes[:, None])
             right = yield from gates.both(wins, gates.ours(labels, mine=not self.is_chooser))
             total += yield from gates.ones(np.bitwise_xor.reduce(right, axis=0), width)
         return total % (1 << width)
-
-    def _wins(self, contest: Contest, codes: Codes, gates: Gates) -> Role[Uint64s]:
-        """Return our shares of which class of each record beats all others (`classes x words`)."""
-        number, digits = len(contest.classes), self._digits(contest, codes)
-        if number == 1:
-            return gates.flipped(np.zeros((1, digits.shape[-1]), digits.dtype))
-        second = yield from gates.less(
-            gates.ours(digits, mine=self.is_chooser), gates.ours(digits, mine=not self.is_chooser)
-        )
-        beats = np.zeros((number, number, digits.shape[-1]), digits.dtype)
-        for won, (one, other) in zip(second, combinations(range(number), 2), strict=True):
-            beats[other, one], beats[one, other] = won, gates.flipped(won)
-        others = np.array([[other for other in range(number) if other != one] for one in range(number)])
-        return (yield from gates.all_of(np.swapaxes(beats[np.arange(number)[:, None], others], 0, 1)))
-
-    def _digits(self, contest: Contest, codes: Codes) -> Uint64s:
-        """Return the digits of what we compare, the lowest first (`width x pairs x words`)."""
-        if self.is_chooser:
-            bits = contest.bits(codes)
-        else:
-            bits = (contest.thresholds(codes)[:, :, None] >> np.arange(contest.width)[::-1] & 1).astype(np.bool_)
-        return wires_of(bits[:, :, ::-1].transpose(2, 1, 0))
 
 
 RecordParts = tuple[Index, Index]
