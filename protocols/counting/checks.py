@@ -74,7 +74,6 @@ class Checks:
     """Turns the counts of a batch into answers, or ends the run.
 
     Args:
-        schema: The joint schema.
         records: Number of training records.
         plausibility: Compares with estimates, where there are any.
         noise: The largest in a told number, if any; exact counts must add up.

@@ -22,7 +22,6 @@ class KeptCounts:
     Args:
         engine: Counts what is not remembered.
         checks: Of the engine.
-        answers: What both remember of the run.
 
     Discloses: whatever `engine` discloses of what is asked.
     """
@@ -56,7 +55,6 @@ class RefinedCounts:
 
     Args:
         engine: Tells them.
-        schema: The joint schema.
         variance: Of the noise in each told cell.
         class_variance: Of the noise in each class count of the training records.
 

@@ -101,7 +101,6 @@ class Planner:
     """Decides which counts of a batch are asked, the same at both sides, and completes it by those that follow.
 
     Args:
-        sides: Who holds which columns.
         largest: The largest number that a count may be before it is told.
         is_exact: Whether counts have no noise, so that some follow from others.
     """
@@ -214,10 +213,8 @@ class ObliviousChooser:
     """The side that chooses by its part of each node, and tells the counts.
 
     Args:
-        sides: Who holds which columns.
         train, test: Joint codes with our own columns filled in.
         telling: Adds our noise, checks and tells.
-        randomness: Secret chance.
         share_correct: Tests models without leaves.
         places: Where we work.
 
@@ -304,10 +301,8 @@ class ObliviousCorrector:
     """The side that holds the class, and multiplies what the other chooses by its part of each count.
 
     Args:
-        sides: Who holds which columns.
         train, test: Joint codes with our own columns filled in.
         hearing: Adds our noise, sends and checks.
-        randomness: Secret chance.
         share_correct: Tests models without leaves.
         places: Where we work.
 

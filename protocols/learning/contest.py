@@ -38,7 +38,6 @@ class Contest:
     """The pairs of classes that are compared, and the numbers that each side brings.
 
     Args:
-        model: The model.
         asker: The party that brings `X`; every column that is not its own is the answerer's.
 
     Raises:

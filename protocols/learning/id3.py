@@ -40,7 +40,6 @@ class HybridId3:
     """One party's side of Hybrid-ID3(E, AL).
 
     Args:
-        schema: The joint schema.
         class_counts: Of all training records.
         window: omega, or `ALL`.
         engine: Where the counts of the window come from.

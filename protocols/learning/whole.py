@@ -99,7 +99,6 @@ class Gini:
 
     Args:
         records: The most that a node can have.
-        classes: How many there are.
 
     Raises:
         InputError: There are too many records.

@@ -121,7 +121,6 @@ class Chooser(Direction):
         session: Bytes that name session and direction.
         depth: Of a tree.
         trees: All seeds.
-        randomness: Secret chance.
         workers: Who works at pages, with access to the seeds: of this process alone.
 
     Discloses: nothing; who follows the protocol sends what is uniform to the sender.

@@ -36,7 +36,6 @@ class Gates:
 
     Args:
         first: Whether we add what is public to our share; one side does.
-        transfers: Of the session.
         triples: Of the session.
 
     Discloses: nothing but what `opened` and `total` open.

@@ -42,7 +42,6 @@ class Triples:
 
     Args:
         transfers: Both directions.
-        randomness: Secret chance.
 
     Discloses: nothing; choices are hidden, and random.
     """

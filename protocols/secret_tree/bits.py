@@ -56,7 +56,6 @@ class Allowance:
     """What a tree may reveal.
 
     Args:
-        schema: The joint schema.
         max_depth: Of the tree; None for any.
         window: How many candidates compete at a node.
         most: The most bits, None for any; a label is opened even where it passes them.

@@ -52,7 +52,6 @@ class SecretTree:
         allowance: What it may reveal: its columns, its depth, its windows, its bits.
         growth: How it is grown, to the same depth.
         counts: Of the training records.
-        gates: Our part of the computation.
         answers: The levels that both remember: what each node's answer is, its attribute or, of a leaf, `-1 - label`.
         noise: Ours, where `growth` has noise.
         ranking: What finds windows, where the allowance has some.

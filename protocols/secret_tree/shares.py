@@ -36,9 +36,7 @@ class SharedCounts:
     """Counts records together with the peer, and gives a share of each count.
 
     Args:
-        sides: Who holds which columns.
         codes: Joint codes with our own columns filled in.
-        transfers: Of the session.
         is_chooser: Whether we choose: we are the side without the class.
         room: How much is added to a count before it is opened.
 

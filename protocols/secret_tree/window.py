@@ -36,10 +36,7 @@ class SecretRanking:
 
     Args:
         estimates: Our own.
-        classes: How many there are.
         growth: The measure, and the limits: what may not split a node, as we estimate, is the last there.
-        gates: Our part of the computation.
-        answers: What both remember of the run.
 
     Discloses: to both, which candidates of each node are in its window.
     """

@@ -46,7 +46,6 @@ class GiniWorth:
     """What candidates are worth by how much less Gini's index is, of two classes.
 
     Args:
-        gates: Our part of the computation.
         records: The most that a node can have.
         room: How much is added to `U`, up and down together, before it is compared.
 
@@ -181,9 +180,7 @@ class EntropyWorth:
     """What candidates are worth by the information gain they bring.
 
     Args:
-        gates: Our part of the computation.
         records: The most that a node can have.
-        classes: How many there are.
 
     Discloses: nothing; what crosses is masked.
     """

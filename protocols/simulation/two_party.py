@@ -259,7 +259,6 @@ class PlainRanking:
 
     Args:
         estimates: Either party's own.
-        classes: How many there are.
         growth: The measure, and the limits.
 
     Discloses: nothing; nothing is sent.

@@ -57,7 +57,6 @@ class JointSearch:
     """The search, level by level, equal at both parties.
 
     Args:
-        schema: The joint schema.
         records: How many there are.
         terms: What is looked for.
         evidence: What counts are made from.

@@ -63,7 +63,6 @@ class OwnCounts:
 
     Args:
         party: Our name.
-        agreed: What was agreed.
         terms: Those of the rules.
         codes: Joint codes, our own columns filled in.
 

@@ -108,7 +108,6 @@ class OpenedSearch:
     Args:
         asked: What is.
         counts: Shared, with room for a sign.
-        gates: Our part of the computation.
         answers: The levels that both remember: of each candidate 1 if it is frequent.
 
     Discloses: of each candidate, whether it is frequent; of each rule asked about, whether it reaches the threshold.

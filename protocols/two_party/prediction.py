@@ -45,7 +45,6 @@ class SharedRows:
     """Rows to classify, as one party sees them.
 
     Args:
-        model: The model.
         people: Whose they are, ascending, so that both list them in one order.
         codes: `rows x attributes`; a column of the other's holds anything.
 
@@ -101,10 +100,7 @@ class PredictionRun:
     Args:
         local: What we bring; of the table nothing is used.
         rows: To classify.
-        terms: On which both have agreed.
         initiates: Whether we opened the session.
-        peer: The peer's name.
-        nonces: Of the `Opening`.
         recall: What we remember.
     """
 

@@ -46,11 +46,9 @@ class BayesTest:
     """One side of the test of naive Bayes.
 
     Args:
-        schema: The joint schema.
         codes: Held-out records, by joint codes with our own columns filled in.
         chooser: The party that chooses; the class is the other's, or of both.
         is_chooser: Whether that is us.
-        randomness: Secret chance.
 
     Discloses: nothing; the result is a share.
     """
@@ -93,9 +91,6 @@ class SecureCounting:
     """One party's side of the exact counts of a run.
 
     Args:
-        local: What we bring.
-        agreed: What was agreed.
-        copies: What the exchange of copies has left.
         parts: Which records are counted on.
         checks: Of what is told.
         noises: In what is told.
