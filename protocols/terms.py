@@ -120,6 +120,8 @@ OMEGA: Final = Between(1, 65535, "all")
 SEED: Final = Between(0, 2**63 - 1)
 SHARE: Final = Exact(NO_SHARE, _ONE, "must be 0 or more and below 1", opens=(_ONE,))
 KEY_BITS: Final = Between(1, 16384)
+KEY_FLOOR: Final = 2048  # whatever settings say
+USUAL_KEY_BITS: Final = 3072
 DEPTH: Final = Between(1, 65535, "any")
 LEAF: Final = Between(1, 2**31 - 1)
 NOISE: Final = Exact(

@@ -17,7 +17,6 @@ from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, record
 from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, read_ledger
 from party.records.tally import dealings, peers
 from party.settings.job import read_job
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show.check import check_json, check_parts
@@ -25,6 +24,7 @@ from party.show.ledger import dealings_json, dealings_lines, head_line, ledger_w
 from party.show.screen import json_text, put_json, say
 from party.show.status import cancelled_text, open_run_lines, runs_json
 from protocols.errors import InputError
+from protocols.terms import KEY_FLOOR
 from protocols.two_party.memory import bare_head
 
 

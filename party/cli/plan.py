@@ -12,7 +12,6 @@ from party.node.aligning import load_common
 from party.node.check import Supposed, assess, sends_copy, told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.costs import (
@@ -32,7 +31,7 @@ from party.show.privacy_short import own_odds
 from party.show.reading import reading_json, reading_line
 from party.show.screen import put_json, say_all
 from protocols.errors import InputError
-from protocols.terms import ALL, BayesTerms, Method, TermError, Terms, TreeTerms, Window
+from protocols.terms import ALL, KEY_FLOOR, BayesTerms, Method, TermError, Terms, TreeTerms, Window
 from protocols.two_party.inputs import PartyInputs, held_out_records
 
 

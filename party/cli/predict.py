@@ -30,7 +30,6 @@ from party.node.session import run_session
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, read_ledger
 from party.records.predictions import PredictionPages
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show.notices import tell
@@ -47,6 +46,7 @@ from party.show.screen import note_all, put_json, say, say_all
 from protocols.errors import InputError
 from protocols.jobs import Predict, PredictionTerms
 from protocols.tables import Attribute, Floats
+from protocols.terms import KEY_FLOOR
 from protocols.two_party.prediction import Answers
 from protocols.two_party.ways import way_of
 

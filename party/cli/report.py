@@ -17,13 +17,13 @@ from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
 from party.records.run_file import ReportError, TrainReport, read_train_report
 from party.records.tally import dealings
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.document import Document
 from party.show.page.parts import PAGES, page_written, written
 from party.show.page.run_page import Finished, page_of_run
 from party.show.screen import note, say
 from protocols.errors import InputError
+from protocols.terms import KEY_FLOOR
 
 _MOST_CERTIFICATE = 1 << 16
 

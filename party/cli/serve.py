@@ -21,7 +21,6 @@ from party.node.line import listen_for_peer
 from party.node.players import Host, Matched, Predicted, Trained
 from party.node.runs import repeated_daily
 from party.node.session import run_session
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import telling_once
@@ -32,6 +31,7 @@ from party.show.screen import note, note_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError, InputError
+from protocols.terms import KEY_FLOOR
 
 
 def command_serve(arguments: argparse.Namespace) -> int:

@@ -26,7 +26,6 @@ from party.records.entries import job_content
 from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.run_file import write_train_report
 from party.settings.job import read_job
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
@@ -46,7 +45,7 @@ from party.show.training import (
 from protocols.errors import InputError
 from protocols.jobs import Align, Job
 from protocols.privacy.attack import Disclosure
-from protocols.terms import Terms
+from protocols.terms import KEY_FLOOR, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 

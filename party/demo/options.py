@@ -7,9 +7,21 @@ from pathlib import Path
 from party.data.bins import SMALLEST_VALUE
 from party.demo.usual import USUAL_WAYS
 from party.settings.job import usual_leaf
-from party.settings.key_sizes import KEY_FLOOR
 from protocols.errors import CotallyError, InputError
-from protocols.terms import ALL, KEY_BITS, OMEGA, Counting, Growth, Impurity, Method, Reveal, Terms, TreeTerms, Window
+from protocols.terms import (
+    ALL,
+    KEY_BITS,
+    KEY_FLOOR,
+    OMEGA,
+    Counting,
+    Growth,
+    Impurity,
+    Method,
+    Reveal,
+    Terms,
+    TreeTerms,
+    Window,
+)
 
 
 @dataclass(frozen=True)

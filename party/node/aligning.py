@@ -17,7 +17,6 @@ from party.node.inputs import Tell, load_inputs
 from party.records.alignments import PastAlignment, hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
 from party.settings.ids import AlignmentBounds
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.facts import AlignmentFact
@@ -26,6 +25,7 @@ from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Tree
 from protocols.role import Fact
 from protocols.tables import Index
+from protocols.terms import KEY_FLOOR
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
 from protocols.two_party.equality import list_commitment

@@ -25,7 +25,6 @@ from party.records.ledger import LedgerEntry, has_ledger, read_ledger
 from party.records.releases import Earlier, alike, check_table, names_released, released, spent_before, spent_of
 from party.records.tally import Revealed, dealings
 from party.settings.job import usual_terms
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
@@ -36,7 +35,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import Terms
+from protocols.terms import KEY_FLOOR, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs, training_records

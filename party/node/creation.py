@@ -11,9 +11,8 @@ from party.keys.identity import CERTIFICATE_FILE, KEY_FILE, Identity, make_ident
 from party.keys.keystore import make_keys
 from party.keys.passphrase import PassphraseSource, write_secret
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
-from party.settings.key_sizes import KEY_FLOOR
 from protocols.errors import InputError
-from protocols.terms import KEY_BITS
+from protocols.terms import KEY_BITS, KEY_FLOOR
 
 _FILES = (CERTIFICATE_FILE, SEALED_FILE, *SECRET_FILES)
 

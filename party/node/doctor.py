@@ -18,12 +18,12 @@ from party.keys.certificates import Clock, Peer, fingerprint, utc_now
 from party.keys.identity import Identity, load_identity
 from party.keys.keystore import load_key, load_secret
 from party.node.inputs import pinned_peer
-from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.transport.grpc.probe import Sight, check_host, check_key, own_release, probe
 from party.transport.grpc.status import WIRE_VERSION, check_free
 from party.transport.look import LOOK_SECONDS, PortView, greet, reach, resolve
 from protocols.errors import CotallyError, PeerError
+from protocols.terms import KEY_FLOOR
 
 MOST_SKEW: Final = timedelta(minutes=5)
 _ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what is listened on, not where

@@ -26,7 +26,6 @@ from party.records.ledger import read_ledger
 from party.records.run_file import TrainReport
 from party.records.tally import dealings
 from party.settings.job import read_job
-from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.settings.template import party_files
@@ -36,6 +35,7 @@ from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
 from protocols.jobs import Job
+from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 Place = Path | str
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1")

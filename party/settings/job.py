@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from party.data.texts import plain_text
-from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import REQUIRED, Section, read_toml
 from protocols.errors import InputError
@@ -16,8 +15,10 @@ from protocols.jobs import Train
 from protocols.kinds import ValueKind, defaults_of, kinds_of
 from protocols.terms import (
     KEY_BITS,
+    KEY_FLOOR,
     LEARNERS,
     USUAL_DEPTH,
+    USUAL_KEY_BITS,
     USUAL_TREE_DEPTH,
     USUAL_WINDOW,
     Counting,

@@ -28,7 +28,6 @@ from party.settings.ids import (
     AlignmentBounds,
     read_id_columns,
 )
-from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.place import CONFIG_FILE, settings_file
 from party.settings.toml import BLANKS, Address, Section, declared_values, read_address, read_toml
 from protocols.errors import InputError
@@ -38,11 +37,13 @@ from protocols.terms import (
     BITS,
     DEPTH,
     KEY_BITS,
+    KEY_FLOOR,
     LEAF,
     NOISE,
     OMEGA,
     RECORDS_PER_BIT,
     SETS,
+    USUAL_KEY_BITS,
     Counting,
     Method,
     Window,

@@ -6,8 +6,7 @@ from pathlib import Path
 from party.cli.arguments.common import add_progress
 from party.datasets.names import NAMES
 from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
-from party.settings.key_sizes import USUAL_KEY_BITS
-from protocols.terms import USUAL_DEPTH, USUAL_TREE_DEPTH, Impurity, Reveal
+from protocols.terms import USUAL_DEPTH, USUAL_KEY_BITS, USUAL_TREE_DEPTH, Impurity, Reveal
 
 
 def declare_demo(parser: argparse.ArgumentParser) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_json, add_party
 from party.keys.passphrase import SOURCES
-from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.toml import DEFAULT_HOSTS
+from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 
 def declare_init(parser: argparse.ArgumentParser) -> None:

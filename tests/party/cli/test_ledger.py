@@ -12,8 +12,7 @@ from party.cli.main import main
 from party.keys.keystore import SECRET_FILE
 from party.keys.passphrase import write_secret
 from party.records.ledger import LEDGER_FILE
-from party.settings.key_sizes import KEY_FLOOR
-from protocols.terms import ALL, Counting
+from protocols.terms import ALL, KEY_FLOOR, Counting
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from party.errors import ConfigError
 from party.wire import codec
 from party.wire.codec import ENTRIES, decode, encode, longest_frame, require_fast_protobuf
+from party.wire.jobs import fraction_text
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import MOST_ID_COLUMNS, USUAL_FORM, IdForm, Spelling, seen
 from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Train, Unusable
+from protocols.kinds import Between, kinds_of
 from protocols.role import Message
 from protocols.terms import (
     ALL,
@@ -29,6 +31,7 @@ from protocols.terms import (
     OMEGA,
     SEED,
     SETS,
+    THETA,
     Counting,
     Impurity,
     Method,
@@ -38,6 +41,7 @@ from protocols.terms import (
     RuleTerms,
     TreeTerms,
 )
+from tests.support.kinds import DIGITS, beyond, within
 from tests.support.parties import make_terms
 
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(seen)
@@ -297,44 +301,44 @@ def test_a_malformed_frame_is_refused_by_a_text_that_is_always_the_same(data: by
 
 LOWEST = "must be a fraction in lowest terms, such as 9/20"
 METRICS = "must be confidence or lift"
-BAD_TERMS: list[tuple[str, object, str]] = [
-    ("method", "plain", "must be hybrid, smc or randomized"),
+BAD_FORMS: list[tuple[str, object, str]] = [
     ("method", "canary" * 999, "must be hybrid, smc or randomized"),
-    ("theta", "0.7", LOWEST),
-    ("theta", "2/4", LOWEST),
-    ("theta", "-1/3", LOWEST),
-    ("theta", "01/3", LOWEST),
-    ("theta", "1/0", LOWEST),
-    ("theta", "\u0661/\u0663", LOWEST),
-    ("theta", "1/3\n", LOWEST),
-    ("theta", "1/1", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"),
-    ("theta", "1/2", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"),
-    ("test", "1/" + "3" * 19, LOWEST),
-    ("test", "1", LOWEST),
-    ("test", "", LOWEST),
-    ("test", "1/1", "must be 0 or more and below 1"),
-    ("omega", 65536, 'must be an integer from 1 to 65535, or "all"'),
-    ("counting", "", "must be oblivious_transfer or paillier"),
-    ("class_name", "", "must be text of 1 to 1024 characters"),
-    ("class_name", LONG, "must be text of 1 to 1024 characters"),
-    ("seed", 2**63, f"must be an integer from 0 to {SEED.high}"),
-    ("key_bits", 0, "must be an integer from 1 to 16384"),
-    ("key_bits", 16385, "must be an integer from 1 to 16384"),
+    *(("theta", text, LOWEST) for text in ("0.7", "2/4", "-1/3", "01/3", "1/0", "\u0661/\u0663", "1/3\n", "1", "")),
+    ("theta", "1/" + "3" * 19, LOWEST),
+    ("theta", "1/2", THETA.legal),
+    ("noise", "2", LOWEST),
+    ("noise", "1/1", 'needs omega = "all" or method = "smc": a window follows from true columns'),
     ("rules", wire.RuleTerms(min_support="2/4"), LOWEST),
     ("rules", wire.RuleTerms(min_support="1/4", metric="lift", min_threshold="1"), LOWEST),
     ("rules", wire.RuleTerms(min_support="1/4", metric="x"), METRICS),
-    ("noise", "2", LOWEST),
-    ("noise", "0/1", 'must be an exact number from 0.001 to 1000, such as "0.5"'),
-    ("noise", "1/1", 'needs omega = "all" or method = "smc": a window follows from true columns'),
 ]
 
 
-@pytest.mark.parametrize(("field", "value", "reason"), BAD_TERMS)
-def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_range(
-    field: str, value: object, reason: str
-) -> None:
-    expected = Unusable(field.removesuffix("_name"), reason)
-    assert decode(greeting(**{field: value}), m.Greeting) == replace(A_GREETING, job=expected)
+def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_range() -> None:
+    bad = [*BAD_FORMS]
+    for name, kind in kinds_of(TreeTerms).items():
+        sent = [(fraction_text(v) if isinstance(v, Fraction) else v, why) for v, why in beyond(kind) if why != DIGITS]
+        kinds = int if isinstance(kind, Between) else str
+        typed = [(v, why) for v, why in sent if isinstance(v, kinds) and not isinstance(v, bool)]
+        fits = [(v, why) for v, why in typed if isinstance(v, str) or 0 <= v < 1 << 31]
+        bad += [
+            (name, value, LOWEST if str(value).startswith("-") else why)
+            for value, why in fits
+            if value or not kind.word
+        ]
+    for field, value, reason in bad:
+        expected = Unusable(field.removesuffix("_name"), reason)
+        assert decode(greeting(**{field: value}), m.Greeting) == replace(A_GREETING, job=expected), (field, value)
+
+
+def test_what_is_left_open_is_not_sent() -> None:
+    for name, kind in kinds_of(TreeTerms).items():
+        for value in (None, *within(kind)) if kind.word else ():
+            smc = {"method": Method.SMC, "max_depth": 3, name: value} if name == "noise" else {name: value}
+            job = Train(replace(A_JOB.terms, **smc))
+            frame = encode(replace(A_GREETING, job=job))
+            assert bool(getattr(wire.Frame.FromString(frame).greeting.train, name)) == (value is not None)
+            assert decode(frame, m.Greeting).job == job
 
 
 @pytest.mark.parametrize(
@@ -361,13 +365,6 @@ def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:
     silent = replace(A_GREETING, job=NO_JOB)
     assert decode(proto.SerializeToString(), m.Greeting) == silent
     assert encode(replace(A_GREETING, job=Unusable("theta", "canary"))) == encode(silent)
-
-
-def test_noise_crosses_as_a_fraction_and_no_window_as_zero() -> None:
-    assert decode(greeting(omega=0), m.Greeting) == replace(A_GREETING, job=Train(replace(A_JOB.terms, omega=ALL)))
-    terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2))
-    assert decode(greeting(omega=0, noise="1/2"), m.Greeting) == replace(A_GREETING, job=Train(terms))
-    assert wire.Frame.FromString(encode(A_GREETING)).greeting.train.noise == ""
 
 
 def example(kind: type[Message]) -> Message:

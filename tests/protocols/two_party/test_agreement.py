@@ -10,6 +10,7 @@ import pytest
 
 from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.kinds import kinds_of
 from protocols.messages import (
     ClassCounts,
     DisguisedPage,
@@ -36,6 +37,7 @@ from protocols.two_party.agreement import (
 from protocols.two_party.inputs import Limits, PartyInputs
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.joint_itemsets import rule_terms
+from tests.support.kinds import beyond
 from tests.support.meeting import (
     BOTH_HOLD,
     BROUGHT,
@@ -67,10 +69,6 @@ OTHER_TERMS: list[tuple[str, dict[str, Any]]] = [
     *(("test", {"test": Fraction(1, 3)}), ("key_bits", {"key_bits": 128}), ("max_depth", {"max_depth": 3})),
     *(("min_leaf", {"min_leaf": 2}), ("noise", {"noise": Fraction(1)}), ("impurity", {"impurity": "gini"})),
 ]
-IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
-    *(("method", {"method": "guess"}), ("theta", {"theta": Fraction(0)}), ("omega", {"omega": 65536})),
-    *(("class", {"class_name": ""}), ("seed", {"seed": -1}), ("rules", {"learner": "rules"})),
-]
 COUNTED = make_terms(method="smc", omega=3)
 OF_RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(HALF, 2, 9))
 HERS, HIS = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
@@ -85,8 +83,12 @@ def first_terms() -> list[tuple[str, Meeting]]:
             (f"{name}: another answer", meet(tamper=on("b", Greeting, with_terms(**changes)))),
             (f"{name}: another proposal arrives", meet(tamper=on("a", Greeting, with_terms(**changes)))),
         ]
-    for name, changes in IMPOSSIBLE_TERMS:
-        meetings.append((f"{name}: impossible {changes}", meet(tamper=on("a", Greeting, with_terms(**changes)))))
+    for name, kind in kinds_of(Terms).items():
+        value, _ = next(beyond(kind))
+        impossible = meet(tamper=on("a", Greeting, with_terms(**{name: value})))
+        meetings.append((f"{name.removesuffix('_name')}: impossible", impossible))
+    for name, learner in (("learner", "oracle"), ("rules", "rules")):
+        meetings.append((f"{name}: of {learner}", meet(tamper=on("a", Greeting, with_terms(learner=learner)))))
     return meetings
 
 
@@ -187,7 +189,7 @@ def test_every_field_has_a_case_and_those_who_agree_know_the_same() -> None:
     told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
     others = {"class counts", "memory", "run", "released", "budget", "ids", "id list", "overlap", "comparisons"}
     others |= {"model", "receiver", "probabilities", "rows", "people", "predictions", "trained on", "answers"}
-    others |= {"most_bits", "most_columns", "most_values"}  # of a tree alone
+    others |= {"most_columns", "most_values"}  # of a tree alone
     assert told | {*BROUGHT, COPY} == set(FIELDS) - others
     for case in (BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))):
         alice, bob = meet(case).play()
