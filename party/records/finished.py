@@ -1,7 +1,7 @@
 """One finished run as the ledger has it: its terms, its dates, our copy, and what was counted for its tree."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +10,7 @@ from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import EPSILON_OF_SCORES, Method
+from protocols.terms import EPSILON_OF_SCORES, Method, Terms
 from protocols.two_party.inputs import held_out_records
 
 
@@ -58,10 +58,7 @@ class FinishedRun:
     tables: tuple[str, ...] = ()
 
 
-_ALIKE = (
-    "class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "reveal", "most_bits", "learner",
-    "rules",
-)  # fmt: skip
+_ALIKE = [each.name for each in fields(Terms) if each.name not in ("method", "theta", "omega", "counting", "key_bits")]
 """The terms that must be the same where runs are compared by their windows."""
 
 
