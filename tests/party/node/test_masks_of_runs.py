@@ -16,6 +16,7 @@ from tests.party.node.test_going_on import CASES, Killed, Meeting
 from tests.party.node.test_order_of_effects import JOBS, of_other_people
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support import offering, sessions
+from tests.support.examples import few
 from tests.support.mask_recorder import ALONE, ONCE, MaskRecorder
 from tests.support.offering import Offering
 from tests.support.parties import Case, make_local
@@ -101,7 +102,7 @@ def kill_twice_and_go_on(folder: Path, run: str) -> None:
     play("", -1)
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", few([*RUNS], 2))
 def test_no_mask_serves_twice_where_a_run_is_killed_and_goes_on_from_a_machine_that_was_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str
 ) -> None:
@@ -112,7 +113,7 @@ def test_no_mask_serves_twice_where_a_run_is_killed_and_goes_on_from_a_machine_t
     assert recorder.times() <= ONCE | ALONE
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", few([*RUNS], 2))
 def test_were_both_put_back_masks_would_serve_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str) -> None:
     """The control, with names of sessions that come again; one party alone cannot bring it about."""
     recorder = MaskRecorder(monkeypatch)

@@ -32,7 +32,7 @@ def answers(records: int) -> list[str]:
     return [",".join([f"p{i}", *("yes" if bit else "no" for bit in row)]) for i, row in enumerate(bits)]
 
 
-@pytest.mark.parametrize("kind", few(list(CHANCES), 3))
+@pytest.mark.parametrize("kind", few(list(CHANCES), 5))
 def test_seventeen_coins_are_no_obstacle(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
