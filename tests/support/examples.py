@@ -6,7 +6,7 @@ from typing import TypeVar
 from hypothesis import settings
 
 FULL = "full"
-_PART = 4
+_PART = 8
 _LEAST = 5
 T = TypeVar("T")
 
