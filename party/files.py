@@ -156,7 +156,7 @@ def kept_apart(path: Path, is_same: Callable[[Path], bool] = lambda _: False) ->
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is a file or folder."""
+    """Return whether there is a file or folder."""
     try:
         return path.exists()
     except OSError as error:
@@ -219,7 +219,7 @@ class FolderLock:
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether a process works in a folder."""
+    """Return whether a process works in a folder."""
     try:
         handle = _opened_folder(folder)
     except OSError:

@@ -12,7 +12,7 @@ _PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 
 
 def is_party_name(name: str) -> bool:
-    """Tell whether a name fits in a file name and a certificate."""
+    """Return whether a name fits in a file name and a certificate."""
     return bool(_PARTY_NAME.fullmatch(name))
 
 

@@ -79,7 +79,7 @@ class KeptAnswers:
 
 
 def are_whole(content: bytes) -> bool:
-    """Tell whether an answer that a peer has sent is of whole numbers alone."""
+    """Return whether an answer that a peer has sent is of whole numbers alone."""
     numbers = np.frombuffer(content)
     return bool((np.abs(numbers) < 2.0**53).all() and (numbers == np.floor(numbers)).all())
 

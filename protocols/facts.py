@@ -1,6 +1,6 @@
 """What each party learns of the other in a run, fact by fact: what a ledger keeps (DESIGN 12).
 
-A role yields `Note(fact)` before the message that tells it leaves, and after one that told it has come. Who reads
+A role yields `Note(fact)` before the message that sends it leaves, and after one that told it has come. Who reads
 all facts of a run knows all that the other side has, beyond the agreement. Ciphertexts and keys tell nothing: the
 evaluator's reply does, and precedes a fact without numbers, since it does not know them yet.
 """

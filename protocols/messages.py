@@ -51,7 +51,7 @@ class Share(Message):
 
     Only values that many records hold are listed: those held by fewer than the owner's `smallest_value` (10) are merged
     before the run, and bin edges that depend on the data are rounded. The other side learns which columns have merged
-    values. A value's absence tells that few records or none hold it.
+    values. A value's absence shows that few records or none hold it.
 
     `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
     has the index `len(attributes)`. Columns in no group are sent as they are.
@@ -65,7 +65,7 @@ class Share(Message):
 
 @dataclass(frozen=True, repr=False)
 class HiddenContents(Message):
-    """Points of what the sender holds, each times a secret number of this session: to tell whether both hold the same.
+    """Points of what the sender holds, each times a secret number of this session: to find whether both hold the same.
 
     What is compared are lists of ids, as they are and in other spellings, and the class where both hold it, each as a
     whole. The points alone tell nothing (DDH).
@@ -89,7 +89,7 @@ class JointDigests(Message):
 class TableCommitment(Message):
     """A digest of the sender's columns, class and ids, keyed by a secret that never leaves.
 
-    The receiver can tell whether it is shown the same table again, but cannot check a guess of its contents. That keeps
+    The receiver can see whether it is shown the same table again, but cannot check a guess of its contents. That keeps
     a peer that follows the protocol from putting a second table against ours under the same names; one that deviates
     may send anything here.
     """
@@ -101,7 +101,7 @@ class TableCommitment(Message):
 class Verdict(Message):
     """The name of the first field on which the parties differ, or nothing.
 
-    Until the split is on record it depends on no record's values; after that, "class counts" may tell, for that split
+    Until the split is on record it depends on no record's values; after that, "class counts" may reveal, for that split
     alone, that the class holder finds a class too small.
     """
 
@@ -117,7 +117,7 @@ class MemoryHeads(Message):
 
     An end is the number of entries, the digest of the last one, and a signature over both by the key of its owner's
     certificate (none where there are no entries). The receiver, which was there each time, learns how much of it the
-    sender remembers. Digests are made with their owner's secret, and tell nobody else anything. `run` names a run of
+    sender remembers. Only the owner of the secret can read anything from a digest. `run` names a run of
     this job that both began and the sender has not seen end, if there is one; `fresh` asks to begin from the start.
     """
 
@@ -180,7 +180,7 @@ class PeopleOffer(Message):
 
 @dataclass(frozen=True, repr=False)
 class IdList(Message):
-    """How many ids the sender brings to an alignment, in which normal form, and what tells this list from another.
+    """How many ids the sender brings to an alignment, in which normal form, and a commitment to the list.
 
     The commitment is keyed by a secret that never leaves: it names a list, and confirms no guess. `least` is the share
     of the receiver's ids that must be the sender's, or it goes no further.

@@ -63,7 +63,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Note:
-    """Ask the driver to keep a fact for good before it goes on (DESIGN 12): what is noted precedes what tells it."""
+    """Ask the driver to keep a fact for good before it goes on (DESIGN 12): what is noted precedes what sends it."""
 
     fact: Fact
 
@@ -116,7 +116,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class Progress:
-    """Tell the driver how far the present phase is: `done` of `total` units of work, and how far a `part` of it is."""
+    """Show the driver how far the present phase is: `done` of `total` units of work, and how far a `part` of it is."""
 
     phase: Phase
     done: float
@@ -252,7 +252,7 @@ class Player(Generic[T]):
     finished: bool = False
 
     def advance(self) -> bool:
-        """Run until the role needs a message that is not there; tell whether anything happened."""
+        """Run until the role needs a message that is not there; return whether anything happened."""
         moved = False
         while not self.finished and not (self.waiting and not self.inbox):
             moved = True

@@ -210,7 +210,7 @@ class Expression:
         return Expression(tuple(sorted(t for t in self.terms if t.column in columns)))
 
     def satisfied_by(self, codes: Codes) -> NDArray[np.bool_]:
-        """Tell for each row of joint codes whether it satisfies the expression."""
+        """Return for each row of joint codes whether it satisfies the expression."""
         result = np.ones(len(codes), dtype=np.bool_)
         for term in self.terms:
             result &= codes[:, term.column] == term.value
@@ -224,7 +224,7 @@ class AnyOf:
     expressions: tuple[Expression, ...]
 
     def satisfied_by(self, codes: Codes) -> NDArray[np.bool_]:
-        """Tell for each row of joint codes whether it satisfies one of the expressions."""
+        """Return for each row of joint codes whether it satisfies one of the expressions."""
         result = np.zeros(len(codes), dtype=np.bool_)
         for expression in self.expressions:
             result |= expression.satisfied_by(codes)

@@ -188,7 +188,7 @@ class RuleTerms:
 
     @property
     def most_told(self) -> int:
-        """The most exact counts that a run tells: those of both sides' own sets, those of both, and the records."""
+        """The most exact counts that a run reveals: those of both sides' own sets, those of both, and the records."""
         return 3 * self.most_sets + 1
 
 
@@ -355,7 +355,7 @@ class Terms:
 
     @property
     def asking(self) -> dict[str, Any]:
-        """The fields that decide which counts are asked for and what they are: two runs alike in them tell the same.
+        """The fields that decide which counts are asked for and what they are: two runs alike in them reveal the same.
 
         How counts are made does not matter; where all candidates of a tree are counted, nothing does that ranks
         them, and the method neither: `smc` and `hybrid` with all candidates ask for the same. Rules by `hybrid` have

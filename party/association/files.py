@@ -176,7 +176,7 @@ def _gathered(
 
 
 def _has_truths(source: Any, design: BasketDesign) -> bool:
-    """Tell whether a data frame of pandas has a column of truth values for each item, and no other."""
+    """Return whether a data frame of pandas has a column of truth values for each item, and no other."""
     dtypes: Any = getattr(source, "dtypes", None)
     if not hasattr(dtypes, "items"):
         return False

@@ -235,7 +235,7 @@ def item_names(found: JointItemsets) -> list[str]:
 
 
 def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColumns:
-    """Return the frequent sets, those of fewest items first; `settled` tells whether a support is exact.
+    """Return the frequent sets, those of fewest items first; `settled` says whether a support is exact.
 
     Of sets without counts there are no supports.
     """
@@ -256,7 +256,7 @@ def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColum
 def rules_of(
     found: JointItemsets, wanted: RuleThreshold | None = None, confidence: float = CONFIDENCE
 ) -> ResultColumns:
-    """Return the rules that reach a threshold; `settled` tells whether all three supports of one are exact.
+    """Return the rules that reach a threshold; `settled` says whether all three supports of one are exact.
 
     The error of a confidence is at most what stands there: that of estimates is not known better. Of rules without
     counts there are the items alone, of those that reach the threshold of the run.

@@ -93,7 +93,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _expiry_teller(folder: Path, identity: Identity, peer: Peer) -> Callable[[], None]:
-    """Return what tells of certificates that expire soon, as the folder has them by then."""
+    """Return what warns of certificates that expire soon, as the folder has them by then."""
     latest = Latest(folder, identity)
 
     def tell() -> None:

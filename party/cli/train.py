@@ -143,7 +143,7 @@ def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> Comp
 def announcer(
     arguments: argparse.Namespace, rows: OwnRows, settings: ComputeSettings, progress: Display, terms: Terms
 ) -> OnAgreed:
-    """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
+    """Measure this machine, where somebody looks on, and return what shows the terms and the costs to expect."""
     means, local = None, rows.local
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:

@@ -19,7 +19,7 @@ from protocols.tables import Floats
 
 _MINUS, _POINT, _ZERO, _NINE = b"-.09"
 _DIGITS = np.isin(np.arange(256), [_MINUS, _POINT, *range(_ZERO, _NINE + 1)])
-_LOOK = 1000  # bytes that tell most texts from numbers
+_LOOK = 1000  # bytes that distinguish most texts from numbers
 _UNITS = {"s": "1", "ms": "0.001", "us": "0.000001", "ns": "0.000000001"}
 _LEAST, _MOST = 1e-15, 1e15  # between them a double's shortest text without an exponent is a plain number
 
@@ -119,7 +119,7 @@ def _doubles(chunk: Any) -> Floats | None:
 
 
 def _filled(chunk: Any) -> NDArray[np.bool_] | None:
-    """Tell which of the texts are not empty, or None unless those are made as plain numbers are.
+    """Return which of the texts are not empty, or None unless those are made as plain numbers are.
 
     That is: of digits, points and minuses, a minus only in front, no zero before another digit, and short.
     """

@@ -82,7 +82,7 @@ def edges_of(
 ) -> tuple[Decimal, ...]:
     """Return the edges that bins of this kind have.
 
-    An edge that depends on the numbers tells no more than needed: the ends of a range are those without the
+    An edge that depends on the numbers reveals no more than needed: the ends of a range are those without the
     `smallest - 1` outermost records, and an edge is the roundest number that can be had by moving fewer than
     `smallest` records across it, whichever of them it is moved past. So it is no record's own number, but one that many
     hold or one that is round. Of dates, it ends a period, a decade or a century that `smallest` records hold.
@@ -193,7 +193,7 @@ def bin_of(edges: Sequence[Decimal], value: Decimal) -> int:
 
 
 def is_bin_label(text: str) -> bool:
-    """Tell whether a text reads as the label of a bin."""
+    """Return whether a text reads as the label of a bin."""
     return any(_range_of(text, scale) is not None for scale in (NUMBERS, DAYS))
 
 

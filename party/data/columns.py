@@ -174,7 +174,7 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
 
 
 def _missing_label(treatment: ColumnTreatment, values: tuple[str, ...], filler: str | None) -> str | None:
-    """Return the value of a missing cell in a new row: that of the records, but for what tells how few are missing.
+    """Return the value of a missing cell in a new row: that of the records, but for what shows how few are missing.
 
     Where too few are missing for a value of their own, that they are must not show.
     """
@@ -226,7 +226,7 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
 
 
 def _numbers(column: Column, scale: Scale) -> tuple[SortedNumbers, Callable[[Sequence[Decimal]], NDArray[np.intp]]]:
-    """Return the numbers of a column, and what tells each record's bin, given the edges; -1 for a missing cell."""
+    """Return the numbers of a column, and what gives each record's bin, given the edges; -1 for a missing cell."""
     cells = column.cells
     if scale is NUMBERS and (plain := cells.numbers) is not None:
         return plain.held, plain.bins
@@ -282,7 +282,7 @@ def _fill_in(column: Column, treatment: ColumnTreatment, labels: _Labels) -> str
 
 
 def _finds_no_company(treatment: ColumnTreatment, missing: int, frequency: Mapping[str, int]) -> bool:
-    """Tell whether missing cells are too few for a value of their own, and no other value becomes "other"."""
+    """Return whether missing cells are too few for a value of their own, and no other value becomes "other"."""
     if missing >= treatment.smallest_value or not frequency or OTHER in frequency:
         return False
     return not merged_labels(frequency, treatment.smallest_value, treatment.max_values).labels

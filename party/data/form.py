@@ -117,7 +117,7 @@ def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
 
 
 def is_parquet(path: Path, file: BinaryIO) -> bool:
-    """Tell whether a file is Parquet, by its content or by its name."""
+    """Return whether a file is Parquet, by its content or by its name."""
     return _first_bytes(file, 4) == b"PAR1" or path.suffix.lower() == PARQUET_SUFFIX
 
 

@@ -263,7 +263,7 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
 
 
 def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) -> bool:
-    """Tell whether a column is an index that a program wrote, or comes of a needless separator at each line's end."""
+    """Return whether a column is an index that a program wrote, or comes of a needless separator at each line's end."""
     if name in indexes or name.startswith("__index_level_"):
         return True
     if name:
@@ -315,7 +315,7 @@ def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
 
 
 def _has_flaw(texts: Sequence[str]) -> bool:
-    """Tell at once whether any of many texts is unfit to be a cell."""
+    """Return at once whether any of many texts is unfit to be a cell."""
     if max(map(len, texts), default=0) > MAX_CELL_LENGTH:
         return True
     joined = "".join(texts)

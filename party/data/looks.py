@@ -98,12 +98,12 @@ class Looks:
 
     @property
     def nearly_all_differ(self) -> bool:
-        """Tell whether enough cells differ to identify records, taken as they are."""
+        """Return whether enough cells differ to identify records, taken as they are."""
         return self.different > FEW and 2 * self.different > self.records
 
     @property
     def names_by_digits(self) -> bool:
-        """Tell whether the numbers look like telephone, account or row numbers."""
+        """Return whether the numbers look like telephone, account or row numbers."""
         plain = self.column.cells.numbers
         codes = self._are_codes if plain is None else (plain.held.digits or 0) >= LONG
         return codes or (self.different == self.records and self._count_up)

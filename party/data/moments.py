@@ -1,6 +1,6 @@
 """Days, times and durations as texts: one for each, as ISO 8601 and PostgreSQL write them.
 
-A day is read where its form tells which number is the year and which the month: `2024-05-31`, `2024/05/31`,
+A day is read where its form shows which number is the year and which the month: `2024-05-31`, `2024/05/31`,
 `31.5.2024`; in `5/6/2024` some put the month first, others the day. A time may follow, as databases write it, with a
 zone or without. A duration is days and a clock (`1 day 02:00:00`); one of less than a day looks as a time of day does.
 """

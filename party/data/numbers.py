@@ -123,7 +123,7 @@ class Doubles(SortedNumbers):
 
     @property
     def may_count_up(self) -> bool:
-        """Tell whether each may be greater by 1 than the one before: where this is false, it is not so."""
+        """Return whether each may be greater by 1 than the one before: where this is false, it is not so."""
         return bool((np.abs(self.distinct - self.distinct[0] - np.arange(len(self.distinct))) < 1).all())
 
     def bins_of(self, each: Floats, edges: Sequence[Decimal]) -> NDArray[np.intp]:

@@ -93,7 +93,7 @@ def read_share(
 
 
 def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) -> Iterator[Notice]:
-    """Yield each column that tells the class of every record: before a run, where all of it is here."""
+    """Yield each column that gives away the class of every record: before a run, where all of it is here."""
     if class_name is None or len(treated[class_name].values) < 2:
         return
     classes, size = treated[class_name].codes.astype(np.int64), len(treated[class_name].values)

@@ -65,7 +65,7 @@ class Reading:
 def read_texts(
     cells: Mapping[str, int], markers: Collection[str], keep: Collection[str] = (), decimal: str | None = None
 ) -> Reading:
-    """Tell what the distinct texts of a column stand for.
+    """Say what the distinct texts of a column stand for.
 
     Args:
         cells: How many cells hold each.
@@ -95,7 +95,7 @@ def read_texts(
 
 
 def read_ids(cells: Mapping[str, int]) -> Reading:
-    """Tell what the distinct ids stand for: themselves as they are seen, except that whole numbers have no point."""
+    """Say what the distinct ids stand for: themselves as they are seen, except that whole numbers have no point."""
     changed = {}
     for text in cells:
         plain = seen(text)
@@ -176,13 +176,13 @@ def _held(cells: Mapping[str, int], texts: Collection[str], holds: Callable[[str
 
 
 def _is_unseen(text: str) -> bool:
-    """Tell whether a text holds what nobody sees: within it, since blanks and ends of line around it are common."""
+    """Return whether a text holds what nobody sees: within it, since blanks and ends of line around it are common."""
     bare = text.strip(" \t\r\n")
     return bare != seen(bare)
 
 
 def _is_fraction(text: str) -> bool:
-    """Tell whether a text is a number with a decimal point, and not with points that group thousands."""
+    """Return whether a text is a number with a decimal point, and not with points that group thousands."""
     bare = text.strip()
     return "." in bare and not _GROUPED[COMMA].fullmatch(bare) and _NUMBER.fullmatch(bare) is not None
 

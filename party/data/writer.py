@@ -106,7 +106,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Iterable[str | None]], separ
 
 
 def _is_mistakable(columns: Sequence[str]) -> bool:
-    """Tell whether a header could be taken for one with another separator, or for none."""
+    """Return whether a header could be taken for one with another separator, or for none."""
     return any(mark in name for name in columns for mark in SEPARATORS) or columns[0].startswith("sep=")
 
 

@@ -36,7 +36,7 @@ class Half:
 
 @dataclass(frozen=True, repr=False)
 class Halves:
-    """Both parties' tables over the same records; `notices` tell each party how its file was read."""
+    """Both parties' tables over the same records; `notices` say to each party how its file was read."""
 
     name: str
     class_name: str

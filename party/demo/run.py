@@ -82,7 +82,7 @@ class Reference:
         return int((tree.predict(self.test) == self.test[:, self.schema.class_index]).sum())
 
     def is_plain(self, tree: Tree) -> bool:
-        """Tell whether a tree equals plain ID3, node for node and count for count, if it has any."""
+        """Return whether a tree equals plain ID3, node for node and count for count, if it has any."""
         if not tree.has_counts:
             return tree.leaves() == self.tree.leaves()
         return tree_json(tree) == tree_json(self.tree)

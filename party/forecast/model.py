@@ -3,7 +3,7 @@
 What nobody knows before is the tree. Its number of splits is a guess, fitted to trees grown to the end on noisy data;
 where the classes are clean the tree is smaller, and with it the counts, the time and the traffic.
 
-How many exact counts a run for rules will probably tell, played through with a peer like us.
+How many exact counts a run for rules will probably reveal, played through with a peer like us.
 
 The peer is taken to have our columns over again, of other people: what is frequent on one side follows from nothing on
 the other. Real columns go together, so that more sets are frequent; those are seldom the ones in doubt.
@@ -127,7 +127,7 @@ _SEED = 0  # the chance of a guess, which may be the same every time
 
 @dataclass(frozen=True)
 class RuleOutlook:
-    """What a run for rules will probably tell.
+    """What a run for rules will probably reveal.
 
     Args:
         own: Exact counts of sets of each side's own items, of both sides together.
@@ -144,7 +144,7 @@ class RuleOutlook:
 
 
 def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int | None = None) -> RuleOutlook:
-    """Guess what a run tells.
+    """Guess what a run reveals.
 
     Args:
         local: What we bring.
@@ -273,11 +273,11 @@ class Means(Protocol):
 
 
 def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
-    """Return how many exact counts a run tells at most, whatever tree it grows; nobody knows before how many it will.
+    """Return how many exact counts a run reveals at most, whatever tree it grows; nobody knows before how many it will.
 
     A node is asked for if its records can be split and are of two classes, so those of one level are at most one for
     each two smallest leaves; and they are at most as many as the values of the attributes above them combine to. Each
-    costs its window. The class holder tells the records of each class before.
+    costs its window. The class holder sends the records of each class before.
 
     Args:
         domains: Numbers of values of all attributes.
@@ -327,7 +327,7 @@ def forecast(
         means: How counts are made, and how fast each machine is at it.
         splits: Inner nodes of the tree, if better known than the guess.
         line: Between them.
-        rules: What a run for rules will probably tell, if that was looked at.
+        rules: What a run for rules will probably reveal, if that was looked at.
     """
     train = training_records(sizes.records, terms)
     guess = guess_splits(sizes.domains, terms, train) if splits is None else splits

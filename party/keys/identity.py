@@ -240,7 +240,7 @@ def renew(folder: Path, hosts: Sequence[str] | None = None, *, clock: Clock = ut
     Args:
         folder: The party's.
         hosts: DNS names and IP addresses under which it is reached; those of the one before unless given.
-        clock: Tells the date.
+        clock: Gives the date.
     """
     before = read_identity(folder)
     names = [general_name(host) for host in hosts or before.hosts]

@@ -1,4 +1,4 @@
-"""Pairing: a short code that two people tell each other stands for the fingerprints that they would compare.
+"""Pairing: a short code that two people read to each other stands for the fingerprints that they would compare.
 
 Both sides run SPAKE2 (by the package `spake2`, whose points are not those of RFC 9382) on the code, and then prove
 to each other that they have the same key, by digests keyed with it of everything that crossed: both points and *both
@@ -6,7 +6,7 @@ certificates*. Somebody between them who changes a certificate has to know the c
 home: an attacker has one guess at each side, of 10^8 codes, and each side makes one attempt per code. The caller proves
 first.
 
-Nothing secret crosses. Python's arithmetic takes a time that depends on the code; one attempt tells nobody enough.
+Nothing secret crosses. Python's arithmetic takes a time that depends on the code; one attempt shows nobody enough.
 """
 
 import hmac

@@ -100,7 +100,7 @@ def unseal_keys(folder: Path) -> None:
 
 
 def _forget(folder: Path) -> bool:
-    """Let the keyring forget the passphrase of what was unsealed, and tell whether there was any."""
+    """Let the keyring forget the passphrase of what was unsealed, and return whether there was any."""
     path = folder / UNSEALED_FILE
     if not is_there(path):
         return False

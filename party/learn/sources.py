@@ -45,7 +45,7 @@ class Source(ABC):
 
     @abstractmethod
     def labels(self, target: NDArray[Any], column: bool, /) -> Labels:
-        """Return the classes that the target names; `column` tells whether it is one of a data frame."""
+        """Return the classes that the target names; `column` says whether it is one of a data frame."""
 
     @abstractmethod
     def known_design(self, codes: Codes, classes: int, /) -> Design:
@@ -114,7 +114,7 @@ class _OfQuestionnaire(Source):
         return self.questionnaire.schema(classes)
 
     def check_answers(self, survey: Responses) -> None:
-        """Pass: the file's reader tells an answer that is not given from one outside the domain."""
+        """Pass: the file's reader distinguishes an answer that is not given from one outside the domain."""
 
     def check_origin(self, survey: Responses) -> None:
         check_origin(survey.codes, self.questionnaire)
@@ -195,7 +195,7 @@ def _with_classes(design: Design, classes: int) -> Design:
 
 
 def _lacks_some(y: Any) -> bool:
-    """Tell whether an answer is missing, as a data frame or plain Python writes that."""
+    """Return whether an answer is missing, as a data frame or plain Python writes that."""
     series = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         return bool(series.is_null().any())

@@ -53,7 +53,7 @@ class Predictions:
     """The class of each row, and, where the file has the class column, how many are right, of how many.
 
     `unknown` names the columns (of those that the model reads, and the class) that have cells of no known value;
-    `notices` tell how cells were read. `shares` are those of the classes (`rows x classes`): of the training records
+    `notices` say how cells were read. `shares` are those of the classes (`rows x classes`): of the training records
     where a row ends in a tree, by naive Bayes of what it takes for their chances; None where they were not asked for.
     """
 
@@ -74,7 +74,7 @@ def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) ->
     Args:
         model: The model.
         frame: The file; of a tree only columns that it splits on are needed.
-        probabilities: Whether to tell the shares of the classes too.
+        probabilities: Whether to give the shares of the classes too.
     """
     target = model.schema.class_attribute
     coded = coded_rows(model, frame, model.columns)

@@ -235,7 +235,7 @@ class Offers:
         return offer
 
     def judge_job(self, job: Job) -> Objection | None:
-        """Object to a prediction of rows that we lack, by a model that we lack, or of what it does not tell."""
+        """Object to a prediction of rows that we lack, by a model that we lack, or of what it does not give."""
         match job:
             case Train() | Align():
                 return None

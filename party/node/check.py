@@ -1,4 +1,4 @@
-"""What leaves a party, looked at before it leaves: columns, the copy, earlier releases, and what a run would tell.
+"""What leaves a party, looked at before it leaves: columns, the copy, earlier releases, and what a run would reveal.
 
 The copy is measured by the same code as a survey's design (`protocols.privacy`), with the frequencies of the data
 themselves as what a receiver may know beforehand.
@@ -173,7 +173,7 @@ def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingCo
 
 
 def sends_copy(local: PartyInputs, terms: Terms) -> bool:
-    """Tell whether a disguised copy of ours leaves in a run: who mines a tree from the peer's sends none."""
+    """Return whether a disguised copy of ours leaves in a run: who mines a tree from the peer's sends none."""
     return terms.disguises and not (terms.mines and local.holds_class)
 
 

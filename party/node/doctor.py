@@ -63,7 +63,7 @@ class Examination:
     Args:
         path: The party's settings.
         seconds: How long the peer may keep us waiting, layer by layer.
-        clock: Tells the time of day.
+        clock: Gives the time of day.
     """
 
     def __init__(self, path: Path, seconds: float = LOOK_SECONDS, clock: Clock = utc_now) -> None:

@@ -1,6 +1,6 @@
 """What a party agrees to: by its settings, by its data, and by what it has released before.
 
-What all runs over a data set may tell together, judged before anything leaves (FAULTS B7, DESIGN 12).
+What all runs over a data set may reveal together, judged before anything leaves (FAULTS B7, DESIGN 12).
 
 What has been told stands in the ledger. A run on the terms of an earlier one tells nothing new: over the same tables it
 asks for the same counts, and gets the same numbers.
@@ -81,7 +81,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
 
 
 def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> None:
-    """Refuse a theta under which our own copy would tell too much, or nothing above its noise (FAULTS B6).
+    """Refuse a theta under which our own copy would reveal too much, or nothing above its noise (FAULTS B6).
 
     Args:
         local: Our data.
@@ -276,7 +276,7 @@ def _prediction_objection(agree: Acceptance, terms: PredictionTerms, *, initiate
 
 
 def _is_noisy_enough(agree: Acceptance, terms: Terms) -> bool:
-    """Tell whether a job's epsilon is within what a run, and all runs together, may spend; no noise is within neither.
+    """Return whether a job's epsilon is within what a run, and all runs together, may spend.
 
     What earlier runs have spent is judged when it is known which run this is (`releases`).
     """
@@ -345,7 +345,7 @@ class Account:
         )
 
     def judge(self, agreed: Agreement) -> Objection | None:
-        """Object to a run that could tell more exact counts, or reveal more bits, than are left."""
+        """Object to a run that could reveal more exact counts, or reveal more bits, than are left."""
         if (
             flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
         ) is not None or self.bounds.most_counts is None:
@@ -353,7 +353,7 @@ class Account:
         asking, told = asking_of(terms_content(agreed.terms)), self._told()
         ended = _ended(told, asking)
         if not ended:
-            told = self._told(but=asking)  # what a run told that has not ended is of the most that it tells
+            told = self._told(but=asking)  # what a run revealed that has not ended is part of the most that it reveals
         before = told.revealed.counts
         follow = 0 if ended else self._most(agreed)
         if before + follow <= self.bounds.most_counts:
@@ -443,5 +443,5 @@ class Account:
 
 
 def _ended(told: Dealings, asking: Mapping[str, Any]) -> bool:
-    """Tell whether a run that asked for the same has ended with a model."""
+    """Return whether a run that asked for the same has ended with a model."""
     return any(asking_of(each) == asking for each in told.finished)

@@ -210,7 +210,7 @@ def heeding_cancels(
     Args:
         folder: Ours.
         secret: Of the journal.
-        at_work: Tells the run that the session is at, if any.
+        at_work: Names the run that the session is at, if any.
         interrupt: Called once, by another thread.
     """
     over = threading.Event()
@@ -292,7 +292,7 @@ def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterat
 
     Args:
         task: Must raise nothing.
-        timer: Tells when a day is over.
+        timer: Says when a day is over.
     """
     over = threading.Event()
 

@@ -62,7 +62,7 @@ def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool 
 
 
 def was_run_over(entries: Iterable[LedgerEntry], dataset: str) -> bool:
-    """Tell whether a run over this data set has begun."""
+    """Return whether a run over this data set has begun."""
     return any(entry.content["kind"] == "run" and entry.content["dataset"] == dataset for entry in entries)
 
 

@@ -1,4 +1,4 @@
-"""What a run tells and learns, as entries of the ledger: facts with the names of columns and values."""
+"""What a run reveals and learns, as entries of the ledger: facts with the names of columns and values."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,8 +61,8 @@ class PeerPages:
     Args:
         ledger: To write to.
         peer: The peer.
-        clock: Tells the date of an entry.
-        shown: Tells how far the peer's ledger about us leads, as its messages have shown; None before.
+        clock: Gives the date of an entry.
+        shown: Says how far the peer's ledger about us leads, as its messages have shown; None before.
     """
 
     ledger: Ledger
@@ -86,7 +86,7 @@ class PeerPages:
         return self.ledger.head(self.peer)
 
     def holds(self, head: LedgerHead) -> bool:
-        """Tell whether these entries led through this head."""
+        """Return whether these entries led through this head."""
         return self.ledger.holds(self.peer, head)
 
     def known(self) -> SignedHead:
@@ -180,7 +180,7 @@ class RunPages:
 
 
 def tables_content(local: PartyInputs, agreed: Agreement) -> list[str]:
-    """Return what tells both tables from all others: a digest of ours, and the peer's commitment to its own."""
+    """Return what identifies both tables: a digest of ours, and the peer's commitment to its own."""
     return [local.digest(b"contents").hex(), agreed.commitment.hex()]
 
 
@@ -282,7 +282,7 @@ def _rules(schema: Schema, consequents: Sequence[Expression]) -> Content:
 
 
 def _design(way: Way, run: RunPages) -> dict[str, object]:
-    """Say how the copy is disguised, and what it tells: with certainty, and by odds to 1."""
+    """Say how the copy is disguised, and what it reveals: with certainty, and by odds to 1."""
     own = way is Way.TOLD
     design = run.agreed.own_design if own else run.agreed.peer_design
     names = list(_sent_columns(run, own))

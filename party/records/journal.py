@@ -96,7 +96,7 @@ class RunRecord:
         return self.state is RunState.OPEN or (self.state is RunState.DONE and not self.settled)
 
     def is_with(self, peer: PeerName, dataset: str) -> bool:
-        """Tell whether it is one with this peer, over this data set."""
+        """Return whether it is one with this peer, over this data set."""
         return (self.peer, self.fingerprint, self.dataset) == (peer.name, peer.fingerprint, dataset)
 
 

@@ -133,7 +133,7 @@ class Ledger(Closing):
         return LedgerHead(len(digests), digests[-1]) if digests else NO_HEAD
 
     def holds(self, peer: PeerName, head: LedgerHead) -> bool:
-        """Tell whether the entries about a peer led through this head."""
+        """Return whether the entries about a peer led through this head."""
         digests = self._heads.get(peer, [])
         return head == NO_HEAD or (0 < head.entries <= len(digests) and digests[head.entries - 1] == head.digest)
 
@@ -158,7 +158,7 @@ def read_ledger(folder: Path, secret: bytes) -> Ledger:
 
 
 def has_ledger(folder: Path) -> bool:
-    """Tell whether a folder has a ledger; in one that has none, nothing was released."""
+    """Return whether a folder has a ledger; in one that has none, nothing was released."""
     path = folder / LEDGER_FILE
     if is_there(path):
         return True

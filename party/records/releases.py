@@ -17,7 +17,7 @@ The ledger holds the releases of runs (`releases.py`), a secret of coins those o
 What of a data set's epsilon has been spent, and what is left of what its owner allows (DESIGN 14, "Noise").
 
 Each run with noise spends its epsilon once, however often it is asked again: its numbers are the same. Other runs spend
-more, and what all of them tell together is at most the sum. Counts without noise have no epsilon at all.
+more, and what all of them reveal together is at most the sum. Counts without noise have no epsilon at all.
 """
 
 import json
@@ -123,7 +123,7 @@ def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, o
 
 
 def _are_named(groups: object) -> bool:
-    """Tell whether groups are those of a party, which names their columns; a design of answers numbers them."""
+    """Return whether groups are those of a party, which names their columns; a design of answers numbers them."""
     return isinstance(groups, list) and all(
         isinstance(group, list) and all(isinstance(name, str) for name in group) for group in groups
     )
@@ -165,7 +165,7 @@ _CLASS_TELLS = {
     Leaving.CLASS_WORD: _SPLIT_OF_CLASS,
     Leaving.CLASS_COUNTS: (*_SPLIT_OF_CLASS, "records", "class values"),
 }
-"""What a class holder's word on its class, and its counts, depend on; all else tells of every field."""
+"""What a class holder's word on its class, and its counts, depend on; all else depends on every field."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def check(holds: object, problem: str) -> None:
 
 
 def is_count(value: int | None) -> bool:
-    """Tell whether a value is a count, or was not measured."""
+    """Return whether a value is a count, or was not measured."""
     return value is None or (type(value) is int and value >= 0)
 
 

@@ -58,7 +58,7 @@ class Side:
         return told + len(self.itemsets) + len(self.accuracies)
 
     def add(self, content: Any, terms: Any) -> None:
-        """Add what an entry of a run on these terms tells."""
+        """Add what an entry of a run on these terms reveals."""
         match content["kind"]:
             case "class counts":
                 _once(self.class_counts, content["counts"])
@@ -91,7 +91,7 @@ class Side:
             self.opened[content["what"], node, terms] = None if content["are"] is None else content["are"][at]
 
     def add_answers(self, content: Any) -> None:
-        """Add what an entry of a joint prediction tells."""
+        """Add what an entry of a joint prediction reveals."""
         self.answers.setdefault((content["model"], content["probabilities"]), set()).update(content["people"])
         self.times[content["model"]] += len(content["people"])
 

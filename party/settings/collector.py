@@ -126,7 +126,7 @@ class CollectorSettings:
         store: A file, or the URL of a PostgreSQL database.
         closing: When it closes of itself.
         population: What records stand for; all alike if None.
-        round_two: How the bit is disguised by which respondents tell whether a model is right about their personal
+        round_two: How the bit is disguised by which respondents say whether a model is right about their personal
             answers; None where they are not to be asked.
     """
 

@@ -198,7 +198,7 @@ class Acceptance:
     `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
     most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise,
     `alignments` what the peer may learn of whom we list.
-    `probabilities` allows joint predictions that tell the shares of the classes beside the class.
+    `probabilities` allows joint predictions that give the shares of the classes beside the class.
     """
 
     methods: Annotated[tuple[Method, ...], PickList(Method)]

@@ -340,7 +340,7 @@ def _parts(usual: Any) -> list[tuple[str, Any]]:
 
 
 def _has_control(text: str, allowed: Collection[str]) -> bool:
-    """Tell whether a name moves the cursor of a terminal, or ends a line."""
+    """Return whether a name moves the cursor of a terminal, or ends a line."""
     return any(found not in allowed for found in _CONTROL.findall(text))
 
 

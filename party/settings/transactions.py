@@ -85,7 +85,7 @@ class BasketDesign:
 
 
 def is_of_baskets(path: Path | str) -> bool:
-    """Tell whether a design is one of transactions: by its items, or its kind.
+    """Return whether a design is one of transactions: by its items, or its kind.
 
     Raises:
         ConfigError: The file cannot be read, or is no TOML.

@@ -173,7 +173,7 @@ class Display:
             self.abandon()
 
     def _due(self, step: Step, every: float, *, at_end: bool) -> bool:
-        """Tell whether to show this one: a phase's first, its last if `at_end`, and one in `every` seconds."""
+        """Return whether to show this one: a phase's first, its last if `at_end`, and one in `every` seconds."""
         now = self._clock()
         ends = at_end and step.done >= step.total > 0
         if step.text == self._phase and not ends and now - self._shown_at < every:

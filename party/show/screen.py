@@ -36,7 +36,7 @@ def drawing_width(stream: TextIO | None = None) -> int | None:
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal that knows colours, and nobody has asked for no colours."""
+    """Return whether a stream is a terminal that knows colours, and nobody has asked for no colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in {None, "", "dumb"}
 
 
@@ -54,7 +54,7 @@ def quiet() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Tell whether results and errors alone are wanted."""
+    """Return whether results and errors alone are wanted."""
     return _QUIET.get()
 
 
@@ -77,13 +77,13 @@ def say_all(blocks: Iterable[Block], stream: TextIO | None = None) -> None:
 
 
 def note(block: Block) -> None:
-    """Tell what is no result, on the standard error."""
+    """Say what is no result, on the standard error."""
     if not is_quiet():
         say(block, sys.stderr)
 
 
 def note_all(blocks: Iterable[Block]) -> None:
-    """Tell what is no result, each from a new line."""
+    """Say what is no result, each from a new line."""
     for block in blocks:
         note(block)
 

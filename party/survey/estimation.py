@@ -272,7 +272,7 @@ def rules_privacy(
 
 
 def known_answers(codes: Codes, questionnaire: Questionnaire) -> list[tuple[str, Fraction]]:
-    """Return, of groups whose responses rest on personal answers, whose truth is certain to who knows these answers.
+    """Return whose truth is certain to anyone who knows the personal answers that responses rest on.
 
     Each by its name, with the share of such respondents by the estimates.
     """

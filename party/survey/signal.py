@@ -61,7 +61,7 @@ def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
 
 
 def clearness(learned: Responses, rows: Responses) -> float:
-    """Tell whether rows are likelier to be clear than disguised, in standard errors: clear above 0, disguised below.
+    """Return whether rows are likelier to be clear than disguised, in standard errors: clear above 0, disguised below.
 
     Each row's likelihood under naive Bayes of the estimated true records is held against that of the answers as sent.
     In the mean the log-ratio is above 0 on true records and below 0 on sent ones, since each model is the nearest of

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def stopped_by(peer: str, reason: Reason) -> PeerError:
-    """Return the error that tells our operator why the peer ended its stream."""
+    """Return the error that shows our operator why the peer ended its stream."""
     match reason:
         case Reason.FINISHED:
             return PeerError(f"{peer} ended the session before its last message")
@@ -104,7 +104,7 @@ class Channel(Protocol):
 
     `ends` are shown and seen from when they are set.
     `send`, `receive` and `check` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire
-    does not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
+    does not allow. `close` returns when the peer has everything that was sent. `stop` sends the peer why we end, and
     raises nothing. `interrupt` may be called by another thread: what waits then raises that error.
     """
 
@@ -225,7 +225,7 @@ class PagedChannel(ABC):
         self._outgoing.refuse(error)
 
     def stop(self, reason: Reason) -> None:
-        """Tell the peer why we end, as far as it can be reached, and let go of everything."""
+        """Send the peer why we end, as far as it can be reached, and let go of everything."""
         if not self._over:
             self._over = True
             self._tell(reason)
@@ -278,7 +278,7 @@ def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
     """Run a role over a channel and return its result; the caller closes the channel.
 
     Whatever ends the role early is told to the peer as a `Reason`, and raised again. Not so a disagreement: the
-    messages that tell it to the peer must arrive.
+    messages that bring it to the peer must arrive.
 
     Raises:
         CotallyError: Whatever the role or the channel raises.

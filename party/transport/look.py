@@ -110,7 +110,7 @@ def greeting(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> 
 
 
 def _takes_ours(secure: ssl.SSLSocket) -> bool:
-    """Tell whether our certificate is taken: under TLS 1.3 that shows after a handshake that looks good.
+    """Return whether our certificate is taken: under TLS 1.3 that shows after a handshake that looks good.
 
     A node that takes it speaks first; gRPC breaks off without a word.
     """

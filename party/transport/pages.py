@@ -31,7 +31,7 @@ class Timer(Protocol):
         ...
 
     def wait(self, event: threading.Event, timeout: float) -> bool:
-        """Wait for an event; tell whether it has come."""
+        """Wait for an event; return whether it has come."""
         ...
 
 
@@ -43,7 +43,7 @@ class AwakeTime:
     has died (a fork has none, say), that proves nothing: time has passed, and another thread looks from then on.
 
     Args:
-        clock: Tells seconds.
+        clock: Gives seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -78,7 +78,7 @@ class AwakeTime:
                 return
 
     def wait(self, event: threading.Event, timeout: float) -> bool:
-        """Wait for an event; tell whether it has come."""
+        """Wait for an event; return whether it has come."""
         deadline = self.now() + timeout
         while not event.wait(max(deadline - self.now(), 0)):
             if self.now() >= deadline:
@@ -93,7 +93,7 @@ class Sparingly:
     """Lets what a peer could make us say at will be said once a minute, key by key.
 
     Args:
-        timer: Tells when a minute is over.
+        timer: Says when a minute is over.
     """
 
     def __init__(self, timer: Timer = REAL_TIME) -> None:
@@ -102,7 +102,7 @@ class Sparingly:
         self._said: dict[Hashable, float] = {}
 
     def may_say(self, key: Hashable) -> bool:
-        """Tell whether it has not been said for a minute; it counts as said from now on."""
+        """Return whether it has not been said for a minute; it counts as said from now on."""
         with self._saying:
             now = self._timer.now()
             may = key not in self._said or now - self._said[key] >= _SAID_AGAIN_SECONDS
@@ -209,7 +209,7 @@ class Pages:
         self._at_once = False
 
     def put(self, page: Page, timeout: float | None = None) -> bool:
-        """Wait for room and append; tell whether there was room in time. An end needs none.
+        """Wait for room and append; return whether there was room in time. An end needs none.
 
         Raises:
             Exception: What `fail`, `refuse` or `replace` was given.
@@ -292,7 +292,7 @@ class Pages:
             self._changed.notify_all()
 
     def wait_delivered(self, *, end: bool, timeout: float | None = None) -> bool:
-        """Wait until nothing is left, or nothing but the end; tell whether that came to pass.
+        """Wait until nothing is left, or nothing but the end; return whether that came to pass.
 
         Raises:
             Exception: What `fail` was given, if anything is left.

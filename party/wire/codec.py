@@ -72,7 +72,7 @@ def require_fast_protobuf() -> None:
 
 
 def is_canonical(message: Proto, size: int) -> bool:
-    """Tell whether the `size` bytes that a protobuf message was read from are no more than it needs.
+    """Return whether the `size` bytes that a protobuf message was read from are no more than it needs.
 
     Anything unknown, repeated, or written in a longer form than needed is missing or shorter when written again.
     """
@@ -264,7 +264,7 @@ def _kept_valid(message: m.KeptParts) -> bool:
 
 
 def is_signed_head(head: m.SignedHead) -> bool:
-    """Tell whether lengths are those of an end and its signature, or of nothing."""
+    """Return whether lengths are those of an end and its signature, or of nothing."""
     signed = 1 <= len(head.signature) <= MAX_SIGNATURE_BYTES
     return _is_digest(head.digest) and (signed if head.entries else not head.signature)
 

@@ -107,7 +107,7 @@ class MinedItemsets:
     def frequent(self) -> Iterator[Level]:
         """Yield, for every level, the sets whose estimated support is at least the threshold.
 
-        Where floats cannot tell, fractions decide.
+        Where floats cannot decide, fractions do.
         """
         for level in self.levels:
             frequent = level.shares >= float(self.threshold)

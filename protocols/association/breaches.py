@@ -13,7 +13,7 @@ NB: that case is not the worst. Where the other items of `A` are only found toge
 `A` without holding `a`, and the belief is higher: 0.59 where the Review's case has 0.50 (DESIGN 9.3). `breach_bound`
 holds for every distribution with such supports.
 
-What items that are *not* shown tell, what the size of the randomized transaction tells, and any knowledge from
+What items that are *not* shown reveal, what the size of the randomized transaction reveals, and any knowledge from
 elsewhere are outside this definition: measured apart.
 
 The breaches ask only what a shown itemset makes likely. The receiver also sees which items are *not*

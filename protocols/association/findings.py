@@ -29,7 +29,7 @@ RARE = 1e-3
 
 @dataclass(frozen=True)
 class SizeFindings:
-    """What randomized transactions of one original size tell, where supports are as large as they can be.
+    """What randomized transactions of one original size reveal, where supports are as large as they can be.
 
     Args:
         size: `m`.

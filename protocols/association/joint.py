@@ -128,7 +128,7 @@ class JointItemsets:
         return whole, inner, outer
 
     def is_settled(self, *sets: Iterable[Term]) -> bool:
-        """Tell whether the counts of all these sets are exact."""
+        """Return whether the counts of all these sets are exact."""
         return all(self._known[tuple(sorted(terms))].settled for terms in sets)
 
     def _rule(self, whole: JointSet, first: TermSet, number: dict[Term, int]) -> RuleEstimate | None:

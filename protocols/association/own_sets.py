@@ -4,8 +4,8 @@ Anybody who chooses its columns knows for whom each count stands that it is told
 other. So with a limit a set is used only if the records in which it differs from each set that is used and from its
 complement, and from having no record and having all of them, are none or as many as the limit (the groups that Atzori,
 Bonchi, Giannotti and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts,
-and for two counts beside that of all records, which is known). Each of these tells of the other side's items of that
-many people. Sums of more counts may tell of fewer.
+and for two counts beside that of all records, which is known). Each of these speaks of the other side's items of that
+many people. Sums of more counts may speak of fewer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,7 +112,7 @@ class _Found:
         self._counts = np.zeros(16, dtype=np.int64)
 
     def may_add(self, bits: _Bits, count: int) -> bool:
-        """Tell whether a set differs enough from those that are used, from their complements, from no record and all.
+        """Return whether a set differs enough from those that are used, from their complements, from no record and all.
 
         Two sets differ in as many records as their counts do, or in more: so few need be compared record by record.
         """

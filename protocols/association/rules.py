@@ -65,7 +65,7 @@ class MinedRules:
     exact: Callable[[RuleEstimate], Supports] = field(compare=False)
 
     def reached(self, metric: str, least: Fraction) -> NDArray[np.bool_]:
-        """Tell of every rule whether a measure of it is at least this; fractions decide what floats cannot."""
+        """Return for every rule whether a measure of it is at least this; fractions decide what floats cannot."""
         shares = np.array([rule.supports for rule in self.rules], dtype=np.float64).reshape(-1, 3)
         values = rule_metrics(*shares.T)[metric]
         found: NDArray[np.bool_] = values >= float(least)

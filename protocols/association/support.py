@@ -74,7 +74,7 @@ def weights(operator: Operator, k: int) -> tuple[Fraction, ...]:
 
 
 def is_recoverable(design: TransactionDesign, sizes: Iterable[int], k: int) -> bool:
-    """Tell whether the support of a set of `k` items can be recovered from transactions of all these sizes."""
+    """Return whether the support of a set of `k` items can be recovered from transactions of all these sizes."""
     operators = (design.operator(size) for size in sizes if size >= k)
     return all(_inverse(transition(operator, k)) is not None for operator in operators)
 

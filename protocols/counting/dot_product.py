@@ -129,7 +129,7 @@ class DotProductKeyHolder(Generic[Values]):
         encryption: Encrypts under our key.
         layout: Of both sides.
         train, test: Joint codes with our own columns filled in.
-        telling: Decrypts, checks and tells counts.
+        telling: Decrypts, checks and sends counts.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
@@ -151,7 +151,7 @@ class DotProductKeyHolder(Generic[Values]):
         yield from ()
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Send the planes that the evaluator lacks, then decrypt, check and tell the counts."""
+        """Send the planes that the evaluator lacks, then decrypt, check and send the counts."""
         items = plan(queries, self._layout)
         planes = planes_of(items)
         yield from self._send([plane for plane in planes if plane not in self._known], self._train, Phase.COLUMNS)
@@ -180,14 +180,14 @@ class DotProductKeyHolder(Generic[Values]):
                 yield plaintexts[start : start + length]
 
     def count_correct(self, model: Learned) -> Role[Correct]:
-        """Send one plane per distinct leaf, then decrypt and tell the number of correctly classified test records."""
+        """Send one plane per distinct leaf, then decrypt and send the number of correctly classified test records."""
         if len(self._test):
             items = plan_sets([_right(model, self._layout)], self._layout)
             yield from self._send(planes_of(items), self._test, Phase.HELD_OUT)
         return (yield from self._telling.correct(model))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
-        """Send one plane per distinct part of ours, then decrypt, check and tell how many records have each."""
+        """Send one plane per distinct part of ours, then decrypt, check and send how many records have each."""
         items = plan_sets([[each] for each in sets], self._layout)
         yield from self._send(planes_of(items), self._train, Phase.COLUMNS)
         return (yield from self._telling.sets(sets))

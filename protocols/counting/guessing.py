@@ -133,7 +133,7 @@ class GuessingEstimator(ABC):
         return GuessedRows(repeated.record, repeated.weight * weights[guess], {**repeated.guess, group: guess})
 
     def _is_over(self, node: Expression, column: int) -> bool:
-        """Tell whether a column is the last of its group that a path names: nothing below depends on the guess."""
+        """Return whether a column is the last of its group that a path names: nothing below depends on the guess."""
         return self._columns[self._group[column]] <= node.columns | {column}
 
     @abstractmethod
@@ -218,7 +218,7 @@ class GuessingEstimator(ABC):
         return noises
 
     def _is_sent(self, rows: GuessedRows, candidate: int) -> bool:
-        """Tell whether what a record adds is a product of what it sent as the candidate and as the class."""
+        """Return whether what a record adds is a product of what it sent as the candidate and as the class."""
         first, second = (self._group.get(column) for column in (candidate, self._schema.class_index))
         return not {first, second} & rows.guess.keys() and (first is None or first != second)
 
@@ -323,7 +323,7 @@ def guess_values(design: Design, group: int, column: int) -> Floats:
 
 
 def leaves_one(meant: Floats) -> bool:
-    """Tell whether every guess leaves one value of what was sent."""
+    """Return whether every guess leaves one value of what was sent."""
     return bool((meant.max(axis=2) == 1).all())
 
 

@@ -51,10 +51,10 @@ class KeptCounts:
 
 
 class RefinedCounts:
-    """An engine that tells numbers with noise, as a learner sees it.
+    """An engine that sends numbers with noise, as a learner sees it.
 
     Args:
-        engine: Tells them.
+        engine: Gives them.
         variance: Of the noise in each told cell.
         class_variance: Of the noise in each class count of the training records.
 
@@ -67,7 +67,7 @@ class RefinedCounts:
         self._above: dict[Expression, KnownSums] = {}
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Ask the engine, and make the best of what it tells."""
+        """Ask the engine, and make the best of what it answers."""
         told = yield from self._engine.count(queries)
         answers, level = [], {}
         for query, answer in zip(queries, told, strict=True):

@@ -3,7 +3,7 @@
 The *chooser*, the side without the class, uses as choices which records satisfy `E_a`, its part of a node: one vector
 of transfers over all records for each distinct `E_a`, for as long as a level or the next one needs it. The *corrector*
 multiplies them with which records satisfy its part and the class, for every count of this `E_a` at once; sums of shares
-are shares of counts. The corrector's share goes to the chooser, which checks the counts and tells them.
+are shares of counts. The corrector's share goes to the chooser, which checks the counts and sends them.
 
 Both sides make the same plan from the queries and from what was told. Below the root, of a candidate the last value is
 not asked, and of the branches of a split not the largest, where all others are asked: they follow. A share has as many
@@ -144,7 +144,7 @@ class Planner:
         }
 
     def _is_known(self, query: Query) -> bool:
-        """Tell whether the node's class counts are those of counts that were told, which make some follow.
+        """Return whether the node's class counts are those of counts that were told, which make some follow.
 
         Those of the root are the class holder's word: there all are asked, and must add up to it.
         """
@@ -210,11 +210,11 @@ class SatisfiedRows:
 
 
 class ObliviousChooser:
-    """The side that chooses by its part of each node, and tells the counts.
+    """The side that chooses by its part of each node, and sends the counts.
 
     Args:
         train, test: Joint codes with our own columns filled in.
-        telling: Adds our noise, checks and tells.
+        telling: Adds our noise, checks and sends.
         share_correct: Tests models without leaves.
         places: Where we work.
 
@@ -241,7 +241,7 @@ class ObliviousChooser:
         self.transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Choose in the vectors that are new, open our shares of every count with the peer's, and tell the counts."""
+        """Choose in the vectors that are new, open our shares of every count with the peer's, and send the counts."""
         vectors = self._planner.plan(queries)
         self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
         self._keys |= yield from self._choose([own for own in vectors if own not in self._keys], self._train)
@@ -251,7 +251,7 @@ class ObliviousChooser:
         return answers
 
     def count_correct(self, model: Learned) -> Role[Correct]:
-        """Open the number of correctly classified test records, and tell it."""
+        """Open the number of correctly classified test records, and send it."""
         if not len(self._test):
             return Correct(0.0)
         width = self._telling.most_correct.bit_length()
@@ -263,7 +263,7 @@ class ObliviousChooser:
         return (yield from self._telling.tell_correct(model, number))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
-        """Open of how many training records each of these is true, and tell it."""
+        """Open of how many training records each of these is true, and send it."""
         vectors = _sets(sets, self._planner.sides, len(self._train))
         numbers = yield from self._open((yield from self._once(vectors, self._train)))
         return (yield from self._telling.tell_sets(sets, [numbers[place] for place in range(len(sets))]))

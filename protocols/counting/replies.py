@@ -1,7 +1,7 @@
 """The last step that both secure engines share: packed encryptions one way, checked counts the other (DESIGN 6.3).
 
 With noise (DESIGN 14) each side adds its own before the other can see a number, and both check what is told. The
-decision of a check is a function of told numbers, so it tells nothing that they do not.
+decision of a check is a function of told numbers, so it reveals nothing that they do not.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def page_length(cipher: AnyCiphertexts) -> int:
 
 
 class Telling:
-    """Adds our noise to numbers that we alone know, if there is any, checks them, and tells them.
+    """Adds our noise to numbers that we alone know, if there is any, checks them, and sends them.
 
     `sizes` are the numbers of training and test records.
 
@@ -63,7 +63,7 @@ class Telling:
         return self._tests + 2 * self._noises.accuracy.theirs
 
     def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
-        """Check numbers, in the order of the queries, with our noise; tell them, and return the answers."""
+        """Check numbers, in the order of the queries, with our noise; send them, and return the answers."""
         noise, lift = self._noises.of_cells(queries, self._checks.schema), self._noises.cells
         told = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
         answers = self._checks.answers(queries, told)
@@ -72,7 +72,7 @@ class Telling:
         return answers
 
     def tell_correct(self, model: Learned, number: int) -> Role[Correct]:
-        """Tell the number of correctly classified test records."""
+        """Send the number of correctly classified test records."""
         if number > self.most_correct:
             raise DeviationError
         lift = self._noises.accuracy
@@ -82,7 +82,7 @@ class Telling:
         return self._noises.correct(told, self._tests)
 
     def tell_sets(self, asked: Sequence[Expression], counts: Sequence[int]) -> Role[list[int]]:
-        """Tell of how many training records each of these is true."""
+        """Send of how many training records each of these is true."""
         told = _checked_sets(counts, asked, self._records)
         yield Note(SetsFact(Way.BOTH, tuple(asked), told))
         yield Send(ExactCounts(told))
@@ -90,7 +90,7 @@ class Telling:
 
 
 class KeyHolderReplies(Telling, Generic[Values]):
-    """The key holder's half: decrypt, add its own noise if there is any, check, tell.
+    """The key holder's half: decrypt, add its own noise if there is any, check, send.
 
     A raw decryption never leaves (FAULTS A12). `sizes` are the numbers of training and test records.
 
@@ -102,7 +102,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         self.key = key
 
     def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Receive the encrypted counts of a batch, one per item, check them and only then tell them."""
+        """Receive the encrypted counts of a batch, one per item, check them and only then send them."""
         return (yield from self.tell(queries, (yield from self.decrypt([Shape(self._checks.size(queries), 1)]))))
 
     def decrypt(self, shapes: Sequence[Shape]) -> Role[list[int]]:
@@ -110,7 +110,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, self.largest)
 
     def correct(self, model: Learned) -> Role[Correct]:
-        """Receive, decrypt and tell the number of correctly classified test records."""
+        """Receive, decrypt and send the number of correctly classified test records."""
         if not self._tests:
             return Correct(0.0)
         sealed = (yield from receive(PackedCounts)).ciphertexts
@@ -118,7 +118,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         return (yield from self.tell_correct(model, number))
 
     def sets(self, asked: Sequence[Expression]) -> Role[list[int]]:
-        """Receive, decrypt and tell of how many training records each of these is true."""
+        """Receive, decrypt and send of how many training records each of these is true."""
         sealed = (yield from receive(PackedCounts)).ciphertexts
         return (yield from self.tell_sets(asked, self.key.counts(sealed, [Shape(len(asked), 1)], self._records)))
 
@@ -189,7 +189,7 @@ class Hearing:
 
 
 class EvaluatorReplies(Hearing, Generic[Values]):
-    """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder tells.
+    """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder sends.
 
     `sizes` are the numbers of training and test records.
 
@@ -209,7 +209,7 @@ class EvaluatorReplies(Hearing, Generic[Values]):
         self.cipher, self._randomness = cipher, randomness
 
     def answers(self, queries: Sequence[Query], replies: Sequence[PlacedReply[Values]]) -> Role[list[Answer]]:
-        """Send the encrypted counts of a batch and return what the key holder tells, checked."""
+        """Send the encrypted counts of a batch and return what the key holder sends, checked."""
         noise = self.lifted(queries)
         return (
             yield from self.hear(queries, self._sealed([self._noised(each, noise) for each in replies], self.largest))
@@ -226,14 +226,14 @@ class EvaluatorReplies(Hearing, Generic[Values]):
         return PackedCounts(self.cipher.seal(replies, largest, self._randomness))
 
     def correct(self, model: Learned, total: Values) -> Role[Correct]:
-        """Send the encrypted number of correctly classified test records and return what the key holder tells."""
+        """Send the encrypted number of correctly classified test records and return what the key holder sends."""
         if not self._tests:
             return Correct(0.0)
         noisy = self.cipher.add_to_slots(total, [[self.lifted_of(model)]], self.most_correct)
         return (yield from self.hear_correct(self._sealed([Reply(noisy, slots=1)], self.most_correct)))
 
     def sets(self, asked: Sequence[Expression], totals: Values) -> Role[list[int]]:
-        """Send of how many training records each of these is true, encrypted, and return what the key holder tells."""
+        """Send of how many training records each of these is true, encrypted, and return what the key holder sends."""
         return (yield from self.hear_sets(asked, self._sealed([Reply(totals, slots=1)], self._records)))
 
 

@@ -12,7 +12,7 @@ All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d`
 Deviations from the paper: the root's class counts are known beforehand; where the window takes all candidates left,
 nothing is ranked; a tree may be limited. A branch of too few records is a leaf of its parent's label, as the paper's
 empty one. An attribute without two larger ones has no gain, estimated or exact, and a node whose window has no other
-attribute is a leaf: so a node never tells more than a window of counts.
+attribute is a leaf: so a node never reveals more than a window of counts.
 """
 
 from collections.abc import Sequence

@@ -181,7 +181,7 @@ def importances(tree: Tree) -> Floats:
 
 
 def informations(model: NaiveBayes) -> Floats:
-    """Return how many bits of the class each attribute tells by itself, in the order of the schema.
+    """Return how many bits of the class each attribute gives by itself, in the order of the schema.
 
     `sum_c P(c) sum_v P(v | c) log2(P(v | c) / P(v))`, the gain of the attribute by the model's chances (Hybrid equation
     2).

@@ -26,18 +26,18 @@ SLACK = 1e-9
 
 
 def may_be_split(records: float, depth: int, growth: Growth) -> bool:
-    """Tell whether a node of this many records, with this many splits above it, may be split at all."""
+    """Return whether a node of this many records, with this many splits above it, may be split at all."""
     is_deep = growth.max_depth is not None and depth >= growth.max_depth
     return not is_deep and (growth.min_leaf == 1 or records >= growth.smallest_split - SLACK)
 
 
 def may_split(branches: Iterable[float], growth: Growth) -> bool:
-    """Tell whether an attribute that parts off this many records may split a node: two branches are large at least."""
+    """Return whether an attribute with branches of these sizes may split a node: two are large enough."""
     return growth.min_leaf == 1 or sum(not is_small(records, growth) for records in branches) > 1
 
 
 def is_small(records: float, growth: Growth) -> bool:
-    """Tell whether a branch of this many records is a leaf of its parent's label: an empty one always is."""
+    """Return whether a branch of this many records is a leaf of its parent's label: an empty one always is."""
     return records <= 0 or (growth.min_leaf > 1 and records < growth.min_leaf - SLACK)
 
 
@@ -69,7 +69,7 @@ class OpenNode:
         return Query(self.expression, candidates, self.counts)
 
     def grows(self, growth: Growth) -> bool:
-        """Tell whether it is counted on (steps 1 to 3): it has candidates and two classes, and no limit forbids it."""
+        """Return whether to count on (steps 1 to 3): it has candidates and two classes, and no limit forbids it."""
         is_pure = sum(count > 0 for count in self.counts) == 1
         return bool(self.candidates) and not is_pure and may_be_split(self.records, self.depth, growth)
 

@@ -211,23 +211,23 @@ def commonest_share(model: Model) -> float | None:
 
 
 def beats_guessing(share: float, error: float, commonest: float | None) -> bool | None:
-    """Tell whether an accuracy exceeds the share of the commonest class, if known, by more than its standard error."""
+    """Return whether an accuracy exceeds the commonest class's share, if known, by more than its error."""
     return None if commonest is None else share - commonest > error
 
 
 def beats_when_tested(model: Model, correct: float, records: int, error: float) -> bool | None:
-    """Tell it of correct held-out records, whose number has this standard error beside that of the sample."""
+    """Say it of correct held-out records, whose number has this standard error beside that of the sample."""
     return beats_commonest(commonest_share(model), correct, records, error)
 
 
 def beats_commonest(commonest: float | None, correct: float, records: int, error: float) -> bool | None:
-    """Tell it where the share of the commonest class is known otherwise; None where nobody knows it."""
+    """Say it where the share of the commonest class is known otherwise; None where nobody knows it."""
     share = min(max(correct / records, 0.0), 1.0)
     return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest)
 
 
 def beats_in_training(model: Model) -> bool | None:
-    """Tell it of the records that a tree was learned from; None of a model that does not hold how many they are."""
+    """Say it of the records that a tree was learned from; None of a model that does not hold how many they are."""
     if not isinstance(model, Tree) or not model.has_counts:
         return None
     total = max(sum(model.root.counts), 1)

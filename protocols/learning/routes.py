@@ -67,7 +67,7 @@ class Routes:
     Args:
         tree: The tree.
         asker: The party that asks; every column that is not its own is the answerer's.
-        probabilities: Whether outcomes tell the shares of the classes.
+        probabilities: Whether outcomes give the shares of the classes.
     """
 
     def __init__(self, tree: Tree, asker: str, *, probabilities: bool) -> None:

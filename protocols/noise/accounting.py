@@ -121,7 +121,7 @@ def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
 
 
 def changes_of(candidates: int, own: int, alone: bool, window: Window, depth: int) -> int:
-    """Return as much, of this many candidates in all; `alone` tells whether the side alone holds the class.
+    """Return as much, of this many candidates in all; `alone` says whether the side alone holds the class.
 
     Args:
         candidates: Attributes of both sides.

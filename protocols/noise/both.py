@@ -1,11 +1,11 @@
 """The noise of a run: how each side draws and adds its own, and what told numbers are good for (DESIGN 14, "Noise").
 
 Each number's noise is a function of the owner's secret, of the tables and the peer, of what is asked and of the noise's
-own scale, as coins are of what they hide, and unknown to anybody else. Asking again tells the same number, in whichever
+own scale, as coins are of what they hide, and unknown to anybody else. Asking again gives the same number, in whichever
 run, so nothing can be averaged away. Noise of another scale is other noise, of which nothing cancels, and its run
 spends its own epsilon.
 
-The evaluator adds its own to what it seals, the key holder adds its own to what it decrypts, before it checks or tells
+The evaluator adds its own to what it seals, the key holder adds its own to what it decrypts, before it checks or sends
 anything. So neither sees a number without noise that it does not know: the key holder sees the count with the
 evaluator's noise, the evaluator the told number, in which its own is no secret to it. What crosses is lifted by the
 largest noise in it, so that it is never negative.

@@ -67,7 +67,7 @@ def write_points(points: Points) -> bytes:
 
 
 def are_finite(points: Points) -> NDArray[np.bool_]:
-    """Tell for each point whether it is finite."""
+    """Return for each point whether it is finite."""
     return np.asarray(np.ascontiguousarray(points).view(np.uint64).any(axis=-1))
 
 

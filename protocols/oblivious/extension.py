@@ -12,7 +12,7 @@ SoftSpokenOT (Roy, CRYPTO 2022) with a repetition code; `k` trades bytes for wor
 halving its chance to go on, and not more.
 *Check* (Roy 2022, section 4; the rows of Keller, Orsini and Scholl 2015 have no proof any more): columns and choices
 are hashed linearly, `H(q_b) = H(t_b) + D_b H(x)` must hold for all 128 columns, and 128 transfers of random choice that
-nothing else uses hide what the hashes would tell. One check per page, with the page.
+nothing else uses hide what the hashes would reveal. One check per page, with the page.
 *Assumed*: AES in counter mode as a generator; SHA-256 as a random oracle for the key of the hash.
 *Deviations*: the key of the hash is a digest of the page (Fiat and Shamir) in the place of a challenge, which saves an
 exchange: two columns of a page agree with chance 2**-115 at most per digest that is tried.

@@ -61,7 +61,7 @@ def alarm_bound(hits: int, trials: int, chance: Fraction) -> float:
 
 
 def trials_needed(claim: Fraction, truth: Fraction, alarm: float, miss: float) -> int | None:
-    """Return how many trials suffice to tell a chance `truth` from `claim`; None if no float tells them apart.
+    """Return how many trials suffice to distinguish a chance `truth` from `claim`; None if no float does.
 
     A test that fires where `alarm_bound` is at most `alarm` then fires with a chance of at least `1 - miss`. The share
     `c` between the two at which both demands are equally hard is found by halving: with `n D(c || claim)` at least

@@ -145,7 +145,7 @@ class Findings:
         return [self.attributes[column].name for column in columns]
 
     def is_alone(self, column: int) -> bool:
-        """Tell whether an attribute has a coin of its own: its own response is then all that the coin says."""
+        """Return whether an attribute has a coin of its own: its own response is then all that the coin says."""
         group = self.attributes[column].group
         return group is not None and sum(self.attributes[own].hides for own in self.groups[group].columns) == 1
 

@@ -26,7 +26,7 @@ it does to the odds between two values, whatever was believed of them, and epsil
 has the same odds in every response; an unrelated one has the strongest in the response that is rarest as a personal
 answer.
 
-Does a mechanism tell two neighbours apart further than it says? A test of one event (DESIGN 10, 14).
+Does a mechanism distinguish two neighbours further than it says? A test of one event (DESIGN 10, 14).
 
 A mechanism that is `(epsilon, delta)`-private gives an event a chance `p` on one table of at most
 `exp(epsilon) q + delta`, `q` its chance on any neighbour. Both are counted over independent runs; the claim is refuted
@@ -66,7 +66,7 @@ def known_answers_loss(design: Design, group: int) -> float | None:
 
     Under the unrelated question the response `r` has the chance `theta [r = x] + (1 - theta) [r = y]` where `y` is
     known; so any response but `y` has one possible truth. Whether a harmless statement is true decides what the
-    crosswise question makes of the truth, and whether the triangular one tells it.
+    crosswise question makes of the truth, and whether the triangular one sends it.
     """
     check_group(design, group)
     if not design.part(group).asks_personally:
@@ -118,7 +118,7 @@ def disclosed_columns(design: Design) -> tuple[int, ...]:
 
 
 def _given_away(design: Design, column: int) -> bool:
-    """Tell whether no response is possible under two truths."""
+    """Return whether no response is possible under two truths."""
     return all(sum(chance > 0 for chance in row) <= 1 for row in column_transition(design, column))
 
 
@@ -192,7 +192,7 @@ class Claim:
             raise InputError("a claim has epsilon and delta of 0 or more, and a false-alarm rate between 0 and 1")
 
     def refuted(self, hits: int, others: int, runs: int) -> bool:
-        """Tell whether an event that came `hits` times, and `others` times on a neighbour, contradicts the claim."""
+        """Return whether an event that came `hits` times, and `others` times on a neighbour, contradicts the claim."""
         budget = log(2 / self.alarm) / runs
         return least_chance(hits / runs, budget) > exp(self.epsilon) * most_chance(others / runs, budget) + self.delta
 

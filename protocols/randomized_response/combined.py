@@ -4,9 +4,9 @@ A record's factor has the expectation 1 or 0 whatever the design (`estimate.py`)
 that of one population. They are weighted by their precision (DESIGN 5.4): a sample of `n` records whose factors have
 the sum of squares `S` about their mean by `n^2/(1 + S)`, where samples of one design are one. The 1 is a record at
 distance 1, so that a few equal answers are not taken for certainty. The weights follow from the answers, which moves
-the combined share by little beside its error; so no sample makes the others worse, however little it tells.
+the combined share by little beside its error; so no sample makes the others worse, however little it says.
 
-Where the samples are of different populations it is the weighted mean of their shares, and a chi-square tells how far
+Where the samples are of different populations it is the weighted mean of their shares, and a chi-square says how far
 they lie apart.
 
 Shares of a population from records that stand for unequal parts of it: weights per record.

@@ -124,7 +124,7 @@ class Design(ABC):
         return tuple((k, part) for k, part in parts if part.terms)
 
     def answered(self, codes: Codes, columns: Iterable[int]) -> NDArray[np.bool_]:
-        """Tell which records have an answer in all of these columns."""
+        """Return which records have an answer in all of these columns."""
         given = np.ones(len(codes), dtype=np.bool_)
         for column in columns:
             given &= codes[:, column] < self.sizes[column]
@@ -181,7 +181,7 @@ class Design(ABC):
 
     @abstractmethod
     def disclosed_modulus(self, first: int, second: int) -> int:
-        """Return the `m` for which every response tells how two columns of a group differ modulo `m`: 1 for none."""
+        """Return the `m` for which every response shows how two columns of a group differ modulo `m`: 1 for none."""
 
     @abstractmethod
     def guess_values(self, group: int, column: int) -> tuple[Matrix, ...]:

@@ -8,7 +8,7 @@ log-likelihood per record `L(p) = sum_r c_r log (M p)_r` is concave, and
 
 is the step of expectation-maximization: it keeps `p` in the simplex and never lowers `L`. A round is two steps, their
 extrapolation where that raises `L` further (SQUAREM, Varadhan and Roland 2008), and a third step. By concavity
-`max L - L(p) <= max g - 1`: that tells when to stop, without knowing the maximum.
+`max L - L(p) <= max g - 1`: that says when to stop, without knowing the maximum.
 
 `M` is a Kronecker product of one matrix per group, applied axis by axis and never built. The papers solve their linear
 systems only; the maximum is ours.

@@ -28,7 +28,7 @@ NOISE_SHARE = Fraction(1, 2)
 
 
 def drowns(error: float, records: int) -> bool:
-    """Tell whether a standard error over the coins hides the counts of this many records altogether (FAULTS B6)."""
+    """Return whether a standard error over the coins hides the counts of this many records altogether (FAULTS B6)."""
     return error > NOISE_SHARE * records
 
 
@@ -110,7 +110,7 @@ _NORMAL = 1.959964  # of an interval at 95 %, either way
 
 
 def tells(standard_error: float) -> bool:
-    """Tell whether the interval of a share at 95 % is at most half as wide as all shares, which are 0 to 1.
+    """Return whether the interval of a share at 95 % is at most half as wide as all shares, which are 0 to 1.
 
     >>> tells(0.127), tells(0.128)
     (True, False)

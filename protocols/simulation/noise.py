@@ -1,6 +1,6 @@
 """A run with noise in one process: the joined table's counts with both sides' noise, for experiments and audits.
 
-What is told, checked and learned from is what a real run tells: noise, sensitivity and learner are the same code. Of a
+What is sent, checked and learned from is what a real run sends: noise, sensitivity and learner are the same code. Of a
 tree alone the law is written again, by counts that are there for all to see: that a run follows it is tested.
 """
 

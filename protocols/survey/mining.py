@@ -2,7 +2,7 @@
 
 The learners are those of the two-party half; only where counts come from differs.
 
-How sure a split is: whether its attribute tells anything of the class, and whether it leads the runner-up.
+How sure a split is: whether its attribute says anything of the class, and whether it leads the runner-up.
 
 *Against none.* If an attribute tells nothing of the class in a node, each cell departs from what its row and its column
 make likely by chance alone. The departures of all but one value and one class, each a sum over records, have the
@@ -126,7 +126,7 @@ class Doubt:
     """The estimated gain of a split, and its lead over the best attribute that was not chosen (None if none was left).
 
     Attributes are indices into `Schema.attributes`; gains and errors are in bits. `chance` is that of so much by noise
-    alone, in the best of the attributes that could be chosen, if none tells anything: at most that, as far as normal
+    alone, in the best of the attributes that could be chosen, if no one says anything: at most that, as far as normal
     errors go.
     """
 
@@ -138,7 +138,7 @@ class Doubt:
     lead_error: float
 
     def is_clear(self, confidence: float) -> bool:
-        """Tell whether the split is beyond chance at this confidence, and its lead too, two-sided, if any competed."""
+        """Return whether the split, and its lead over any competitor, is beyond chance (two-sided)."""
         leads = self.runner_up is None or self.lead > quantile(confidence) * self.lead_error
         return leads and self.chance <= 1 - confidence
 

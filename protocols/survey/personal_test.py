@@ -5,7 +5,7 @@ responses, the collector needs `P(Y cc)`, the share of respondents about whose *
 publishes the model; each respondent runs it on the personal answers, which nobody else sees, and returns one bit.
 
 Deviation from the paper, where the bit is sent as it is: with a chance `t` the bit is true, else it is the opposite
-(Warner; section 4.1). A collector chooses the model, so it chooses what the bit tells: a model that always says "yes"
+(Warner; section 4.1). A collector chooses the model, so it chooses what the bit reveals: a model that always says "yes"
 asks for the personal class itself, and a response that differs from a known personal answer is the truth. Whatever
 model it publishes, the bit moves the odds between two personal records by no more than `t/(1 - t)` to 1; with `t = 1`,
 the paper's, without bound. `P(Y cc) = (b - (1 - t))/(2t - 1)`, `b` the share of bits that say "right".

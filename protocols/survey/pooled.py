@@ -66,7 +66,7 @@ class PooledResponses:
         return PooledResponses(tuple(part.answered(wanted) for part in self.parts))
 
     def class_counts(self) -> tuple[float, ...]:
-        """Return how many records each class has, of all that tell it: by what the parts say together."""
+        """Return how many records each class has, of all that have one: by what the parts say together."""
         found = self._class_estimates()
         return shared_out([each.proportion for each in found], found[0].records)
 

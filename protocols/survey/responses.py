@@ -94,7 +94,7 @@ class Responses:
         """Return how many records each class has: the class's own estimate (Surveys 3.3, equation 1).
 
         It is exact where the class is plain, unbiased where it is disguised, and projected only where a class would
-        have a negative count: such counts to 0, the rest rescaled to all records that tell it.
+        have a negative count: such counts to 0, the rest rescaled to all records that have one.
         """
         estimates = self.class_estimates()
         return shared_out([estimate.count for estimate in estimates], estimates[0].records)

@@ -3,7 +3,7 @@
 First the greetings and the job (`propose`, `answer`), then what a job of that kind compares. For training
 (`agree_on_training`) that is each party's share of the schema, a commitment to its table, the ordered record ids and,
 last, where both hold the class, that: both by `equality`, which confirms one guess of the whole. After each step both
-tell the first field on which they see a difference, and both raise the same `DisagreementError`. What a peer brings is
+send the first field on which they see a difference, and both raise the same `DisagreementError`. What a peer brings is
 judged against what it brought before (DESIGN 14): it could put a second table against ours, and subtract the answers.
 
 Discloses: names and values of the attributes, number of records, groups; equality of the whole lists of ids, as they
@@ -277,7 +277,7 @@ def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
 
 
 def settle(own: Objection | None) -> Role[None]:
-    """Tell each other the first difference; raise the same error on both sides if there is one.
+    """Send each other the first difference; raise the same error on both sides if there is one.
 
     Discloses: the name of the field on which we object.
 
@@ -393,11 +393,11 @@ def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms and of our own class (DESIGN 14): known before there is a peer.
 
-    With noise the class is judged in the run, by the counts that are told, if any: whether it begins must tell no more.
+    With noise the class is judged in the run, by any counts that are sent: whether it begins must reveal no more.
     Where both draw who is held out, it is judged when they have.
 
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
-    for one split after the other learns the class of single records. `class_first` tells it, once the split is on
+    for one split after the other learns the class of single records. `class_first` sends it, once the split is on
     record.
     """
     objection = _object_to_sizes(local, terms)

@@ -158,7 +158,7 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
 
 
 def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) -> Role[bool]:
-    """Tell whether both bring other people, or in another order, and would find those whom both list.
+    """Return whether both bring other people, or in another order, and would find those whom both list.
 
     Args:
         local: What we bring.

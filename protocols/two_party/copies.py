@@ -1,6 +1,6 @@
 """The exchange of disguised copies (DESIGN 4, B1 and B2 of FAULTS): a page of each in turn, and what comes of them.
 
-The first step of a run: the class holder tells its training class counts (DESIGN 14, "Class first").
+The first step of a run: the class holder sends its training class counts (DESIGN 14, "Class first").
 
 They precede copies, gains and ciphertexts, so that a class that names people ends the run while nothing of the other
 side's has left. They are not part of the agreement: they may leave only once the split is on record, and so may word
@@ -152,11 +152,11 @@ def share_class_counts(
     answers: KeptAnswers,
     record: PutOnRecord = keep_no_record,
 ) -> Role[ClassTally]:
-    """Return how many training records each class has; where both hold the class, both tell and compare.
+    """Return how many training records each class has; where both hold the class, both send and compare.
 
     In a run that goes on, nothing is told if both remember it.
 
-    With noise the one who holds the class tells, and judges, its counts with its own; they cross lifted by the largest
+    With noise the one who holds the class sends, and judges, its counts with its own; they cross lifted by the largest
     noise. A class that both hold is no secret between them, and its counts are exact.
 
     Args:
@@ -257,7 +257,7 @@ def keep_nothing(model: object) -> None:
 
 
 def confirm_same_model(digest: bytes) -> Role[None]:
-    """Tell the digest of our model, once that is kept, and hold the peer's against it.
+    """Send the digest of our model, once that is kept, and hold the peer's against it.
 
     Discloses: a digest of the model that the peer has too.
 

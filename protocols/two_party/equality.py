@@ -58,7 +58,7 @@ _DOMAIN: Final = b"cotally id to point 1"
 def compare(
     local: PartyInputs, peer: str, nonces: bytes, purpose: bytes, contents: Sequence[bytes]
 ) -> Role[tuple[bool, ...]]:
-    """Tell of each of our contents whether the peer's in its place is the same.
+    """Return for each of our contents whether the peer's in its place is the same.
 
     Args:
         local: What we bring; its name and its secret are used.
@@ -166,7 +166,7 @@ def as_spelt(records: Iterable[str]) -> bytes:
 
 
 def list_commitment(key: bytes, records: Iterable[str]) -> bytes:
-    """Return what tells a list of ids, in whatever order, from all others, to who does not have its owner's key too."""
+    """Return a keyed commitment to a set of ids, in any order: without the key nobody can test a guess."""
     return keyed_digest(key, b"id list", *sorted(record.encode() for record in records))
 
 

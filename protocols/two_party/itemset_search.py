@@ -133,7 +133,7 @@ class JointSearch:
         return apart / each.error if each.error else (inf if apart >= 0 else -inf)
 
     def _is_clear(self, each: JointSet) -> bool:
-        """Tell whether an estimate shows that a set is frequent.
+        """Return whether an estimate shows that a set is frequent.
 
         Of many sets some are estimated far too high; where an error is as large as the threshold, that is likelier than
         a set so frequent.
@@ -177,7 +177,7 @@ class JointSearch:
         return [each for each in exact if each.count >= self._least]
 
     def _can_be(self, terms: TermSet, count: int) -> bool:
-        """Tell whether a set can have this many records beside what is exact of its subsets (Frechet 1940)."""
+        """Return whether a set can have this many records beside what is exact of its subsets (Frechet 1940)."""
         for part in combinations(terms, len(terms) - 1):
             without, (term,) = self._known[part], (each for each in terms if each not in part)
             alone = self._known[(term,)]

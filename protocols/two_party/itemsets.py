@@ -83,7 +83,7 @@ class OwnCounts:
         return find_own_sets(self.codes, items, self._least, limits, self.terms.most_sets)
 
     def share(self, own: OwnSets) -> Role[AnswerNumbers]:
-        """Tell ours, hear the peer's, and return both as numbers, those of the first name first.
+        """Send ours, hear the peer's, and return both as numbers, those of the first name first.
 
         Raises:
             DisagreementError: One side has more than were agreed.
@@ -134,7 +134,7 @@ class OwnCounts:
         return SetCounts(items, tuple(len(each.terms) for each in own.sets), tuple(each.count for each in own.sets))
 
     def _read(self, message: SetCounts) -> tuple[OwnSet, ...]:
-        """Read the peer's sets, which are what a party that finds its own sets can tell."""
+        """Read the peer's sets, which are what a party that finds its own sets can send."""
         items, told = self._items, dict[TermSet, int]()
         _require(len(message.counts) == len(message.sizes) <= self.terms.most_sets)
         _require(sum(message.sizes) == len(message.items) and all(item < len(items) for item in message.items))
@@ -159,7 +159,7 @@ class OwnCounts:
             _require(all(part in told and self._is_apart(told[part], count) for part in subsets))
 
     def _is_apart(self, more: int, count: int) -> bool:
-        """Tell whether a set may have this many records of those that another has."""
+        """Return whether a set may have this many records of those that another has."""
         return more == count or more - count >= self.agreed.terms.min_leaf
 
 
@@ -183,7 +183,7 @@ class FoundTogether:
         itemsets: The same at both.
         counted: How many sets with items of both were counted exactly, or asked of which no count was shown.
         told: How many counts of sets of one side's items both sides told, together.
-        withheld: How many frequent sets of our own items were not used, to tell of no few people.
+        withheld: How many frequent sets of our own items were not used, to speak of no few people.
         key: The one that was used, if any.
     """
 
@@ -249,7 +249,7 @@ class _Run:
         return FoundTogether((yield from self._search(Evidence(None, copies.both, None)).find()))
 
     def count(self, copies: Copies) -> Role[FoundTogether]:
-        """Tell the counts of our own sets, and count what is in doubt."""
+        """Send the counts of our own sets, and count what is in doubt."""
         telling = OwnCounts(self.local.party, self.agreed, self.terms, copies.view.codes)
         mine = telling.find()
         own = telling.counts((yield from self.resumed.answers.ask(telling.share(mine))))

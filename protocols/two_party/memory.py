@@ -79,7 +79,7 @@ class HeadSigning:
 
 
 def is_short(shown: SignedHead, before: SignedHead) -> bool:
-    """Tell whether what is shown now cannot be what was shown before, grown or as it was."""
+    """Return whether what is shown now cannot be what was shown before, grown or as it was."""
     same = bare_head(shown) == bare_head(before)
     return shown.entries < before.entries or (shown.entries == before.entries and not same)
 

@@ -7,7 +7,7 @@
     what the model asks for (`ways`), at its end one number for each row
 
 A person is answered once for a model. A receiver that asks again after its memory was lost must bring the same
-columns, by its commitment, and so must who answers: answers to several variants of one row tell the path, and with it
+columns, by its commitment, and so must who answers: answers to several variants of one row reveal the path, and with it
 the other side's columns.
 """
 

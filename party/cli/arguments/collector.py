@@ -16,7 +16,7 @@ from protocols.terms import PRUNING_SHARE, Impurity
 def declare_privacy(parser: argparse.ArgumentParser) -> None:
     """Print what a design discloses: beliefs after a response, losses, certain relations, secret bits.
 
-    A short report by default; `--full` tells what every response makes likely, and of every group what its
+    A short report by default; `--full` shows what every response makes likely, and of every group what its
     responses do.
 
     The figures depend on what is known beforehand: all values equally likely, or with `--prior` the distribution
@@ -79,7 +79,7 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_size(parser: argparse.ArgumentParser) -> None:
-    """Tell how many respondents a survey needs, before there are any: for intervals of a wanted half-width.
+    """Say how many respondents a survey needs, before there are any: for intervals of a wanted half-width.
 
     With --expression it plans for that share's interval. Without it, for every share that naive Bayes, or a tree of
     the given depth, may use; of a design without a class, for the share of any answer. The number is always
@@ -258,7 +258,7 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
     """Ask people in their browser: the coin is tossed on their side, and this side gets disguised answers alone.
 
     `new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links.
-    `serve` is the server, until it is stopped. `status` tells how many have answered, `results` what they say so
+    `serve` is the server, until it is stopped. `status` shows how many have answered, `results` what they say so
     far. `close` ends it, and cuts codes from answers for good. `publish` ends the answering, and lets respondents
     test a model on their personal answers (`[round_two]`). `export` writes the answers as `estimate`, `mine` and
     `audit` read them. `page` writes the pages as they are served, to be read or printed. `texts` prints every text

@@ -58,7 +58,7 @@ def declare_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_pair(parser: argparse.ArgumentParser) -> None:
-    """Trust each other's certificates by a short code that two people tell each other, as by telephone.
+    """Trust each other's certificates by a short code that two people read to each other, as by telephone.
 
     The side that listens (its settings have no [node] address) shows a code, which lives for ten minutes and may be
     tried once; the side that calls asks for it. Both then trust each other, with no fingerprints to compare.

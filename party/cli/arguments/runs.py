@@ -45,7 +45,7 @@ def declare_align(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_plan(parser: argparse.ArgumentParser) -> None:
-    """Tell what a run will cost, before anybody is called: seconds, traffic, memory, round trips; and what it may tell.
+    """Show what a run will cost, calling nobody: seconds, traffic, memory, round trips; and what it may reveal.
 
     Below stands what the same run would cost with SMC alone and with windows of 1, 3 and all attributes. Other tables,
     machines and lines may be supposed.
@@ -138,7 +138,7 @@ ACTIONS = ("show", "verify", "export")
 
 
 def declare_ledger(parser: argparse.ArgumentParser) -> None:
-    """Tell what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
+    """Show what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
 
     `show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or put
     elsewhere; that a whole ledger was put back from a backup, only the peer can notice, when both meet again.

@@ -83,7 +83,7 @@ def _paragraphs(parts: Sequence[ReportPart]) -> Iterator[ReportPart | list[tuple
 
 
 def is_markdown(path: Path) -> bool:
-    """Tell whether a page's name asks for Markdown."""
+    """Return whether a page's name asks for Markdown."""
     return path.suffix.lower() in _MARKDOWN
 
 

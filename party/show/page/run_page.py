@@ -322,7 +322,7 @@ _ROOM = 700  # characters of a row of the page that is signed
 
 
 def _fits(told: Finished) -> bool:
-    """Tell whether all names have room on the page that is signed."""
+    """Return whether all names have room on the page that is signed."""
     return all(len(text) <= _ROOM for _, text in _names(told, whole=True))
 
 

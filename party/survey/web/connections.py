@@ -41,7 +41,7 @@ class CallLimits:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, address: str) -> bool:
-        """Take one call of an address; tell whether it is within its limit."""
+        """Take one call of an address; return whether it is within its limit."""
         now, caller = self._clock(), network(address)
         left, then = self._buckets.pop(caller, (self._most, now))
         left = min(self._most, left + (now - then) * self._most / _MINUTE)
@@ -255,7 +255,7 @@ _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 
 
 class SecureHeaders:
-    """Puts the headers of all answers on each, and tells the collector of what nobody foresaw."""
+    """Puts the headers of all answers on each, and reports to the collector what nobody foresaw."""
 
     def __init__(self, app: ASGIApp, fault: Callable[[Exception], None], *, has_tls: bool) -> None:
         self._app, self._fault = app, fault

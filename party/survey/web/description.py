@@ -2,7 +2,7 @@
 
 `cotally-page/1` holds no chance but as whole numbers. A block's `kind` says what its coin does to its answers:
 "related" moves them on by the number of places that the coin shows, "unrelated" sends the personal ones where it shows
-1, and "direct" has no coin: nor have two statements of which one tells how they go together.
+1, and "direct" has no coin: nor have two statements of which one says how they go together.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from protocols.tables import NO_ANSWER
 PAGE_FORMAT: Final = "cotally-page/1"
 DIRECT: Final = "direct"
 STATEMENTS: Final = (Kind.CROSSWISE.value, Kind.TRIANGULAR.value)
-"""Blocks of two statements, of which the respondent tells but how they go together: the page tosses no coin."""
+"""Blocks of two statements, of which the respondent says only how they go together: the page tosses no coin."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PageBlock:
         kind: "related", "unrelated", "crosswise", "triangular" or "direct".
         coin: Whole numbers in proportion to the chances of its coin's sides, the truth first.
         questions: Of its columns.
-        relates: Whether responses tell how its columns relate.
+        relates: Whether responses show how its columns relate.
     """
 
     name: str

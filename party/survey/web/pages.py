@@ -55,7 +55,7 @@ def check_by_hand(block: PageBlock) -> None:
 
 
 def is_by_hand(block: PageBlock) -> bool:
-    """Tell whether a block can be answered by hand."""
+    """Return whether a block can be answered by hand."""
     try:
         check_by_hand(block)
     except ConfigError:
@@ -144,7 +144,7 @@ class PageFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256, by which anybody can tell whether the same page was served to others."""
+        """SHA-256, by which anybody can check whether the same page was served to others."""
         return sha256(self.body).hexdigest()
 
 
@@ -155,7 +155,7 @@ def main_page(settings: CollectorSettings) -> PageFile:
 
 
 def has_form(settings: CollectorSettings) -> bool:
-    """Tell whether the survey can be answered by hand."""
+    """Return whether the survey can be answered by hand."""
     return all(map(is_by_hand, blocks_of(settings)))
 
 

@@ -105,7 +105,7 @@ def survey_results(
 
 
 def _if_enough(find: Callable[[], RandomAnswers | None]) -> RandomAnswers | None:
-    """Return what is found; None while answers are too few to tell, as at the beginning of a survey."""
+    """Return what is found; None while answers are too few, as at the beginning of a survey."""
     try:
         return find()
     except InputError:

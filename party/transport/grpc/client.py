@@ -63,7 +63,7 @@ def connect(
         peer: As it is on file.
         address: Where it listens.
         waits: How long the peer may keep us waiting.
-        clock: Tells the date, for certificates.
+        clock: Gives the date, for certificates.
         latest: Returns ours with the certificate that we have by then.
         renewed: Told of a certificate that the peer has renewed.
 
@@ -177,7 +177,7 @@ class _Line:
         self._pause(0)
 
     def _pause(self, attempt: int) -> bool:
-        """Wait before the next attempt; tell whether there shall be none."""
+        """Wait before the next attempt; return whether there shall be none."""
         return self._timer.wait(self._gone, min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
 
     def _told(self, code: grpc.StatusCode) -> CotallyError:

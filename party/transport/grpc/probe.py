@@ -1,11 +1,11 @@
-"""A small call that finds faults: a node tells a pinned caller how it sees it, whether a session runs or not.
+"""A small call that finds faults: a node shows a pinned caller how it sees it, whether a session runs or not.
 
-What it tells: the versions of the wire and of the program, its clock, the caller's name there, and whether it is busy.
+What it shows: the versions of the wire and of the program, its clock, the caller's name there, and whether it is busy.
 
 What two parties show each other at an address: our certificate of the moment and the peer's, which each may renew.
 
-gRPC's client believes one certificate, exactly (a key that it believed could sign others, and it tells nobody what it
-was shown). So where that certificate will not do, or connections fail, a look at the port tells which one the peer
+gRPC's client believes one certificate, exactly (a key that it believed could sign others, and it shows nobody what it
+was shown). So where that certificate will not do, or connections fail, a look at the port shows which one the peer
 shows by now; it is believed if it is a certificate of the same key for itself. What is looked at learns nothing of us.
 """
 
@@ -52,7 +52,7 @@ class Acquaintance:
         latest: Returns our identity of the moment.
         peer: As it is on file.
         address: `host:port`.
-        clock: Tells the date.
+        clock: Gives the date.
         renewed: Told of a certificate that the peer has renewed.
     """
 
@@ -78,7 +78,7 @@ class Acquaintance:
         check_host(self.peer, self._host)
 
     def refresh(self) -> bool:
-        """Take up what either side has renewed; tell whether there is anything."""
+        """Take up what either side has renewed; return whether there is anything."""
         before = self.own, self.peer
         self.own = self._latest()
         shown = shown_certificate(self._host, self._port, _LOOK_SECONDS)
@@ -158,8 +158,8 @@ class Doctor(node_pb2_grpc.DoctorServicer):
 
     Args:
         peers: Who may call.
-        clock: Tells the time of day.
-        is_busy: Tells whether a session runs.
+        clock: Gives the time of day.
+        is_busy: Says whether a session runs.
     """
 
     def __init__(self, peers: Iterable[Peer], clock: Clock, is_busy: Callable[[], bool]) -> None:
@@ -169,7 +169,7 @@ class Doctor(node_pb2_grpc.DoctorServicer):
     def Probe(  # noqa: N802 - the wire's name
         self, request: wire.ProbeRequest, context: grpc.ServicerContext
     ) -> wire.ProbeReply:
-        """Tell how we see the caller."""
+        """Say how we see the caller."""
         del request
         return wire.ProbeReply(
             version=WIRE_VERSION,

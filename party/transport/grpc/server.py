@@ -87,7 +87,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             peers: Who may call.
             address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
             waits: How long a session's peer may keep us waiting.
-            clock: Tells the date, for certificates.
+            clock: Gives the date, for certificates.
             latest: Returns ours with the certificate that we have by then, connection by connection.
             renewed: Told of a peer that has renewed its certificate.
         """

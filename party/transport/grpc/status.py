@@ -180,7 +180,7 @@ class Guard(StrictCalls):
 
     Args:
         peers: Who may call.
-        clock: Tells the date.
+        clock: Gives the date.
         renewed: Told of a caller that shows another certificate over its key than before.
     """
 
@@ -300,5 +300,5 @@ def page_from_wire(page: wire.Page) -> Page:
 
 
 def _shows(page: wire.Page, ledger: SignedHead) -> bool:
-    """Tell whether a page may show that a ledger leads so far: it ends a message, and the ledger is not empty."""
+    """Return whether a page may show that a ledger leads so far: it ends a message, and the ledger is not empty."""
     return page.last and ledger.entries > 0 and is_signed_head(ledger)
