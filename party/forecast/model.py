@@ -240,10 +240,8 @@ NO_LINE = Line()
 class Forecast:
     """Costs of a run: seconds, bytes both ways, the larger process's memory in bytes, round trips.
 
-    `counts` is no guess but the most exact counts that any tree can take, with those of the classes and the accuracy;
-    `likely_counts` are those that a run for rules took when it was played; None of trees, of which no guess holds:
-    by `min_leaf`, a tree on random classes took a quarter of one made from the records. `bits` are the most of a tree
-    that alone is revealed.
+    `counts` is no guess but the most exact counts that any tree can take, with those of the classes and the accuracy.
+    `bits` are the most of a tree that alone is revealed.
     """
 
     seconds: float
@@ -251,7 +249,6 @@ class Forecast:
     memory: float
     round_trips: int
     counts: int
-    likely_counts: int | None
     bits: int | None = None
 
 
@@ -393,7 +390,6 @@ class _Run:
             memory=_BASE_MEMORY + counting.memory + self.sizes.records * (_BYTES_PER_RECORD + columns + 40),
             round_trips=trips,
             counts=most,
-            likely_counts=None if self.rules is None else self.rules.counts,
             bits=most_tree_bits(self.sizes.domains, self.sizes.classes, self.sizes.records, self.terms),
         )
 

@@ -47,7 +47,6 @@ from party.keys.certificates import (
 )
 from party.keys.sealing import read_party_secret
 from party.names import check_party_name
-from party.settings.toml import DEFAULT_HOSTS
 
 KEY_FILE: Final = "key.pem"
 CERTIFICATE_FILE: Final = "cert.pem"
@@ -71,19 +70,6 @@ class Identity(Peer):
     def key_pem(self) -> bytes:
         """The private key, as gRPC wants it."""
         return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def create_identity(
-    directory: Path, party_name: str, hosts: Sequence[str] = DEFAULT_HOSTS, *, clock: Clock = utc_now
-) -> Identity:
-    """Make a key and a certificate for a party that is reached under these DNS names and IP addresses."""
-    identity = make_identity(party_name, hosts, clock=clock)
-    for path in (directory / KEY_FILE, directory / CERTIFICATE_FILE):
-        if path.exists():
-            raise IdentityError(f"{path} already exists; an identity is never replaced")
-    _write_new(directory / KEY_FILE, identity.key_pem, 0o600)
-    _write_new(directory / CERTIFICATE_FILE, identity.pem, 0o644)
-    return identity
 
 
 def make_identity(party_name: str, hosts: Sequence[str], *, clock: Clock = utc_now) -> Identity:

@@ -11,7 +11,7 @@ from pathlib import Path
 from phe.paillier import generate_paillier_keypair
 
 from party.errors import IdentityError
-from party.keys.passphrase import CURE, write_secret
+from party.keys.passphrase import CURE
 from party.keys.sealing import read_party_secret
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
@@ -25,15 +25,6 @@ SECRET_BYTES = 32
 
 _HEADER = "cotally-paillier-key/1"
 _NAMES = ["n", "p", "q"]
-
-
-def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
-    """Make all secrets in a folder."""
-    for name in KEY_FILES:
-        if (folder / name).exists():
-            raise IdentityError(f"{folder / name} exists and is kept: a secret is never overwritten")
-    for name, data in make_keys(bits, floor_bits).items():
-        write_secret(folder / name, data)
 
 
 def make_keys(bits: int, floor_bits: int = 2048) -> dict[str, bytes]:

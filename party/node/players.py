@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from party.data.ids import NO_LOOK, IdLook, look_of
-from party.models.any_file import KeptModel, KeptResult
+from party.models.any_file import KeptModel
 from party.node.aligning import ListRules, Offer, Offers, OwnRows
 from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
@@ -36,7 +36,7 @@ from protocols.secret_tree.deduction import Follows
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
-from protocols.two_party.copies import Leaving
+from protocols.two_party.copies import Leaving, keep_nothing
 from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
@@ -228,7 +228,7 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
         (pages.keep if opened else session.runs.save)(item)
 
     watch = Watchers(session.host.on_progress, pages.note, save)
-    keep = _forget if session.host.kept is None else session.host.kept.keep
+    keep = keep_nothing if session.host.kept is None else session.host.kept.keep
 
     def record(leaving: Leaving) -> None:
         memory.note(agreed, leaving)
@@ -248,11 +248,6 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
         session.host.kept.publish()
     session.runs.done()
     return ended
-
-
-def _forget(result: KeptResult) -> None:
-    """Leave what was learned to what the job ends with."""
-    del result
 
 
 def _align(opening: Opening, session: Session, *, count_only: bool) -> Matched:

@@ -1,10 +1,9 @@
 """The files that `cotally survey new` writes: a design, and the settings of the survey, with every key explained."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from party.settings.toml import exact_number
+from party.settings.toml import exact_number, toml_text
 
 _DESIGN = """\
 # What the survey asks and how answers are disguised. Once there are answers, it must stay as it is.
@@ -111,8 +110,8 @@ class DraftQuestion:
 
 def draft_design(questions: Sequence[DraftQuestion], kind: str, theta: str) -> str:
     """Return a `design.toml` in which every column has a coin of its own; theta is the chance of two answers."""
-    columns = [f"{_text(each.name)} = {{ {_domain(each)} }}" for each in questions]
-    groups = [f"{_text(f'group {number}')} = {_group(each, kind, theta)}" for number, each in enumerate(questions, 1)]
+    columns = [f"{toml_text(each.name)} = {{ {_domain(each)} }}" for each in questions]
+    groups = [f'"group {number}" = {_group(each, kind, theta)}' for number, each in enumerate(questions, 1)]
     first = questions[0].name.replace('"', "'")
     return _DESIGN.format(
         kind=kind,
@@ -126,7 +125,7 @@ def draft_design(questions: Sequence[DraftQuestion], kind: str, theta: str) -> s
 
 def _group(question: DraftQuestion, kind: str, theta: str) -> str:
     """Return a group of its own, with the theta that gives its answers the odds of two."""
-    columns, values, chance = f"[{_text(question.name)}]", len(question.values), exact_number(theta)
+    columns, values, chance = f"[{toml_text(question.name)}]", len(question.values), exact_number(theta)
     if values == 2 or chance is None:
         return columns
     truth, lies = (chance, values - 1) if kind == "related" else (2 * chance, values)
@@ -136,35 +135,30 @@ def _group(question: DraftQuestion, kind: str, theta: str) -> str:
 def _chances(questions: Sequence[DraftQuestion]) -> list[str]:
     lines = []
     for each in questions:
-        chances = ", ".join(f"{_text(value)} = {_text(f'1/{len(each.values)}')}" for value in each.values)
-        lines.append(f"{_text(each.name)} = {{ {chances} }}")
+        chances = ", ".join(f"{toml_text(value)} = {toml_text(f'1/{len(each.values)}')}" for value in each.values)
+        lines.append(f"{toml_text(each.name)} = {{ {chances} }}")
     return [_PERSONAL.format(chances="\n".join(lines))]
 
 
 def _domain(question: DraftQuestion) -> str:
     if question.edges:
         return f"bins = [{', '.join(question.edges)}]"
-    return f"values = [{', '.join(map(_text, question.values))}]"
+    return f"values = [{', '.join(map(toml_text, question.values))}]"
 
 
 def draft_survey(title: str, questions: Sequence[DraftQuestion]) -> str:
     """Return a `survey.toml` for it, which proposes another personal question for every column."""
     sections = []
     for number, each in enumerate(questions):
-        answers = ", ".join(map(_text, each.values))
+        answers = ", ".join(map(toml_text, each.values))
         sections.append(
-            f"[questions.{_text(each.name)}]\ntext = {_text(each.text)}\nanswers = [{answers}]\n"
-            f"# personal = {_text(_proposal(number))}\n# personal_answers = [{answers}]"
+            f"[questions.{toml_text(each.name)}]\ntext = {toml_text(each.text)}\nanswers = [{answers}]\n"
+            f"# personal = {toml_text(_proposal(number))}\n# personal_answers = [{answers}]"
         )
-    return _SURVEY.format(title=_text(title), questions="\n\n".join(sections))
+    return _SURVEY.format(title=toml_text(title), questions="\n\n".join(sections))
 
 
 def _proposal(number: int) -> str:
     """Return a personal question whose answer says nothing about the answers to those of other numbers."""
     more = f"Is the last digit of the phone number of entry {number + 1} among your contacts odd?"
     return _PROPOSALS[number] if number < len(_PROPOSALS) else more
-
-
-def _text(text: str) -> str:
-    """Return a text as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -43,7 +43,6 @@ _COUNTS: Final = 64 << 20  # of one level of a tree, eight bytes each
 
 M = TypeVar("M", bound=Message)
 
-_MOST_COUNT = 1 << 53  # a model's counts are exact as floats
 _REFUSAL = "the peer sent a message that cannot be read"
 
 

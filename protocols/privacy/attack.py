@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.privacy.loss import least_chance, most_chance, shared_coins
+from protocols.privacy.chernoff import least_chance, most_chance
+from protocols.privacy.loss import shared_coins
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Design, Draw
 from protocols.randomized_response.likelihood import most_likely

@@ -8,7 +8,7 @@ without a normal approximation, and takes one line where exact tails sum thousan
 a quarter larger than exact tails need.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -41,6 +41,7 @@ class Goal:
 
 
 DEFAULT_GOAL = Goal()
+_HALVINGS = 60
 
 
 def divergence(share: float, chance: Fraction) -> float:
@@ -51,6 +52,36 @@ def divergence(share: float, chance: Fraction) -> float:
             return inf
         total += part * log(part / claim) if part else 0.0
     return max(total, 0.0)
+
+
+def least_chance(share: float, budget: float, *, reverse: bool = False) -> float:
+    """Return the smallest `c` below `share` with a divergence of at most `budget`.
+
+    Args:
+        share: A share that was seen, of trials of chance `c`; a chance, with `reverse`, of which `c` is a share.
+        budget: In nats per trial.
+        reverse: The divergence is that of `c` from `share`.
+    """
+    return _furthest(share, 0.0, lambda c: _between(share, c, reverse) <= budget)
+
+
+def most_chance(share: float, budget: float, *, reverse: bool = False) -> float:
+    """Return the largest `c` above `share` with a divergence of at most `budget`; as `least_chance`."""
+    return _furthest(share, 1.0, lambda c: _between(share, c, reverse) <= budget)
+
+
+def _between(share: float, chance: float, reverse: bool) -> float:
+    return divergence(chance, Fraction(share)) if reverse else divergence(share, Fraction(chance))
+
+
+def _furthest(near: float, far: float, fits: Callable[[float], bool]) -> float:
+    """Return, by halving, how far one can go from `near` towards `far`."""
+    if fits(far):
+        return far
+    for _ in range(_HALVINGS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if fits(middle) else (near, middle)
+    return far
 
 
 def alarm_bound(hits: int, trials: int, chance: Fraction) -> float:

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, load_pem_priv
 
 from party.errors import IdentityError
 from party.keys.certificates import Peer, about, parse_certificate
-from party.keys.identity import Identity, create_identity, load_identity, load_peers
+from party.keys.identity import Identity, load_identity, load_peers
 from party.keys.keystore import load_secret
 from party.keys.passphrase import write_secret
 from party.keys.sealing import read_party_secret
@@ -29,6 +29,7 @@ from party.transport.grpc.probe import own_release, probe
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import WIRE_VERSION
 from tests.integration.test_rpc_identity import OPEN
+from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally, cotally_here, finish, make_pair, serving
 from tests.support.rpc import stub
 

@@ -9,11 +9,12 @@ import pytest
 
 from party.errors import ConfigError, DatesError, IdentityError
 from party.keys.certificates import LIFETIME, Peer, general_name, self_signed, utc_now
-from party.keys.identity import Identity, create_identity, make_identity
+from party.keys.identity import Identity, make_identity
 from party.transport.grpc.client import connect
 from party.transport.grpc.probe import Acquaintance
 from party.transport.grpc.server import NodeServer
 from tests.integration.test_rpc_identity import identity
+from tests.support.identities import create_identity
 from tests.support.rpc import Parties
 
 NOW = datetime.now(UTC)

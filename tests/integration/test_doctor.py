@@ -14,10 +14,11 @@ import pytest
 
 from party.demo.processes import free_port
 from party.keys.certificates import LIFETIME
-from party.keys.identity import create_identity, load_identity, load_peers
+from party.keys.identity import load_identity, load_peers
 from party.transport.grpc.server import NodeServer
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
+from tests.support.identities import create_identity
 from tests.support.processes import Ended, Pair, cotally, cotally_here, make_pair, serving
 
 CALLING = ["settings", "keys", "trust", "name", "port", "TLS", "pin", "welcome", "version", "clock"]

@@ -12,12 +12,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from party.errors import ConfigError, PeerLostError
-from party.keys.identity import Identity, create_identity
+from party.keys.identity import Identity
 from party.keys.pairing import Pairing, new_code, read_spoken_code
 from party.transport.grpc.pairing import PairingServer, pair
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import PeerError
+from tests.support.identities import create_identity
 from tests.support.timer import SkippingTimer
 
 CODE = read_spoken_code(new_code(lambda _: 4_711_000))

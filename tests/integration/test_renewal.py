@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from party.errors import ConfigError, DatesError, PeerLostError
 from party.keys.certificates import LIFETIME, general_name, self_signed
-from party.keys.identity import Identity, Latest, create_identity, keep_renewed, load_peer, read_identity, renew, trust
+from party.keys.identity import Identity, Latest, keep_renewed, load_peer, read_identity, renew, trust
 from party.keys.keystore import load_secret
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
@@ -27,6 +27,7 @@ from party.transport.grpc.status import WIRE_VERSION
 from party.transport.look import shown_certificate
 from party.transport.pages import Reason, Waits
 from tests.integration.test_rpc_identity import OPEN, certified, refusal
+from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally, finish, make_pair, serving
 from tests.support.rpc import Forwarder, Parties, make_parties, receive_bulk, send_bulk, stub
 

@@ -18,7 +18,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError, exit_code
 from party.keys.certificates import LIFETIME, Clock, Peer, fingerprint, utc_now
-from party.keys.identity import Identity, create_identity, make_identity
+from party.keys.identity import Identity, make_identity
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
@@ -28,6 +28,7 @@ from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import PeerError
 from protocols.messages import Verdict
+from tests.support.identities import create_identity
 from tests.support.responder import Responder
 from tests.support.rpc import SESSION, Parties, call, raw_channel, stub
 from tests.support.timer import SkippingTimer

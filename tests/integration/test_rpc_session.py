@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import pytest
 
 from party.errors import PeerLostError, PeerStoppedError
-from party.keys.identity import create_identity, load_identity, trust
+from party.keys.identity import load_identity, trust
 from party.transport import channel as channel_module
 from party.transport.channel import PagedChannel, play
 from party.transport.grpc import client as client_module
@@ -23,6 +23,7 @@ from party.transport.pages import PAGE_BYTES, WINDOW, Reason, Waits
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import Message, Role, exchange, receive, run_pair
+from tests.support.identities import create_identity
 from tests.support.processes import wait_for
 from tests.support.rpc import (
     Forwarder,

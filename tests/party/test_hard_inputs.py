@@ -6,11 +6,12 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from party.keys.coin_secret import read_coin_secret
-from party.keys.identity import create_identity, load_identity, load_peers
+from party.keys.identity import load_identity, load_peers
 from party.models.any_file import read_model
 from party.records.run_file import read_train_report
 from party.settings.transactions import read_basket_design
 from protocols.errors import CotallyError, InputError
+from tests.support.identities import create_identity
 from tests.support.parsed_files import armoured
 from tests.support.parsers import every_parser
 

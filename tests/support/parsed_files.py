@@ -20,8 +20,8 @@ from party.association.sent import read_sent, write_sent
 from party.data.reader import read_frame
 from party.files import locked_folder, write_new
 from party.keys.coin_secret import CoinSecret, read_coin_secret, write_coin_secret
-from party.keys.identity import create_identity, load_identity, load_peers
-from party.keys.keystore import PAILLIER_FILE, create_keys, load_key
+from party.keys.identity import load_identity, load_peers
+from party.keys.keystore import PAILLIER_FILE, load_key
 from party.keys.passphrase import write_secret
 from party.keys.sealing import SEALED_FILE, read_sealed, sealed_bytes
 from party.models.any_file import model_json, read_model
@@ -38,6 +38,7 @@ from party.survey.estimation import parse_expression
 from party.survey.table import read_codes, read_disguised
 from party.survey.web.submissions import ANSWER_FORMAT, ResponseShape
 from protocols.association.transactions import Randomized, Transactions
+from tests.support.identities import create_identity, create_keys
 from tests.support.models import small_model
 from tests.support.parsed_frames import Reader
 

@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 
 from party.keys.certificates import Peer
-from party.keys.identity import Identity, create_identity, trust
+from party.keys.identity import Identity, trust
 from party.transport.channel import PagedChannel
 from party.transport.grpc.client import connect
 from party.transport.grpc.probe import CLIENT_OPTIONS
@@ -23,6 +23,7 @@ from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage
 from protocols.role import Role, Send, receive
+from tests.support.identities import create_identity
 from tests.support.processes import wait_for
 from tests.support.timer import SkippingTimer
 

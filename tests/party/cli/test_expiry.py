@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from party.keys.certificates import LIFETIME, WARNING_DAYS
-from party.keys.identity import create_identity, renew, trust
+from party.keys.identity import renew, trust
 from party.node import runs
 from party.node.runs import DAY_SECONDS, repeated_daily
 from party.show.parties import expiry_lines
+from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally_here, make_pair, run_here, wait_for
 from tests.support.timer import SkippingTimer
 

@@ -18,8 +18,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import IdentityError
 from party.keys.certificates import HEAD_START, LIFETIME, fingerprint, parse_certificate, utc_now
-from party.keys.identity import Identity, create_identity, load_identity, load_peers, signatures, trust
+from party.keys.identity import Identity, load_identity, load_peers, signatures, trust
 from protocols.errors import InputError
+from tests.support.identities import create_identity
 from tests.support.rpc import make_parties
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -129,21 +130,6 @@ def test_a_host_is_a_dns_name_or_an_ip_address(tmp_path: Path, host: str) -> Non
 def test_an_identity_is_for_a_host_at_least(tmp_path: Path) -> None:
     with pytest.raises(IdentityError, match="at least one DNS name or IP address"):
         create_identity(tmp_path, "alice", [])
-
-
-@pytest.mark.parametrize("file", ["key.pem", "cert.pem"])
-def test_an_identity_is_never_replaced(tmp_path: Path, file: str) -> None:
-    (tmp_path / file).write_bytes(b"precious")
-    with pytest.raises(IdentityError, match="never replaced"):
-        create(tmp_path, "alice")
-    assert [path.name for path in tmp_path.iterdir()] == [file]
-    assert (tmp_path / file).read_bytes() == b"precious"
-
-
-def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(IdentityError, match=r"key\.pem cannot be written"):
-        create(tmp_path / "file" / "alice", "alice")
 
 
 def make_a_directory(path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from party.errors import IdentityError
 from party.keys import keystore
-from party.keys.keystore import KEY_FILES, create_keys, load_key, load_secret
+from party.keys.keystore import KEY_FILES, load_key, load_secret
 from party.keys.passphrase import read_secret, write_secret
+from tests.support.identities import create_keys
 
 BITS = 512
 
@@ -48,15 +49,6 @@ def test_only_the_owner_can_read_the_secrets(folder: Path) -> None:
     assert {(folder / name).stat().st_mode & 0o777 for name in KEY_FILES} == {0o600}
 
 
-@pytest.mark.parametrize("name", KEY_FILES)
-def test_a_secret_that_is_there_is_never_overwritten_and_nothing_is_added(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"mine")
-    with pytest.raises(IdentityError, match=name):
-        create_keys(tmp_path, BITS, floor_bits=BITS)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_bytes() == b"mine"
-
-
 def test_on_a_full_disk_no_secret_is_made_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_handle: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -84,11 +76,6 @@ def test_a_key_below_the_floor_or_of_odd_length_is_not_made(
     with pytest.raises(IdentityError, match="512 or more"):
         create_keys(tmp_path, bits, floor_bits=BITS)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_is_absent_is_an_error_with_its_file(tmp_path: Path) -> None:
-    with pytest.raises(IdentityError, match="cannot be written"):
-        create_keys(tmp_path / "absent", BITS, floor_bits=BITS)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])

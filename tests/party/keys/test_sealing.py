@@ -13,10 +13,11 @@ from keyring.errors import KeyringLocked
 
 from party.errors import IdentityError
 from party.keys import sealing
-from party.keys.identity import create_identity, load_identity
-from party.keys.keystore import create_keys, load_key, load_secret
+from party.keys.identity import load_identity
+from party.keys.keystore import load_key, load_secret
 from party.keys.passphrase import SHORTEST, SOURCES, ask_nobody, asking
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, UNSEALED_FILE, seal_keys, unseal_keys
+from tests.support.identities import create_identity, create_keys
 
 BITS, PHRASE = 512, "correct horse battery"
 TYPED = SOURCES["passphrase"]

@@ -252,7 +252,7 @@ def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob
     assert entries(tmp_path) == 1
 
 
-def test_omega_engine_and_key_may_change(tmp_path: Path, bob: PartyInputs) -> None:
+def test_omega_counting_and_key_may_change(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
     check_release(tmp_path, release(bob, omega=3, counting="paillier", key_bits=128))
 

@@ -28,7 +28,7 @@ def test_held_out_records_that_are_too_few_are_told_with_how_many_would_do() -> 
 
 
 def test_more_memory_than_there_is_is_warned_of() -> None:
-    forecast = Forecast(1.0, 1.0, 1e6, 3, 0, None)
+    forecast = Forecast(1.0, 1.0, 1e6, 3, 0)
     assert memory_lines(forecast) == []
     (told,) = memory_lines(replace(forecast, memory=1e18))
     assert told.endswith(

@@ -52,7 +52,6 @@ Head = tuple[int, bytes, bytes]
 HEADS = st.tuples(COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)).map(
     lambda head: head if head[0] else (0, head[1], b"")
 )
-FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple)
 DOMAINS = st.lists(LABELS, max_size=5).map(tuple)
 CHANCES = st.fractions(0, 1, max_denominator=10**17).filter(lambda theta: theta not in (0, 1, HALF))
 USUAL = {
@@ -116,7 +115,6 @@ def shares(draw: st.DrawFn) -> m.Share:
     return m.Share(draw(COUNTS), attributes, class_values, groups)
 
 
-SMALL_COUNTS = st.integers(0, 2**53 - 1)
 NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
 SET_COUNTS = st.lists(st.tuples(st.lists(st.integers(0, 2**32 - 1), max_size=3), COUNTS), max_size=4).map(
     lambda sets: m.SetCounts(

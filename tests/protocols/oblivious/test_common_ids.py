@@ -31,7 +31,6 @@ from tests.protocols.oblivious.test_views import bits_of, off
 from tests.support.duel import replay
 from tests.support.examples import at_most
 
-Digests = NDArray[np.uint64]
 Values = NDArray[np.uint8]
 
 

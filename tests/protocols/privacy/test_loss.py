@@ -18,10 +18,10 @@ from party.show.document import USUAL_WIDTH, laid_out
 from party.show.privacy_full import privacy_parts
 from party.show.privacy_short import odds_text
 from protocols.errors import InputError
+from protocols.privacy.chernoff import least_chance, most_chance
 from protocols.privacy.entry import Entry, entry_of
 from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.loss import (
-    Claim,
     Odds,
     Relation,
     attribute_loss,
@@ -30,8 +30,6 @@ from protocols.privacy.loss import (
     disguised_odds,
     group_loss,
     known_answers_loss,
-    least_chance,
-    most_chance,
     ratio_loss,
     record_loss,
     relations,
@@ -50,6 +48,7 @@ from tests.protocols.privacy.designs import DESIGNS, binary_unrelated, certain, 
 from tests.support.binomial import lower_tail, upper_tail
 from tests.support.declaration import joint_transition
 from tests.support.enumeration import every_design, name, responses
+from tests.support.privacy_claims import Claim
 
 
 def worst_ratio(design: Design, columns: Sequence[int]) -> float:

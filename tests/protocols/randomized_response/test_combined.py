@@ -34,7 +34,6 @@ PAIRS = [
     (DIRECT, WEAK),
 ]
 NAMES = ["two thetas", "two kinds", "statements", "one asked directly"]
-SHARE = Fraction(1, 3)
 
 Outcome = tuple[Fraction, CombinedEstimate]
 

@@ -15,7 +15,6 @@ from protocols.learning.whole import Gini
 from protocols.noise.accounting import TreeSpending
 from protocols.noise.both import TreeNoise
 from protocols.noise.geometric import OneSided
-from protocols.privacy.loss import Claim
 from protocols.role import Transcript
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import simulate_openings
@@ -27,6 +26,7 @@ from tests.protocols.oblivious.parts import meet
 from tests.protocols.secret_tree.test_growth import Game, opened
 from tests.support.examples import few
 from tests.support.plain import schema_of
+from tests.support.privacy_claims import Claim
 
 SCHEMA = schema_of((2, 3, 2, 4), 2, 2)
 GROWTH = Growth(2, noise=Fraction(4), impurity=Impurity.GINI)

@@ -15,12 +15,12 @@ import pytest
 
 from protocols.noise.accounting import Spending
 from protocols.noise.both import OwnNoise
-from protocols.privacy.loss import Claim
 from protocols.simulation.noise import BulkNoise, NoisyRun, SideNoise, grow_with_noise, side_spending
 from protocols.simulation.two_party import HoldOut, accuracy, grow_plain
 from protocols.tables import Attribute, Expression, joint_schema
 from protocols.terms import Growth
 from tests.support.cases import correlated
+from tests.support.privacy_claims import Claim
 
 EPSILON = Fraction(2)
 CLAIM = Claim(float(EPSILON), float(EPSILON) / 2**40, alarm=1e-6)

@@ -1,6 +1,5 @@
 """Simulated answers, labels and rules: what disguises nothing changes nothing, and groups are drawn fairly."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 
@@ -15,7 +14,6 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Split, majority
-from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_alone
 from protocols.simulation.joint_rules import SIDES, JointTable
@@ -48,8 +46,6 @@ from protocols.terms import ALL, RuleTerms
 from tests.protocols.two_party.test_itemsets import cases, table
 from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori
-
-Learn = Callable[[HoldOut, Design, np.random.Generator], float]
 
 
 @pytest.fixture(scope="module")

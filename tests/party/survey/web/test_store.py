@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -30,7 +30,6 @@ from tests.support.collecting import add_links, everything_in, raw_rows
 from tests.support.disks import no_space
 
 SURVEY = "5" * 64
-Opener = Callable[[], AnswerStore]
 
 
 @pytest.fixture(scope="module")
