@@ -46,7 +46,7 @@ def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, bytes]:
 def until_encrypting(process: subprocess.Popen[str]) -> None:
     assert process.stderr is not None
     for line in process.stderr:
-        if '"encrypting' in line:
+        if re.search('"growing the tree", "done": [1-9]', line):
             return
 
 

@@ -192,7 +192,7 @@ def test_a_run_is_told_apart_by_terms_tables_and_peer() -> None:
         ({"noise": Fraction(1001)}, "noise", "from 0.001 to 1000"),
         ({"noise": Fraction(1), "max_depth": None}, "noise", "needs a max_depth"),
         ({"noise": Fraction(1), "omega": 2}, "noise", 'needs omega = "all"'),
-        ({"noise": Fraction(1), "method": "randomized"}, "noise", "is for method"),
+        ({"noise": Fraction(1), "method": "randomized"}, "noise", "needs method"),
     ],
 )
 def test_noise_that_bounds_nothing_is_refused(changes: dict[str, Any], field: str, words: str) -> None:
