@@ -184,7 +184,7 @@ def layout_of(sample: str, separator: str | None) -> CsvLayout:
 
     Args:
         sample: Its first lines; the last one may be cut off.
-        separator: As declared; None where it is to be found out.
+        separator: As declared; None to find it out.
     """
     first = _DECLARED.match(sample)
     skipped = 1 if first else 0

@@ -26,7 +26,7 @@ class About(Enum):
     UNNAMED_INDEX = auto()
     NAMES_UNSEEN = auto()  # names of columns hold characters that nobody sees, or several blanks together
     MARKERS = auto()  # texts that were taken for missing cells, each with the columns that hold it
-    SPELLED_ALIKE = auto()  # values differ from others in spelling alone; so many cells have not the commonest
+    SPELLED_ALIKE = auto()  # values differ from others in spelling alone; the number of cells without the commonest one
     CELLS_UNSEEN = auto()  # cells hold characters that nobody sees, which were left out
     WRITTEN_APART = auto()  # cells are a number, a date or a truth value that most write otherwise
     POINTS = auto()  # cells have a decimal point where a comma is declared to begin a fraction

@@ -90,7 +90,7 @@ class Predicted:
 class Matched:
     """What an alignment ended with: with whom, how many people are common, and whether it is known who they are.
 
-    `rows` says that they are to be classified, and not records of the data set. `look` is what our ids look like.
+    `rows` says that they are rows to classify, and not records of the data set. `look` is what our ids look like.
     """
 
     peer: str

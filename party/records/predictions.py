@@ -125,7 +125,7 @@ class PredictionPages:
         return self._overdrawn(max(0, asked - len(told)), "at least ")
 
     def _overdrawn(self, new: int, least: str = "") -> Objection | None:
-        """Object to answers about so many people who have none of this kind, beside all that were given.
+        """Object to answers about this many people who have none of this kind, beside all that were given.
 
         Each time counts, so what was lost on the way is given again where no more than allowed were given before.
         """

@@ -316,7 +316,7 @@ class Drawing:
         label: What it shows, for people who cannot see it.
         svg: The picture.
         lines: The same as text; none where another part of the section shows it.
-        note: What is to be said of the picture alone.
+        note: What the picture alone needs said.
     """
 
     kind: ClassVar = "drawing"

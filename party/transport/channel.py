@@ -263,7 +263,7 @@ class PagedChannel(ABC):
 class Watchers:
     """Who is told how far a role is, notes what each side learns, and saves what the run may need to go on.
 
-    A fact, or what is to be kept, is in safe hands when its watcher returns: only then does the role go on.
+    A fact, or an item to keep, is safe when its watcher returns: only then does the role go on.
     """
 
     progress: Callable[[Progress], None] = lambda _: None

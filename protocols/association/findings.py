@@ -55,7 +55,7 @@ class TransactionFindings:
 
     Args:
         sigmas: The bounds on supports that were assumed.
-        level: The largest belief that is to be allowed, if one is.
+        level: The largest belief that is allowed, if one is.
         sizes: Of each size with items.
     """
 
@@ -77,7 +77,7 @@ def measure_transactions(
     Args:
         design: The operators.
         sigmas: The largest supports that sets of 1, 2, ... items can have.
-        level: The largest belief that is to be allowed, if one is.
+        level: The largest belief that is allowed, if one is.
     """
     if not sigmas:
         raise InputError("must say how frequent sets of 1, 2, ... items can be", field="supports")

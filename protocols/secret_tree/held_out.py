@@ -71,7 +71,7 @@ class Scores:
 
     @property
     def commonest_share(self) -> float:
-        """The share of the commonest class among them, of which the accuracy is to be more."""
+        """The share of the commonest class among them, which the accuracy should exceed."""
         return min(max(float(self.table.sum(0).max()) / self.records, 0.0), 1.0)
 
 

@@ -47,7 +47,7 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
 
     It needs no data: a few records are disguised again and again, with fresh secret coins made like those of
     `cotally disguise`, and the responses are held against their declared chances. Exit code 0 if all fit, 1 if not.
-    Several designs, whose answers are to be combined, share one false-alarm rate.
+    Several designs, whose answers will be combined, share one false-alarm rate.
 
     Examples:
       cotally audit design.toml
