@@ -38,7 +38,7 @@ from party.show.collecting import (
 )
 from party.show.log import incident
 from party.show.notices import tell
-from party.show.page.parts import as_html, page_written
+from party.show.page.parts import as_html, page_written, style_source
 from party.show.progress import complain
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
 from party.show.screen import note, note_all, put, say, say_all
@@ -225,7 +225,7 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
     def ready(address: Address) -> None:
         say(live_line(f"http://{address}/{token}", every), sys.stderr)
 
-    app = web.app.make_live_app(token, page, lambda error: complain(incident(error), None))
+    app = web.app.make_live_app(token, page, style_source(), lambda error: complain(incident(error), None))
     web.server.run_server(app, web.server.on_this_machine(settings.server), ready)
     return 0
 

@@ -1,8 +1,10 @@
 """A document as HTML and as Markdown, and drawings as images."""
 
+import base64
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from itertools import groupby
 from math import sqrt
@@ -64,8 +66,20 @@ PAGES = (".html", ".htm", *_MARKDOWN)
 def as_html(page: Document, refresh: int | None = None) -> str:
     """Return a page as one HTML file; a browser loads it again after this many seconds, if any are given."""
     return render(
-        "page.html", {"page": page, "refresh": refresh, "paragraphs": _paragraphs, "style": page_file("page.css")}
+        "page.html",
+        {"page": page, "refresh": refresh, "paragraphs": _paragraphs, "style": _style(), "source": style_source()},
     )
+
+
+@cache
+def _style() -> str:
+    return page_file("page.css")
+
+
+@cache
+def style_source() -> str:
+    """Return what the policy of a page calls its one style: the hash of it."""
+    return f"'sha256-{base64.b64encode(sha256(_style().encode()).digest()).decode()}'"
 
 
 def as_markdown(page: Document) -> str:

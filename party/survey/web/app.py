@@ -274,18 +274,19 @@ def _fault(request: Request, error: Exception) -> Response:
 
 
 _NOT_USED = ("base-uri", "frame-ancestors", "form-action")
-_LIVE_POLICY = "; ".join(["default-src 'none'", "style-src 'unsafe-inline'", *(f"{name} 'none'" for name in _NOT_USED)])
 
 
-def make_live_app(token: str, page: Callable[[], str], fault: Callable[[Exception], None]) -> ASGIApp:
+def make_live_app(token: str, page: Callable[[], str], style: str, fault: Callable[[Exception], None]) -> ASGIApp:
     """Return the application.
 
     Args:
         token: The path behind which the page stands; anything else is not there.
         page: Makes it.
+        style: What the policy calls its one style.
         fault: Told of what nobody foresaw.
     """
     turn = Lock()
+    policy = "; ".join(["default-src 'none'", f"style-src {style}", *(f"{name} 'none'" for name in _NOT_USED)])
 
     def current() -> str:
         with turn:
@@ -295,7 +296,7 @@ def make_live_app(token: str, page: Callable[[], str], fault: Callable[[Exceptio
         if not compare_digest(request.path_params["token"].encode(), token.encode()):
             return Response(status_code=404)
         made = await run_in_threadpool(current)
-        return Response(made, headers={"content-security-policy": _LIVE_POLICY}, media_type="text/html")
+        return Response(made, headers={"content-security-policy": policy}, media_type="text/html")
 
     app = Starlette(routes=[Route("/{token}", results, methods=["GET"])])
     return SecureHeaders(app, fault, has_tls=False)
