@@ -20,7 +20,6 @@ from protocols.errors import InputError
 
 SECRET_FILE = "secret.key"  # noqa: S105  # a file's name
 PAILLIER_FILE = "paillier.key"
-KEY_FILES = (SECRET_FILE, PAILLIER_FILE)
 SECRET_BYTES = 32
 
 _HEADER = "cotally-paillier-key/1"

@@ -64,8 +64,23 @@ class Operator(ABC):
         """Return kind, size and parameters as JSON takes them."""
 
 
+class _ByRho(Operator):
+    """One whose foreign items enter each with chance rho."""
+
+    rho: Fraction
+
+    def entering(self, kept: int, among: int) -> Chances:
+        """Return a binomial distribution: foreign items enter independently, whatever was kept."""
+        del kept
+        return Binomial(among, self.rho)
+
+    def check_universe(self, universe: int) -> None:
+        """Refuse a universe that is smaller than a transaction."""
+        _check_room(self.size, universe)
+
+
 @dataclass(frozen=True)
-class SelectASize(Operator):
+class SelectASize(_ByRho):
     """Keep `j` own items by a declared distribution; each foreign item enters with chance rho (Review section 3.3).
 
     Args:
@@ -89,22 +104,13 @@ class SelectASize(Operator):
         """The declared distribution."""
         return Listed(self.chances)
 
-    def entering(self, kept: int, among: int) -> Chances:
-        """Return a binomial distribution: foreign items enter independently, whatever was kept."""
-        del kept
-        return Binomial(among, self.rho)
-
-    def check_universe(self, universe: int) -> None:
-        """Refuse a universe that is smaller than a transaction."""
-        _check_room(self.size, universe)
-
     def declaration(self) -> dict[str, object]:
         """Return kind, size, chances and rho."""
         return {"kind": self.kind, "size": self.size, "chances": list(map(str, self.chances)), "rho": str(self.rho)}
 
 
 @dataclass(frozen=True)
-class CutAndPaste(Operator):
+class CutAndPaste(_ByRho):
     """Keep `j` own items, uniform in `0 .. K`, at most all; then *every* other item enters with chance rho.
 
     Review definition 3.3. The rest of the transaction may enter too, so as select-a-size it keeps
@@ -151,15 +157,6 @@ class CutAndPaste(Operator):
     def kept(self) -> Chances:
         """Those that were cut, and those of the rest that entered again."""
         return self._kept
-
-    def entering(self, kept: int, among: int) -> Chances:
-        """Return a binomial distribution, as for select-a-size."""
-        del kept
-        return Binomial(among, self.rho)
-
-    def check_universe(self, universe: int) -> None:
-        """Refuse a universe that is smaller than a transaction."""
-        _check_room(self.size, universe)
 
     def declaration(self) -> dict[str, object]:
         """Return kind, size, cut-off and rho."""

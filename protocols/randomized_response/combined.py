@@ -27,7 +27,7 @@ import numpy as np
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import Estimate, quantile, record_factors
+from protocols.randomized_response.estimate import Estimate, normal_interval, record_factors
 from protocols.tables import Codes, Expression
 
 Number = TypeVar("Number", Fraction, float)
@@ -119,8 +119,7 @@ class CombinedEstimate:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the normal interval for the population's share."""
-        half = quantile(confidence) * self.proportion_error
-        return float(self.proportion) - half, float(self.proportion) + half
+        return normal_interval(self.proportion, self.proportion_error, confidence)
 
 
 def combined(
@@ -146,8 +145,7 @@ class WeightedShare:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the normal interval."""
-        half = quantile(confidence) * self.standard_error
-        return float(self.share) - half, float(self.share) + half
+        return normal_interval(self.share, self.standard_error, confidence)
 
 
 def weighted_share(codes: Codes, expression: Expression, design: Design, weights: Sequence[Fraction]) -> WeightedShare:

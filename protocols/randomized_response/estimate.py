@@ -65,8 +65,13 @@ class Estimate:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the normal interval for the population's `P(E)`; not cut to `0 .. 1`, as the estimate is not."""
-        half = quantile(confidence) * self.proportion_error
-        return float(self.proportion) - half, float(self.proportion) + half
+        return normal_interval(self.proportion, self.proportion_error, confidence)
+
+
+def normal_interval(share: Fraction, error: float, confidence: float) -> tuple[float, float]:
+    """Return the normal interval about a share with this standard error."""
+    half = quantile(confidence) * error
+    return float(share) - half, float(share) + half
 
 
 def quantile(confidence: float) -> float:

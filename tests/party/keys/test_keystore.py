@@ -7,11 +7,12 @@ import pytest
 
 from party.errors import IdentityError
 from party.keys import keystore
-from party.keys.keystore import KEY_FILES, load_key, load_secret
+from party.keys.keystore import PAILLIER_FILE, SECRET_FILE, load_key, load_secret
 from party.keys.passphrase import read_secret, write_secret
 from tests.support.identities import create_keys
 
 BITS = 512
+KEY_FILES = (SECRET_FILE, PAILLIER_FILE)
 
 
 @pytest.fixture
