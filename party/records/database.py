@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from party.files import write_new
+from party.files import is_there, write_new
 from protocols.errors import InputError
 
 _PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
@@ -67,6 +67,8 @@ class DatabaseKind:
         """Open a file to read (`ro`) or write it (`rw`)."""
         if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077:
             raise self.error(f"{path} must be a file of its owner alone, with mode 0600")
+        if mode == "ro" and is_there(path.with_name(f"{path.name}-journal")):
+            self.open(path, "rw").close()  # takes back a change that was cut off, before which SQLite lets nobody read
         connection = None
         try:
             with self.reading(path):

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,21 @@ def test_a_run_that_is_not_on_record_takes_nothing(journal: Journal) -> None:
     assert not record().is_with(PeerName("carol", "B0B0"), "visits")
     assert not record().is_with(PeerName("bob", "CA20"), "visits")
     assert not record().is_with(PeerName("bob", "B0B0"), "stays")
+
+
+def test_a_change_that_was_cut_off_in_the_file_itself_is_taken_back_by_who_reads_next(
+    journal: Journal, tmp_path: Path
+) -> None:
+    """SQLite writes so until a file has its log beside it; who only reads may not take it back."""
+    journal.close()
+    (cut_off := tmp_path / "cut off").mkdir()
+    with closing(sqlite3.connect(tmp_path / JOURNAL_FILE)) as open_file:
+        open_file.executescript("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; DELETE FROM runs")
+        open_file.execute("INSERT INTO kept VALUES ('more', 'copy', 0, zeroblob(200000), x'00')")
+        for path in tmp_path.glob(f"{JOURNAL_FILE}*"):
+            shutil.copy2(path, cut_off)
+    assert {path.name for path in cut_off.iterdir()} == {JOURNAL_FILE, f"{JOURNAL_FILE}-journal"}
+    assert recorded_runs(cut_off, SECRET) == [record()]
 
 
 def altered(statement: str) -> Callable[[Path], None]:
