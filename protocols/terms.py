@@ -377,6 +377,8 @@ class TreeTerms(Terms):
 
     def _conflicts(self) -> Iterator[tuple[str, str]]:
         yield from super()._conflicts()
+        if self.most_bits is not None and (self.reveal != Reveal.TREE or self.noise is not None):
+            yield "most_bits", 'is for reveal = "tree" without noise: leave it out'
         if self.reveal != Reveal.TREE:
             return
         if self.impurity is Impurity.GAIN_RATIO:
@@ -419,7 +421,10 @@ class BayesTerms(Terms):
 
 @dataclass(frozen=True, kw_only=True)
 class MiningTerms(Terms):
-    """The terms of association rules (DESIGN 9): about all columns alike, without a class, and of all records."""
+    """The terms of association rules (DESIGN 9): about all columns alike, without a class, and of all records.
+
+    `min_leaf` is the fewest records of a frequent set, and of what two own sets that are counted may differ by.
+    """
 
     omega: Window = field(default=ALL, init=False)
     class_name: str = field(default=NO_CLASS, init=False)

@@ -48,7 +48,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "max_len": 4,
     "most_sets": 1000,
 }
-"""What a job has that says nothing, where its terms have no default; of a tree alone more follows from `reveal`."""
+"""What a job has that says nothing, and overrides the defaults of terms; of a tree more follows from `reveal`."""
 _GONE = {
     "rank": "both sides' estimated gains rank, and no gain is revealed",
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
@@ -142,10 +142,8 @@ def _rules(job: Section, usual: Mapping[str, Any]) -> RuleTerms:
 
 
 def _usual_of_trees(job: Section, people: int) -> dict[str, Any]:
-    """Return what follows from what is revealed; a bound on bits is for a tree alone without noise."""
+    """Return what follows from what is revealed."""
     reveal, noise = (job.value(name, kinds_of(TreeTerms)[name], _USUAL.get(name)) for name in ("reveal", "noise"))
-    if "most_bits" in job.names and (reveal is not Reveal.TREE or noise is not None):
-        raise job.error("most_bits", 'is for reveal = "tree" without noise: leave it out')
     return {
         "max_depth": usual_depth(reveal),
         "min_leaf": usual_leaf(reveal, noise, people),

@@ -76,7 +76,7 @@ def make_terms(**changes: object) -> Terms:
         "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS,
         "max_depth": None, "min_leaf": 1, "noise": None, "reveal": "counts",
     }  # fmt: skip
-    if changes.get("reveal") == Reveal.TREE:
+    if changes.get("reveal") == Reveal.TREE and changes.get("noise") is None:
         usual["most_bits"] = 10_000  # of tables of a few records; that growth ends has tests of its own
     return terms_of(usual | changes)
 

@@ -211,8 +211,9 @@ def test_what_has_noise_is_opened_three_times_and_no_more(tmp_path: Path, noise:
     case = with_terms(CASE, method=Method.SMC, reveal=Reveal.TREE, max_depth=1, noise=noise, impurity=impurity)
     sessions, heard = Sessions(tmp_path, case, ANY_ODDS), list[bool]()
     with patch("party.node.policy.MOST_OPENINGS", most):
-        for most_bits in range(1000, 1005):  # in runs on other terms too: the noise is the same
-            terms = replace(case.terms, most_bits=most_bits)
+        for more in range(5):  # in runs on other terms too: the noise is the same
+            other: dict[str, Any] = {"key_bits": case.terms.key_bits + more} if noise else {"most_bits": 1000 + more}
+            terms = replace(case.terms, **other)
             meeting = Meeting(sessions, "bob", 0, kind=kind, heard=True, terms=terms, fresh=True)
             ends = meeting.play()
             heard.append(isinstance(ends["bob"], Killed))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from random import Random
+from typing import Any
 
 import pytest
 from google.protobuf.internal import api_implementation
@@ -332,8 +333,14 @@ def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_rang
 def test_what_is_left_open_is_not_sent() -> None:
     for name, kind in kinds_of(TreeTerms).items():
         for value in (None, *within(kind)) if kind.word else ():
-            smc = {"method": Method.SMC, "max_depth": 3, name: value} if name == "noise" else {name: value}
-            job = Train(replace(A_JOB.terms, **smc))
+            alone = {
+                "reveal": Reveal.TREE,
+                "max_depth": 3,
+                "impurity": Impurity.GINI,
+                "counting": Counting.OBLIVIOUS_TRANSFER,
+            }
+            beside: dict[str, dict[str, Any]] = {"noise": {"method": Method.SMC, "max_depth": 3}, "most_bits": alone}
+            job = Train(replace(A_JOB.terms, **{**beside.get(name, {}), name: value}))
             frame = encode(replace(A_GREETING, job=job))
             assert bool(getattr(wire.Frame.FromString(frame).greeting.train, name)) == (value is not None)
             assert decode(frame, m.Greeting).job == job
