@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import assert_never
 
 from party.cli.outputs import settle_outputs
 from party.compute import ComputeSettings, available_cpus
@@ -18,7 +19,7 @@ from party.models.any_file import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.players import FoundRules, Host, Matched, OnAgreed, Trained
+from party.node.players import FoundRules, Host, Matched, OnAgreed, Predicted, Trained
 from party.node.policy import check_job
 from party.node.runs import AwaitedRuns
 from party.node.session import Report, run_session
@@ -182,8 +183,10 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
             return
-        case _:
+        case Predicted():
             return
+        case _:
+            assert_never(report.ended)
     if as_json:
         put_json(report_json(told, kept.path, report.ended))
     else:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Self, assert_never
 
 from party.compute import ComputeSettings
 from party.files import FolderLock, kept_apart, locked_folder
@@ -19,7 +19,7 @@ from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer, listen_for_peer
-from party.node.players import FoundRules, Host, Trained
+from party.node.players import FoundRules, Host, Matched, Predicted, Trained
 from party.node.policy import check_job
 from party.node.session import run_session
 from party.records.ledger import read_ledger
@@ -170,8 +170,10 @@ class Party:
                 return PartyRun(ended.outcome.model, kept.path, train_report(ended, report))
             case FoundRules() as found:
                 return PartyRun(found.found.itemsets, kept.path, rules_report(found, report))
-            case _:
+            case Predicted() | Matched():
                 raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
+            case _:
+                assert_never(report.ended)
 
     def disclosures(self) -> list[str]:
         """Say what the peer has learned from us so far and we from it, as `cotally ledger show` does."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import count as counting
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from protocols.facts import (
     Way,
     WindowsFact,
 )
-from protocols.jobs import Job, Train
+from protocols.jobs import Align, Job, Predict, Train
 from protocols.kinds import from_plain, kinds_of, values_of
 from protocols.messages import SignedHead
 from protocols.privacy.loss import Odds, disguised_odds, relations
@@ -225,8 +225,10 @@ def job_content(job: Job) -> dict[str, object]:
     match job:
         case Train(terms):
             return {"kind": "train", **terms_content(terms)}
-        case _:
+        case Align() | Predict():
             return {"kind": type(job).__name__.lower(), "terms": str(job)}
+        case _:
+            assert_never(job)
 
 
 def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noqa: PLR0911  # one return per kind

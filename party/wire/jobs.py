@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
@@ -25,6 +25,8 @@ def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
             greeting.predict.CopyFrom(wire.PredictionTerms(**vars(asked)))
         case Unusable():
             pass
+        case _:
+            assert_never(job)
 
 
 def job_of(greeting: wire.Greeting) -> Job | Unusable:
@@ -37,8 +39,10 @@ def job_of(greeting: wire.Greeting) -> Job | Unusable:
                 return Align(greeting.align.count_only)
             case "predict":
                 return Predict(_prediction_terms(greeting.predict))
-            case _:
+            case None:
                 return NO_JOB
+            case unread:
+                assert_never(unread)
     except TermError as error:
         return Unusable(error.field, error.problem)
 
