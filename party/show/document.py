@@ -271,7 +271,7 @@ class Grid:
         """Yield the columns, by the first and the one after the last, that have room beside the first of all."""
         left = min(self._wide(0), width // 2)
         first, used = 1, left
-        number = max(cell_len(cell) for row in self.rows for cell in row[1:])
+        number = max((cell_len(cell) for row in self.rows for cell in row[1:]), default=0)
         for k in range(1, len(self.columns)):
             wide = max(cell_len(self.columns[k].heading), number) + _GAP
             if k > first and used + wide > width:

@@ -1,7 +1,7 @@
 """One document, and what a screen, a browser and a ticket have of it; and what programs read."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -94,6 +94,7 @@ def test_classes_that_have_no_room_stand_in_a_table_below() -> None:
     assert laid_out([folded], 18) == [
         "       first", "value   0.25", "       second", "value    0.25", "       third", "value    0.5",
     ]  # fmt: skip
+    assert laid_out([replace(folded, rows=[])], 14) == ["  first", "  second", "  third"]
 
 
 @dataclass
