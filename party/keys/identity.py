@@ -94,7 +94,7 @@ def read_identity(directory: Path) -> Identity:
     """Read our identity, whatever the dates of its certificate.
 
     Raises:
-        IdentityError, InputError: As for `load_identity`.
+        IdentityError, InputError: It is not there or damaged, its parts do not match, or others can read its folder.
     """
     check_own_folder(directory)
     key = _load_key(directory)

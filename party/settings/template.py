@@ -143,8 +143,8 @@ _AGREE: Final[Mapping[str, str]] = {
     "smallest_class": "fewest training records of each class",
     "smallest_test": "fewest held-out records, or none: an accuracy over one tells a person",
     "most_values": (
-        "most values of a column that the peer brings where the tree alone is revealed (reveal = "
-        '"tree"): more say more of people whom it picked'
+        "most values of a column that the peer brings where no count is revealed: more say more of "
+        "people whom it picked"
     ),
     "most_columns": "most columns that it brings then",
     "exact_counts": (
@@ -163,7 +163,7 @@ _AGREE: Final[Mapping[str, str]] = {
     ),
     "most_counts": "most exact counts that all runs over it may tell",
     "least_overlap": "least share of the peer's ids that must be ours before it is told which",
-    "most_ids": "most ids that it may bring to `cotally align`",
+    "most_ids": "most ids that it may bring to find whom both list",
     "most_alignments": "most alignments over this data set; 0 allows none",
     "most_predictions": (
         "most people about whom joint predictions may answer, over its life: an answer shows what our "
