@@ -4,6 +4,7 @@ With noise (DESIGN 14) each side adds its own before the other can see a number,
 decision of a check is a function of told numbers, so it reveals nothing that they do not.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
@@ -14,7 +15,7 @@ from protocols.counts import Answer, Correct, Learned, Query
 from protocols.errors import DeviationError
 from protocols.facts import CorrectFact, CountsFact, SetsFact, Way
 from protocols.messages import ExactCounts, PackedCounts
-from protocols.noise.both import EXACT, Noises
+from protocols.noise.both import EXACT, Lift, Noises
 from protocols.randomness import Randomness
 from protocols.role import Message, Note, Role, Send, receive
 from protocols.tables import Expression
@@ -35,13 +36,8 @@ def page_length(cipher: AnyCiphertexts) -> int:
     return max(1, REPLY_PAGE_BYTES // cipher.ciphertext_bytes)
 
 
-class Telling:
-    """Adds our noise to numbers that we alone know, if there is any, checks them, and sends them.
-
-    `sizes` are the numbers of training and test records.
-
-    Discloses: to the peer, the counts that it asked for, exact or with our noise, once they have passed the checks.
-    """
+class _Side(ABC):
+    """What both sides of a counting know of its numbers."""
 
     def __init__(self, checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
         self._checks, self._noises = checks, noises
@@ -55,12 +51,30 @@ class Telling:
     @property
     def largest(self) -> int:
         """The largest number that a count may be that is not told yet."""
-        return self._records + 2 * self._noises.cells.theirs
+        return self._records + 2 * self._added(self._noises.cells)
 
     @property
     def most_correct(self) -> int:
         """The largest that the number of correctly classified test records may be before it is told."""
-        return self._tests + 2 * self._noises.accuracy.theirs
+        return self._tests + 2 * self._added(self._noises.accuracy)
+
+    @staticmethod
+    @abstractmethod
+    def _added(lift: Lift) -> int:
+        """Return the most noise that is in a number before it is told."""
+
+
+class Telling(_Side):
+    """Adds our noise to numbers that we alone know, if there is any, checks them, and sends them.
+
+    `sizes` are the numbers of training and test records.
+
+    Discloses: to the peer, the counts that it asked for, exact or with our noise, once they have passed the checks.
+    """
+
+    @staticmethod
+    def _added(lift: Lift) -> int:
+        return lift.theirs
 
     def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
         """Check numbers, in the order of the queries, with our noise; send them, and return the answers."""
@@ -123,7 +137,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         return (yield from self.tell_sets(asked, self.key.counts(sealed, [Shape(len(asked), 1)], self._records)))
 
 
-class Hearing:
+class Hearing(_Side):
     """Sends what counts are made from, with our noise in it if there is any, and checks what is told of them.
 
     `sizes` are the numbers of training and test records.
@@ -132,24 +146,9 @@ class Hearing:
         noise.
     """
 
-    def __init__(self, checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
-        self._checks, self._noises = checks, noises
-        self._records, self._tests = sizes
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether counts have no noise."""
-        return not self._noises.cells.both
-
-    @property
-    def largest(self) -> int:
-        """The largest number that a count may be that is not told yet."""
-        return self._records + 2 * self._noises.cells.own
-
-    @property
-    def most_correct(self) -> int:
-        """The largest that the number of correctly classified test records may be before it is told."""
-        return self._tests + 2 * self._noises.accuracy.own
+    @staticmethod
+    def _added(lift: Lift) -> int:
+        return lift.own
 
     def lifted(self, queries: Sequence[Query]) -> list[int]:
         """Return our noise for each count of a batch, lifted so that it is not negative; zeros without noise."""

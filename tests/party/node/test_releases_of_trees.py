@@ -26,7 +26,7 @@ from protocols.secret_tree.openings import OpenedFact
 from protocols.tables import Table
 from protocols.terms import Impurity
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs
-from tests.party.node.test_budget import let
+from tests.party.records.test_tally import let
 from tests.support import sessions as support
 from tests.support.parties import Case, make_local, make_terms
 from tests.support.sessions import ANY_ODDS, Sessions, contents, trained, with_terms
