@@ -73,7 +73,6 @@ class Traffic:
     """What crossed, in frames and their bytes; `round_trips` counts the waits that follow a sending."""
 
     frames_sent: int = 0
-    frames_received: int = 0
     bytes_sent: int = 0
     bytes_received: int = 0
     round_trips: int = 0
@@ -186,7 +185,6 @@ class PagedChannel(ABC):
             self.traffic.round_trips += 1
             self._sent_since_wait = False
         frame = self._take_frame(kind)
-        self.traffic.frames_received += 1
         self.traffic.bytes_received += len(frame)
         if self.recording is not None:
             self.recording.received.append(frame)
