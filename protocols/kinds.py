@@ -1,4 +1,4 @@
-"""What a declared value may be: its kind and its range, said once. Readers, codecs and tests of ranges follow from it.
+"""The kinds and ranges of declared values, which readers, codecs and tests of ranges follow.
 
 A field declares its kind in its annotation, as in `omega: Annotated[int | None, Between(1, 9, "all")]`.
 A value that may be left open is `None` then; `word` is what people write for it.

@@ -1,13 +1,11 @@
-"""A table: records as rows of codes. Its repr shows size, never content.
+"""Tables of codes, the schema that two parties agree on, and the expressions that select records (DESIGN 3 and 5.3).
 
-Expressions `E`: conjunctions of `attribute = value`, as paths from the root of a tree.
+The repr of a table shows its size, never its content. An expression `E` is a conjunction of `attribute = value`, as a
+path from the root of a tree. The order of the terms is that of the path, so the parent of a node is its expression
+without the last term.
 
-The order of the terms is that of the path, so the parent of a node is its expression without the last term.
-
-Attributes, and the schema that the two parties agree on (DESIGN 3 and 5.3).
-
-The agreed order is: the parties in the order of their names, each party's columns in file order. Ties between equal
-gains go by it, so both sides decide alike.
+The agreed order of attributes is: the parties in the order of their names, each party's columns in file order. Ties
+between equal gains go by it, so both sides decide alike.
 """
 
 from collections.abc import Iterable, Sequence

@@ -233,7 +233,8 @@ class Terms:
     `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `max_depth` and
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
     labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
-    how many a tree may reveal that alone is (None: one for fifty records), `learner` what is learned.
+    how many bits a tree may reveal where nothing else is revealed (None: one for fifty records), `learner` what is
+    learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
     What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
 

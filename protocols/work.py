@@ -1,4 +1,4 @@
-"""Where heavy arithmetic is done: here, in threads, in other processes or on other machines. The core sees ports alone.
+"""Ports to the places of heavy arithmetic: this thread, other threads, other processes or other machines.
 
 * *Encryption* needs what the key holder knows: its private key and the plaintexts of a page.
 * *Counting* by transfers needs the keys of a block of them, and one side's cells of these records.

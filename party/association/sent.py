@@ -1,13 +1,12 @@
-"""Files of disguised baskets: `cotally-transactions/1`.
+"""How an owner disguises baskets once and for all, and keeps them in a file (`cotally-transactions/1`).
 
 The first line names the format and the digest of the design, so that a copy is never read by parameters it was not
 made with. Every other line is a basket: its original size, which the collector must know, and the items that were
 sent. CSV, packed where the name ends in `.gz`.
 
-Disguise baskets, once and for all (DESIGN 9.1 and 4.6; FAULTS B1, B2, B5).
-
 Every basket has a stream of coins of its own, a keyed function of the secret, the data set and its id: asking again
-gives the same copy. Where a layout has no ids, a basket's number in the file stands for one.
+gives the same copy (DESIGN 9.1 and 4.6; FAULTS B1, B2, B5). Where a layout has no ids, a basket's number in the file
+stands for one.
 
 Discloses: what `cotally privacy` says of the design, and the original size of every basket.
 """

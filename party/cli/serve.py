@@ -3,10 +3,12 @@
 import argparse
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
 from party.cli.predict import served_offers, write_served
 from party.cli.train import announce, announce_match, compute_settings, place_results, write_results
@@ -19,7 +21,7 @@ from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
 from party.node.players import Host, Matched, Predicted, Trained
-from party.node.runs import repeated_daily
+from party.node.runs import beside
 from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
@@ -30,8 +32,11 @@ from party.show.progress import complain, make_progress
 from party.show.screen import note, note_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
+from party.transport.pages import REAL_TIME, Timer
 from protocols.errors import CotallyError, DeviationError, InputError
 from protocols.terms import KEY_FLOOR
+
+DAY_SECONDS: Final = 86_400.0
 
 
 def command_serve(arguments: argparse.Namespace) -> int:
@@ -106,6 +111,24 @@ def _expiry_teller(folder: Path, identity: Identity, peer: Peer) -> Callable[[],
             log_event(line)
 
     return tell
+
+
+@contextmanager
+def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterator[None]:
+    """Call a task once a day, by a thread of its own, the first time in a day.
+
+    Args:
+        task: Must raise nothing.
+        timer: Says when a day is over.
+    """
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not timer.wait(over, DAY_SECONDS):
+            task()
+
+    with beside(threading.Thread(target=repeat, name="daily", daemon=True), over):
+        yield
 
 
 def _report(problem: str, arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Worker processes of this machine.
+"""Worker processes of this machine encrypt for a party; their results come in order, and a dead worker is replaced.
 
 They are spawned, never forked: a fork with a live channel of gRPC deadlocks, and would inherit state. They start with
 the first task, as few runs need them: a started one is a process of its own at once, and loads its code meanwhile.
@@ -8,14 +8,12 @@ pipe, and a party that dies is noticed by its workers, whatever killed it. A wor
 lives; one that is stopped, and not dead, does not, and is ended. The task of a worker that died is done again by a
 fresh one; a task that kills that one too ends the run.
 
-Encryption by workers: a task holds our private key and the plaintexts of one page, and nothing more.
+A task of encryption holds our private key and the plaintexts of one page, and nothing more. The tables of the key are
+made once per process. Chance comes from the operating system, asked by the worker itself: no worker starts from
+another's state (FAULTS case 27), and a task that is done twice gives different ciphertexts.
 
-The tables of the key are made once per process. Chance comes from the operating system, asked by the worker itself: no
-worker starts from another's state (FAULTS case 27), and a task that is done twice gives different ciphertexts.
-
-Tasks as futures: results in order, only a few tasks ahead, so that memory stays flat and a slow peer slows us.
-
-No wait for a result is without end: twice a second we look whether anybody still waits for it.
+Only a few tasks are ahead of the results that are taken, so that memory stays flat and a slow peer slows us. No wait
+for a result is without end: twice a second we look whether anybody still waits for it.
 """
 
 import os

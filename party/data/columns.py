@@ -2,10 +2,9 @@
 
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 
-Rare values are not named: bins join their neighbours, texts become "other" (DESIGN 3 and 14).
-
-Both work on frequencies alone. A value that fewer than `smallest` records hold never keeps a label of its own, and no
-label made here is held by fewer, unless it is the only one.
+Rare values are not named: bins join their neighbours, texts become "other" (DESIGN 14). A value that fewer than
+`smallest` records hold never keeps a label of its own, and no label made here is held by fewer, unless it is the only
+one.
 """
 
 import re

@@ -3,11 +3,10 @@
 There is a header line, quotes are as in RFC 4180, and lines end in LF or CRLF. A first line `sep=;`, as spreadsheets
 write it, is obeyed; blank lines after the last record are ignored.
 
-Read plain CSV fast: pyarrow splits a file in which nothing can be read in two ways.
-
-Plain is what most programs write of most tables: UTF-8, no quote, no blank line between records, no lone carriage
-return. Of such a file a line is a record and a separator ends a cell, by any reader. Whatever else a file holds, and
-whatever is wrong with one, is the other reader's business (`party/data/csv_file.py`), which says where.
+pyarrow splits a plain file, in which nothing can be read in two ways, since it is fast. Plain is what most programs
+write of most tables: UTF-8, no quote, no blank line between records, no lone carriage return. Of such a file a line is
+a record and a separator ends a cell, by any reader. Whatever else a file holds, and whatever is wrong with one, is the
+slower reader's business, which says where.
 """
 
 import codecs

@@ -1,4 +1,6 @@
-"""What a column looks like before it is treated: an identifier, numbers, dates. No answer holds a cell's content.
+"""What a column looks like before it is treated: an identifier, numbers or dates.
+
+No answer holds the content of a cell.
 
 An identifier is a column, not binned, of more than 20 different cells that are more than half of all that are not
 missing: e-mail addresses, telephone numbers, names. Identifiers that consist of digits are told from numbers in that

@@ -1,4 +1,4 @@
-"""The folders of a demo. Each party's has all that it is given: data, keys, settings, the other's certificate."""
+"""The folders of a demo: each party has one with its data, keys and settings, and the other's certificate."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The two party processes. Each is started in its own folder and is told of nothing else."""
+"""The two processes of a demo, each of which is started in the folder of its party and knows nothing else."""
 
 import contextlib
 import socket

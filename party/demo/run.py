@@ -55,8 +55,8 @@ from protocols.role import run_alone
 from protocols.tables import Codes, Schema, joint_schema
 from protocols.terms import ALL, OMEGA, Counting, Method, Reveal, Window
 from protocols.two_party.agreement import object_to_limits
-from protocols.two_party.held_out import drawn_split
 from protocols.two_party.inputs import PartyInputs, split_records
+from protocols.two_party.secret import drawn_split
 
 
 @dataclass(frozen=True, repr=False)

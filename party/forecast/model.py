@@ -1,12 +1,11 @@
-"""A model of what a run costs, from what is known before it: sizes, terms and the speed of the machine.
+"""What a run costs and how many counts it reveals, forecast from sizes, terms and the speed of the machine.
 
 What nobody knows before is the tree. Its number of splits is a guess, fitted to trees grown to the end on noisy data;
 where the classes are clean the tree is smaller, and with it the counts, the time and the traffic.
 
-How many exact counts a run for rules will probably reveal, played through with a peer like us.
-
-The peer is taken to have our columns over again, of other people: what is frequent on one side follows from nothing on
-the other. Real columns go together, so that more sets are frequent; those are seldom the ones in doubt.
+How many exact counts a run for rules will probably reveal is played through with a peer like us. The peer is taken to
+have our columns over again, of other people: what is frequent on one side follows from nothing on the other. Real
+columns go together, so that more sets are frequent; those are seldom the ones in doubt.
 """
 
 import secrets

@@ -2,12 +2,12 @@
 
 There is no authority. Each party makes a self-signed certificate and hands it to the other over a channel that both
 trust; the operators compare fingerprints, which are of the key. What is then accepted as a peer is a certificate that
-this very key has signed for itself: the one that was handed over, or one renewed since (`party.keys.identity`). A name
-in it is never enough (FAULTS C1), and what the key has signed for another key is nobody's. All lies in one directory::
+this very key has signed for itself: the one that was handed over, or one renewed since. A name in it is never enough
+(FAULTS C1), and what the key has signed for another key is nobody's. All lies in one directory::
 
     key.pem  cert.pem  peers/<name>.pem
 
-Certificates renewed over the same key: who has a new one stays the same party, for itself and for its peers.
+A certificate is renewed over the same key: who has a new one stays the same party, for itself and for its peers.
 
 The key is the party's for its life. One that must change, because somebody else may have it, is no renewal: who has it
 could sign any statement that it gives way to another, so none is believed. Such a party is made and trusted again.

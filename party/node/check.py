@@ -37,10 +37,10 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
 from protocols.terms import KEY_FLOOR, Terms
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
 from protocols.two_party.power import Seen, seen_of_alike
+from protocols.two_party.secret import deduced
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,13 @@ from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
 from protocols.two_party.copies import Leaving, keep_nothing
-from protocols.two_party.held_out import deduced
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
 from protocols.two_party.power import Seen, seen_as_agreed
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
+from protocols.two_party.secret import deduced
 from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]

@@ -1,6 +1,6 @@
-"""What a party agrees to: by its settings, by its data, and by what it has released before.
+"""What a party agrees to, by its settings, its data and all that it has released before (FAULTS B7, DESIGN 12).
 
-What all runs over a data set may reveal together, judged before anything leaves (FAULTS B7, DESIGN 12).
+It is judged before anything leaves, and so is what all runs over a data set may reveal together.
 
 What has been told stands in the ledger. A run on the terms of an earlier one tells nothing new: over the same tables it
 asks for the same counts, and gets the same numbers.

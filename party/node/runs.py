@@ -30,7 +30,6 @@ from party.records.journal import (
     read_journal,
     recorded_runs,
 )
-from party.transport.pages import REAL_TIME, Timer
 from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.jobs import Job
 from protocols.role import Kept, Progress, Save
@@ -217,12 +216,12 @@ def heeding_cancels(
     thread = threading.Thread(
         target=_look, args=(folder, secret, at_work, interrupt, over), name="cancels", daemon=True
     )
-    with _beside(thread, over):
+    with beside(thread, over):
         yield
 
 
 @contextmanager
-def _beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
+def beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
     """Let a thread work for as long as the context lasts; it looks at `over`."""
     thread.start()
     try:
@@ -281,24 +280,3 @@ class AwaitedRuns:
     def _runs(self) -> list[RunRecord]:
         content = job_content(self.job)
         return [each for each in recorded_runs(self.folder, self.secret) if each.job == content]
-
-
-DAY_SECONDS: Final = 86_400.0
-
-
-@contextmanager
-def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterator[None]:
-    """Call a task once a day, by a thread of its own, the first time in a day.
-
-    Args:
-        task: Must raise nothing.
-        timer: Says when a day is over.
-    """
-    over = threading.Event()
-
-    def repeat() -> None:
-        while not timer.wait(over, DAY_SECONDS):
-            task()
-
-    with _beside(threading.Thread(target=repeat, name="daily", daemon=True), over):
-        yield

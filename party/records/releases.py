@@ -1,20 +1,19 @@
-"""The record of what has left: one data set, one disguise, one split, one peer (FAULTS B1, B2, B7; DESIGN 14).
+"""The record of what has left of a data set, which refuses all that would undo it (FAULTS B1, B2, B7; DESIGN 14).
+
+A data set has one disguise, one split and one table of each peer:
 
 * Coins depend on the data set's name, so the same data in the same disguise give the same copy again, which teaches
   nothing. With another theta, other groups or changed data, two copies together would show more than either.
 * Counts over two splits of the same records, exact or estimated, can be subtracted, and show single records.
 * So can counts against two tables of a peer: what the peer brings is remembered as what we bring is.
-* What runs with noise spend adds up (`spending`).
+* What runs with noise spend adds up (`Spend`).
 
 So each is an entry of the ledger, under the data set's name, before anything that depends on it leaves, a class that
 is refused with its split alone, and anything else under that name is refused. What keeps a ledger whole keeps these
 whole: an edited or shortened one is not obeyed, and that one was restored from a backup the peer notices.
 
-What was released of a data set may not be released differently: which field differs, and how that is said.
-
-The ledger holds the releases of runs (`releases.py`), a secret of coins those of a survey (`party.keys.coin_secret`).
-
-What of a data set's epsilon has been spent, and what is left of what its owner allows (DESIGN 14, "Noise").
+A refusal names the field that differs. The ledger holds the releases of runs, a secret of coins those of a survey
+(`party.keys.coin_secret`).
 
 Each run with noise spends its epsilon once, however often it is asked again: its numbers are the same. Other runs spend
 more, and what all of them reveal together is at most the sum. Counts without noise have no epsilon at all.

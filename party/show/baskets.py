@@ -37,14 +37,14 @@ def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made
 
 
 def repeating_lines(baskets: Baskets) -> Iterator[str]:
-    """Yield that baskets name an item more than once, if so."""
+    """Yield a note about baskets that name an item more than once, if any do."""
     if baskets.repeating:
         told = "1 basket names" if baskets.repeating == 1 else f"{baskets.repeating:,} baskets name"
         yield f"cotally: note: {baskets.path}: {told} an item more than once; it counts once"
 
 
 def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterator[str]:
-    """Yield that true baskets do not keep to the supports that a design assumes, if so."""
+    """Yield a note about true baskets that exceed the supports that a design assumes, if any do."""
     if found:
         first, k = found[0], len(found[0].items)
         share, items = Fraction(first.holders, first.baskets), "item" if k == 1 else "items"

@@ -89,7 +89,7 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
 
 
 def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]:
-    """Return the same for programs."""
+    """Return the forecasts of the methods for programs."""
     return [
         {
             "method": str(terms.method),

@@ -56,7 +56,7 @@ def joint_title(found: JointItemsets) -> str:
 
 
 def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
-    """Return the same without sets of more items."""
+    """Return what was found without the sets of more items."""
     if most_items is None:
         return found
     return replace(found, kept=tuple(each for each in found.kept if len(each.terms) <= most_items))

@@ -183,7 +183,7 @@ def known_lines(found: Findings) -> list[str]:
 
 
 def known_or_none(found: Findings) -> list[str]:
-    """Return the same, or that there is nothing to know."""
+    """Return what who knows a personal answer learns, or that there is none to know."""
     rests = any(group.loss_if_known is not None for group in found.groups)
     return known_lines(found) if rests else [_NONE_TO_KNOW]
 

@@ -33,7 +33,7 @@ def reading_line(found: Disclosure | None, copy_is: str = "this copy") -> str:
 
 
 def reading_json(found: Disclosure | None) -> dict[str, object] | None:
-    """Return the same for programs, as shares; None where nothing is hidden."""
+    """Return how much of a copy its receiver reads, for programs, as shares; None where nothing is hidden."""
     if found is None:
         return None
     return {

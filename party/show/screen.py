@@ -106,7 +106,7 @@ def put_json(content: Mapping[str, object]) -> None:
 
 
 def json_text(content: Mapping[str, object]) -> str:
-    """Return the same, for a file."""
+    """Return a result as JSON, for a file."""
     return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
 
 

@@ -1,8 +1,4 @@
-"""A tree for people to read: as indented text, and as a drawing for Graphviz.
-
-Names and values come from two parties' files, so nothing unprintable of them reaches a terminal.
-
-A naive Bayes classifier for people to read: a table of chances for each attribute.
+"""A learned model for people to read: a tree as text and for Graphviz, naive Bayes as tables of chances.
 
 Names and values come from files, so nothing unprintable of them reaches a terminal.
 """

@@ -1,9 +1,7 @@
 """What a collector asks of disguised answers: counts and shares with their errors, likelihoods.
 
-Expressions as people write them: `smoker = yes and age = "> 40"`.
-
-Names and values that hold blanks, quotes or an equals sign stand in quotes, single or double; a quote within quotes of
-its own kind is doubled, as CSV has it.
+People write an expression as `smoker = yes and age = "> 40"`. Names and values that hold blanks, quotes or an equals
+sign stand in quotes, single or double; a quote within quotes of its own kind is doubled, as CSV has it.
 """
 
 import re

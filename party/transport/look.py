@@ -1,7 +1,8 @@
-"""Looking at an address layer by layer: its name, its port, what greets there. All that is told is our certificate.
+"""Looking at an address layer by layer: its name, its port, what greets there.
 
-gRPC gives one answer to every fault of a connection (FAULTS C3). So these layers are tried one by one, by plain sockets
-and the system's TLS, which checks nothing here: what is found is judged by who asked.
+Our certificate is all that is sent. gRPC gives one answer to every fault of a connection (FAULTS C3). So these layers
+are tried one by one, by plain sockets and the system's TLS, which checks nothing here: what is found is judged by who
+asked.
 """
 
 import secrets

@@ -1,14 +1,13 @@
-"""Frequent itemsets of randomized transactions: Apriori on recovered supports (Review section 3.6; DESIGN 9.4).
+"""Apriori finds frequent itemsets of randomized transactions by recovered supports (Review section 3.6; DESIGN 9.4).
 
 Starting with single items: count the candidates per original size, recover supports and standard errors, drop what
 lies below the candidate limit `s_min - sigma` with the candidate's own sigma, output what is at `s_min` or above, and
 make the next candidates of the sets all of whose subsets with one item less were *kept*, output or not. Estimates are
 not monotone: a true set may be lost with a subset.
 
-Which transactions hold an item, one bit each: how sets of items are counted.
-
-Transactions stand in the order of their original sizes, each size beginning with a word of its own, so that one pass
-over the words of a set gives its counts for every size separately (Review section 3.6 a).
+Of each item a bit says which transactions hold it, and by these bits sets are counted. Transactions stand in the order
+of their original sizes, each size beginning with a word of its own, so that one pass over the words of a set gives its
+counts for every size separately (Review section 3.6 a).
 """
 
 from collections.abc import Callable, Iterator

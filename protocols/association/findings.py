@@ -1,8 +1,7 @@
-"""All that a design of transactions discloses, size by size: breaches, absent items, sizes, losses (DESIGN 9.3).
+"""What a design of transactions discloses, size by size: breaches, absent items, sizes and losses (DESIGN 9.3).
 
-Whether true baskets keep to the supports that a design assumes, on which its level of breaches rests (Review 3.5).
-
-The owner of the baskets alone can tell: what is disguised no longer shows it.
+Its level of breaches rests on the supports that the design assumes (Review 3.5). Whether true baskets keep to them the
+owner of the baskets alone can find out: what is disguised no longer shows it.
 """
 
 from collections.abc import Iterator, Sequence

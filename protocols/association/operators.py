@@ -1,14 +1,13 @@
-"""Randomizers of transactions (Review sections 3.1 and 3.3; DESIGN 9), each declared for one original size `m`.
+"""Operators randomize a transaction of one original size `m`, by chances that they declare (Review 3; DESIGN 9).
 
-All three keep some items of a transaction and add foreign ones. Each says how many own items it keeps, `p_m[j]`, and
-how many of any given foreign items enter; which of its own it keeps, and which of the foreign ones it adds, is uniform.
-From that declaration everything else follows: the sampler, the chances `p[l -> l']`, supports, breaches, an audit.
-An operator sees one transaction alone, and treats all items alike.
+All three (Review sections 3.1 and 3.3) keep some items of a transaction and add foreign ones. Each says how many own
+items it keeps, `p_m[j]`, and how many of any given foreign items enter; which of its own it keeps, and which of the
+foreign ones it adds, is uniform. From that declaration everything else follows: the sampler, the chances `p[l -> l']`,
+supports, breaches, an audit. An operator sees one transaction alone, and treats all items alike.
 
-The chances `p[l -> l']` that an operator declares for an itemset (Review section 3.4, equation 4; DESIGN 9).
-
-Of an itemset `A` of `k` items a transaction of size `m` holds `l`; its randomized form holds `l'`. With `q` own items
-of `A` among the `j` that stay,
+An operator declares chances `p[l -> l']` for an itemset (Review section 3.4, equation 4). Of an itemset `A` of `k`
+items a transaction of size `m` holds `l`; its randomized form holds `l'`. With `q` own items of `A` among the `j` that
+stay,
 
     p[l -> l'] = sum_j p_m[j] sum_q C(l, q) C(m - l, j - q)/C(m, j) P(l' - q of k - l foreign items enter | j).
 

@@ -97,7 +97,7 @@ def _singles(codes: Codes, items: Sequence[Term]) -> Iterator[tuple[TermSet, _Bi
 
 
 def _joined(kept: Mapping[TermSet, _Bits]) -> Iterator[tuple[TermSet, _Bits]]:
-    """Yield the sets of one item more with their records, one by one: of all together memory may not hold these."""
+    """Yield the sets of one item more with their records, one by one: memory may not hold the records of all."""
     for terms in larger_sets(kept):
         yield terms, kept[terms[:-1]] & kept[(*terms[:-2], terms[-1])]
 

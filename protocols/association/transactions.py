@@ -1,12 +1,11 @@
-"""Transactions: which items stand together, as numbers of items, in two flat arrays.
+"""Transactions as two flat arrays of numbers of items, and the design that randomizes them.
 
 Transaction `i` holds `items[starts[i] : starts[i + 1]]`, in rising order. There are `n` items, 0 to `n - 1`, whether or
 not any transaction holds them: the *universe*.
 
-How a set of transactions is randomized: one operator per original size, over one universe of items.
-
-Parameters are given per size (Review section 3.3). A transaction of a size that has none is refused, since leaving it
-out would bias every support, and guessing parameters would break what was promised about its privacy.
+A design has one operator per original size, over one universe of items. Parameters are given per size (Review section
+3.3). A transaction of a size that has none is refused, since leaving it out would bias every support, and guessing
+parameters would break what was promised about its privacy.
 """
 
 from collections.abc import Iterable, Sequence

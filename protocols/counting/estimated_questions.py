@@ -4,13 +4,12 @@ All that is used of a design are the weights of the guesses of each group's coin
 (`guess_weights`, `guess_values`): one value where a coin moves values, a distribution where the response may be
 personal. A column that has a group of its own is never guessed: each branch has all rows, by the factor of its value.
 
-Testing a model without leaves on disguised records: what the records may truly be is listed (DESIGN 8).
-
-There are two ways, and the cheaper one is taken. *By cells*: every true record over the columns that the model reads is
-classified once for all responses; a response has a weight for each, a product over groups, so that the sum over all is
-a product of matrices. *By guesses*: every guess of the coins of each response is classified, where a guess leaves one
-value; these are few for a group of many columns. Either number multiplies over the groups that the model reads, and
-has a limit.
+A model without leaves is tested on disguised records by listing what the records may truly be (DESIGN 8). There are two
+ways, and the cheaper one is taken. *By cells*: every true record over the columns that the model reads is classified
+once for all responses; a response has a weight for each, a product over groups, so that the sum over all is a product
+of matrices. *By guesses*: every guess of the coins of each response is classified, where a guess leaves one value;
+these are few for a group of many columns. Either number multiplies over the groups that the model reads, and has a
+limit.
 """
 
 from collections.abc import Iterator, Sequence

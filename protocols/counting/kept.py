@@ -1,9 +1,9 @@
-"""Counts of a run that goes on: a batch that both parties remember is answered from memory (DESIGN 12).
+"""Two engines around an engine: one answers batches from memory (DESIGN 12), one refines counts with noise (DESIGN 14).
 
-Counts with noise, made fit for a learner: whole, not negative, and no finer than what the noise leaves (DESIGN 14).
-
-What is told stays as it is between the parties and for their checks; a learner sees what `protocols.noise.both` makes
-of it, the same on both sides.
+`KeptCounts` answers from memory what both parties of a run that goes on remember. `RefinedCounts` makes counts with
+noise fit for a learner: whole, not negative, and no finer than what the noise leaves. What is told stays as it is
+between the parties and for their checks; a learner sees what `protocols.noise.both` makes of it, the same on both
+sides.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Rows to count on: one party's view of the records, and the expanded table of its guesses (DESIGN 5.1).
+"""What one party counts on: its view of the records, and the expanded table of guesses at the true ones (DESIGN 5.1).
 
 A view is what one party can count on: its own columns as they are, the peer's as they were sent (Hybrid 3.1: `D_1`,
 `D_2`).

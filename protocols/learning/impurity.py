@@ -1,12 +1,10 @@
-"""Measures of impurity and what a split reduces them by (Hybrid equations 1 and 2; DESIGN 5.3).
+"""Measures of impurity, what a split reduces them by, and which attributes a model relies on (DESIGN 5.3).
 
-Of one table of counts or of many at once: all functions but the gradient take stacks, of which only the last axes are
-read as counts.
+The measures (Hybrid equations 1 and 2) are of one table of counts or of many at once: all functions but the gradient
+take stacks, of which only the last axes are read as counts.
 
-Which attributes a model owes what it knows to.
-
-Of a tree the total decrease of impurity per attribute (Breiman et al. 1984), of naive Bayes the mutual information of
-attribute and class.
+What a model owes to an attribute is of a tree the total decrease of impurity per attribute (Breiman et al. 1984), of
+naive Bayes the mutual information of attribute and class.
 """
 
 from collections.abc import Callable

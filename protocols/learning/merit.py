@@ -1,4 +1,4 @@
-"""How the candidates of a node are compared: by the agreed measure, within the limits of the tree (DESIGN 5.3, 7.1).
+"""The merit of a node's candidates, by the agreed measure and within the limits of the tree (DESIGN 5.3, 7.1).
 
 What decides a split is measured in whole numbers (`learning.whole`), so all machines choose alike: estimates by records
 as whole ones, which is finer than any disguise leaves them. What is ranked, or doubted, is measured as it is.
@@ -104,7 +104,7 @@ def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[li
 
 
 def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:
-    """Return the same of estimated counts after projection, less what their noise brings: below 0 where that is more.
+    """Return the merits by estimated counts after projection, less what their noise brings: below 0 where that is more.
 
     What may not split its node is worth `CANNOT`. Negative cells count as 0.
     Rescaling to the node's total, the other half of a projection, would change no measure; it is done where records are

@@ -216,18 +216,18 @@ def beats_guessing(share: float, error: float, commonest: float | None) -> bool 
 
 
 def beats_when_tested(model: Model, correct: float, records: int, error: float) -> bool | None:
-    """Say it of correct held-out records, whose number has this standard error beside that of the sample."""
+    """Return whether the model beats guessing on held-out records, whose correct ones are known but for this error."""
     return beats_commonest(commonest_share(model), correct, records, error)
 
 
 def beats_commonest(commonest: float | None, correct: float, records: int, error: float) -> bool | None:
-    """Say it where the share of the commonest class is known otherwise; None where nobody knows it."""
+    """Return whether a model beats guessing the commonest class, of this share; None where nobody knows the share."""
     share = min(max(correct / records, 0.0), 1.0)
     return beats_guessing(share, hypot(error / records, _sampling(share, records)), commonest)
 
 
 def beats_in_training(model: Model) -> bool | None:
-    """Say it of the records that a tree was learned from; None of a model that does not hold how many they are."""
+    """Return whether a tree beats guessing on its training records; None of a model that does not hold their counts."""
     if not isinstance(model, Tree) or not model.has_counts:
         return None
     total = max(sum(model.root.counts), 1)

@@ -1,4 +1,4 @@
-"""The noise of a run: how each side draws and adds its own, and what told numbers are good for (DESIGN 14, "Noise").
+"""Each side of a run draws and adds noise of its own, and a learner refines the numbers (DESIGN 14, "Noise").
 
 Each number's noise is a function of the owner's secret, of the tables and the peer, of what is asked and of the noise's
 own scale, as coins are of what they hide, and unknown to anybody else. Asking again gives the same number, in whichever

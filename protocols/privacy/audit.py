@@ -9,9 +9,7 @@ either way.
 What it cannot see: a dependence among three or more columns of a large group whose pairs are all as declared, one
 between records that do not follow each other, and one on true values that the chosen records do not have.
 
-Margins of a design: small sets of events whose declared chances a sampler's responses are held against.
-
-For one true record, counted over many responses to it:
+The margins of a design are small sets of events. Of one true record these are counted over many responses to it:
 
 * every column, cell by cell: a plain one must stay as it is;
 * every two columns of a group, cell by cell; in a wide group, each with the first, and some further pairs: they share

@@ -1,11 +1,10 @@
-"""What an audit promises, before it starts: how often it may be wrong, and what it must catch.
+"""Chernoff's bound on how far a share lies from its chance, and the number of records that an audit needs by it.
 
-How far a share may lie from its declared chance: Chernoff's bound, and the sample size that follows from it.
-
-Of `n` independent trials of chance `p`, `P(share >= c) <= exp(-n D(c || p))` for `c >= p`, and likewise below; `D` is
-the divergence of two coins in nats (Chernoff 1952; Hoeffding 1963, theorem 1). The bound holds for every `n` and `p`,
-without a normal approximation, and takes one line where exact tails sum thousands of terms. Its price is a sample about
-a quarter larger than exact tails need.
+An audit promises before it starts how often it may be wrong, and what it must catch. Of `n` independent trials of
+chance `p`, `P(share >= c) <= exp(-n D(c || p))` for `c >= p`, and likewise below; `D` is the divergence of two coins in
+nats (Chernoff 1952; Hoeffding 1963, theorem 1). The bound holds for every `n` and `p`, without a normal approximation,
+and takes one line where exact tails sum thousands of terms. Its price is a sample about a quarter larger than exact
+tails need.
 """
 
 from collections.abc import Callable, Iterable

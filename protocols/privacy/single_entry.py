@@ -1,16 +1,15 @@
-"""The single-entry measure, before and after mining (Surveys section 4; DESIGN 10).
+"""What a receiver learns of one cell: the single-entry measure (Surveys section 4), and truths that are certain.
 
-Before mining: the chance, in expectation, that the receiver's posterior puts on a wrong value. It is 0 where every
-response tells the truth and largest, `1 - sum P(x)^2`, where responses say nothing.
+The measure before mining (DESIGN 10) is the chance, in expectation, that the receiver's posterior puts on a wrong
+value. It is 0 where every response tells the truth and largest, `1 - sum P(x)^2`, where responses say nothing.
 
 Deviation from the paper: its component 1 has `1 - W_y` where `W_y` belongs, and its closed form inherits that; the two
 agree at `W_y = 1/2`, as in its experiments. Here the sum is over any number of values and any design.
 
 `survey/inference.py` has the measures after mining of a model's rules.
 
-What a receiver learns who knows a respondent's personal answer (DESIGN 10): of how many the truth is then certain.
-
-Epsilon says how bad it may get, and is infinite (`loss.known_answers_loss`); this says how often.
+A receiver who knows respondents' personal answers is certain of the truth of a share of them. Epsilon says how bad it
+may get, and is infinite (`loss.known_answers_loss`); this says how often.
 """
 
 from collections.abc import Sequence

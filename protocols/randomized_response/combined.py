@@ -1,4 +1,4 @@
-"""One estimate from several samples, each disguised by a design of its own: other theta, other groups, other kinds.
+"""Estimates from several samples of different designs, and from records that stand for unequal parts of a population.
 
 A record's factor has the expectation 1 or 0 whatever the design (`estimate.py`), so each sample's *share* estimates
 that of one population. They are weighted by their precision (DESIGN 5.4): a sample of `n` records whose factors have
@@ -9,12 +9,11 @@ the combined share by little beside its error; so no sample makes the others wor
 Where the samples are of different populations it is the weighted mean of their shares, and a chi-square says how far
 they lie apart.
 
-Shares of a population from records that stand for unequal parts of it: weights per record.
-
-With weights `w_i` that do not depend on the coins, `sum w_i f_i / sum w_i` has the expectation `sum w_i x_i / sum w_i`
-over the coins, `x_i` whether record `i` satisfies `E`: the factors of `estimate.py` are unbiased record by record. Its
-standard error is that of a ratio under sampling with replacement, by linearization (Särndal, Swensson and Wretman 1992,
-section 5.7). With equal weights both are those of `Estimate`, but for `(n - 1)/n` in the variance.
+Records that stand for unequal parts of a population have weights. With weights `w_i` that do not depend on the coins,
+`sum w_i f_i / sum w_i` has the expectation `sum w_i x_i / sum w_i` over the coins, `x_i` whether record `i` satisfies
+`E`: the factors of `estimate.py` are unbiased record by record. Its standard error is that of a ratio under sampling
+with replacement, by linearization (Särndal, Swensson and Wretman 1992, section 5.7). With equal weights both are those
+of `Estimate`, but for `(n - 1)/n` in the variance.
 """
 
 from collections.abc import Hashable, Sequence

@@ -1,27 +1,26 @@
-"""The crosswise question (Yu, Tian and Tang 2008; DESIGN 4.7): are two statements alike, or is one of them true?
+"""Three questions about a single column: crosswise, triangular and forced response (DESIGN 4.7 to 4.9).
 
-Beside the statement that is asked about stands a harmless one, whose prevalence `p` is known and which has nothing to
-do with the first. The respondent says "the same" (both are true, or neither is) or "different". No coin is tossed and
-no answer is a confession, which is what makes people answer honestly.
+The crosswise question (Yu, Tian and Tang 2008) asks whether two statements are alike, or one of them is true. Beside
+the statement that is asked about stands a harmless one, whose prevalence `p` is known and which has nothing to do with
+the first. The respondent says "the same" (both are true, or neither is) or "different". No coin is tossed and no answer
+is a confession, which is what makes people answer honestly.
 
 "The same" is sent as the column's second value, the one that says that the statement is true; "different" as its
 first. So the response is the truth where the harmless statement is true, which has the chance `p`, and its opposite
 otherwise: Warner's matrix with `theta = p`. Who knows whether the harmless statement is true of a respondent knows
 the answer.
 
-The triangular question (Yu, Tian and Tang 2008; DESIGN 4.8): is neither of two statements true, or at least one?
+The triangular question (Yu, Tian and Tang 2008) asks whether neither of two statements is true, or at least one. As
+with the crosswise question, a harmless statement of known prevalence `p` stands beside the one that is asked about. "At
+least one" is sent as the column's second value, "neither" as its first. So the truth is told with the chance `theta = 1
+- p`, where the harmless statement is not true, and "true" is said otherwise: a forced response (4.9) that the
+respondent's own life forces. It is more efficient than the crosswise question, and "neither" gives a "not true" away:
+fit only where that is nothing to hide.
 
-As with the crosswise question, a harmless statement of known prevalence `p` stands beside the one that is asked about.
-"At least one" is sent as the column's second value, "neither" as its first. So the truth is told with the chance
-`theta = 1 - p`, where the harmless statement is not true, and "true" is said otherwise: a forced response (4.9) that
-the respondent's own life forces. It is more efficient than the crosswise question, and "neither" gives a "not true"
-away: fit only where that is nothing to hide.
-
-The forced response (Boruch 1971; DESIGN 4.9): with chance theta the truth, otherwise what the device says.
-
-A die that shows 2 to 5 asks for the truth, 1 for "no" and 6 for "yes": theta is 2/3 and each forced answer has the
-chance 1/2 of what is left. The matrix is that of the unrelated question whose personal answers have these chances, but
-nobody has such an answer outside the survey: there is nothing about the respondent that could be known beforehand.
+The forced response (Boruch 1971) is with chance theta the truth, otherwise what a device shows. A die that shows 2 to 5
+asks for the truth, 1 for "no" and 6 for "yes": theta is 2/3 and each forced answer has the chance 1/2 of what is left.
+The matrix is that of the unrelated question whose personal answers have these chances, but nobody has such an answer
+outside the survey: there is nothing about the respondent that could be known beforehand.
 """
 
 from collections.abc import Sequence

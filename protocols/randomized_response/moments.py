@@ -1,9 +1,7 @@
 """How far an estimate may lie from the truth over the coins, and when the coins hide it (FAULTS B6).
 
-Bernstein's inequality bounds it.
-
-A record contributes `f_i`, a product of one factor per touched group (DESIGN 5.2). With `u = h q` the factor of a group
-has the second moment
+Bernstein's inequality bounds the distance. A record contributes `f_i`, a product of one factor per touched group
+(DESIGN 5.2). With `u = h q` the factor of a group has the second moment
 
     s1 = (D + u - u^2 - 2 u D)/D^2   where the true record satisfies the group's part,
     s0 = (u - u^2)/D^2               where it does not,            D = t - q,

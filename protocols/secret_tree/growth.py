@@ -2,7 +2,7 @@
 
     window      of the candidates of a node, the omega best by estimated gains (`window`), where some are left out
     counts      shares of N(E and A = v and class = c) for all nodes and their windows of a depth (`shares`)
-    worth       U of each candidate (`entropy`, `gini`); without two branches of `min_leaf` records or more it is barred
+    worth       U of each candidate (`worth`); without two branches of `min_leaf` records or more it is barred
     winner      the least U, ties to the first (`contest`)
     leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
     label       the commonest class, ties to the first; a branch of fewer than `min_leaf` records has its parent's

@@ -1,16 +1,15 @@
-"""What candidates are worth, as the engine asks for it: by information gain, or by Gini's index.
+"""Both sides compute shares of what each candidate is worth, by the information gain or by Gini's index.
 
-`U` of the information gain of counts of which each side has a summand: `learning.whole`, bit by bit the same.
-
-Of each number `f(x) = x log2 x` is (place of the leading one, slope) times x, less intercept times 2**place.
-
-Which line stands for a curve where a number is, of which each side has a summand: its leading one, and its piece.
+The worth is `U` of counts of which each side has a summand, bit by bit the same as `learning.whole` computes in the
+clear. For the information gain each number `x` adds `f(x) = x log2 x`, which a line stands for. With `k` the place of
+the leading one of `x` it is `(k + slope) x` less `intercept 2**k`; the leading one and the piece below it choose the
+line:
 
 leading one     an OR of all higher bits, by prefixes; its place in one hot wire per place
 piece           the eight bits below it; sixteen hot wires for each half of them
 line            its bits, by one product of each high half with what the low half gives under it
 
-`U` of Gini's index of counts of which each side has a summand: `learning.whole`, bit by bit the same.
+For Gini's index `U` takes these steps, of each branch and of two classes:
 
 inverse         of a branch's size, as intercept times 2**(2 K - 8 - k) less slope times the size times 4**(K - k)
 share           times the records of one class, bit by bit

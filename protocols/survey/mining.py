@@ -1,8 +1,9 @@
-"""Trees and naive Bayes from one disguised data set (Du-Zhan section 4.2, Multi-group 4.5, Surveys 3.3; DESIGN 8).
+"""Trees and naive Bayes are learned from one disguised data set, with how sure each split is (DESIGN 8).
 
-The learners are those of the two-party half; only where counts come from differs.
+The papers are Du-Zhan section 4.2, Multi-group 4.5 and Surveys 3.3. The learners are those of the two-party half; only
+where counts come from differs.
 
-How sure a split is: whether its attribute says anything of the class, and whether it leads the runner-up.
+A split is sure as far as its attribute says anything of the class, and leads the runner-up.
 
 *Against none.* If an attribute tells nothing of the class in a node, each cell departs from what its row and its column
 make likely by chance alone. The departures of all but one value and one class, each a sum over records, have the

@@ -7,9 +7,9 @@ send the first field on which they see a difference, and both raise the same `Di
 judged against what it brought before (DESIGN 14): it could put a second table against ours, and subtract the answers.
 
 Discloses: names and values of the attributes, number of records, groups; equality of the whole lists of ids, as they
-are and in one spelling, and of the class where both hold it; the commitment shows equality with the table of an
-earlier run. How many records each class has is told after the split is on record, as the first step of the run
-(`class_first`).
+are and in one spelling, and of the class where both hold it; the commitment shows equality with the table of an earlier
+run. How many records each class has is told after the split is on record, as the first step of the run
+(`copies.share_class_counts`, `copies.judge_class`).
 """
 
 from collections.abc import Callable
@@ -397,8 +397,8 @@ def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     Where both draw who is held out, it is judged when they have.
 
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
-    for one split after the other learns the class of single records. `class_first` sends it, once the split is on
-    record.
+    for one split after the other learns the class of single records. `copies.judge_class` sends it, once the split is
+    on record.
     """
     objection = _object_to_sizes(local, terms)
     is_judged_later = terms.noise is not None or (terms.hides_counts and terms.test > 0)

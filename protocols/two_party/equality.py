@@ -1,4 +1,4 @@
-"""Whether both sides hold the same, by one guess: whole lists of ids, whole columns of classes (DESIGN 13).
+"""Both sides learn whether they hold the same list of ids or column of classes, by one guess each (DESIGN 13).
 
 A digest that both can key would confirm any number of guesses, at home: who knows all but a few ids would try what
 those may be. So each content is hashed to a point, and both points are multiplied by both sides' secret numbers:
@@ -18,9 +18,8 @@ hostile point could come from.
 The test of equality of Huberman, Franklin and Hogg, Enhancing privacy and trust in electronic communities (EC 1999),
 with digests of their last message.
 
-What is told when two lists of people differ: how many each side holds, and whether only the spelling differs.
-
-Ids that mean the same are often written apart: `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents. The
+Where two lists of people differ each side hears how many the other holds, and whether only the spelling differs. Ids
+that mean the same are often written apart: `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents. The
 lists are compared a second time in one spelling, as whole sets (`equality`), never id by id.
 """
 

@@ -1,10 +1,10 @@
-"""What a party brings to a run: its records, its secrets and its view of who shares a coin.
+"""What a party brings to a run: its records, its secrets, its groups and its limits on what may be revealed.
 
-The fewest records that anything a run reveals may stand for (DESIGN 14, "Class first"), and what a peer may bring.
-
-A partner chooses its own columns. A class that names people would make every exact count a record of the other side,
-and an accuracy over one held-out record gives that record away; so each side refuses both, from anybody. A class
-value that no training record has is refused like a rare one: all who have it are held out, and their number is small.
+The limits say how few records may stand behind anything that a run reveals, and what a peer may bring (DESIGN 14,
+"Class first"). A partner chooses its own columns. A class that names people would make every exact count a record of
+the other side, and an accuracy over one held-out record gives that record away; so each side refuses both, from
+anybody. A class value that no training record has is refused like a rare one: all who have it are held out, and their
+number is small.
 """
 
 from collections.abc import Sequence

@@ -47,11 +47,11 @@ from protocols.two_party.copies import (
     keep_nothing,
     share_class_counts,
 )
-from protocols.two_party.held_out import share_counts
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemset_search import Evidence, JointSearch
 from protocols.two_party.memory import Resumed, resume
 from protocols.two_party.opened_sets import AskedSets, OpenedSearch
+from protocols.two_party.secret import share_counts
 from protocols.two_party.secure import SecureCounting, SharedKey
 
 _REFUSED = "the peer's counts of its own sets of items cannot be true"

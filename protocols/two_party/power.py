@@ -52,7 +52,7 @@ def seen_as_agreed(local: PartyInputs, agreed: Agreement) -> Seen | None:
 
 
 def seen_of_alike(local: PartyInputs, terms: Terms, records: int) -> Seen | None:
-    """Return the same of a peer that has columns like ours in such groups, and not the class.
+    """Return how wrong a count of a peer must be for us to see it, if it has columns like ours, and not the class.
 
     Args:
         local: What we bring.

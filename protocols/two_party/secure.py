@@ -1,11 +1,10 @@
-"""Setting up exact counts in a run of two parties: who does what, and the engine at either side (DESIGN 6 and 15).
+"""A run of two parties sets up exact counts: who does what, and which engine each side has (DESIGN 6 and 15).
 
-How many held-out records naive Bayes gets right, as shares (DESIGN 7.8), for both sides of oblivious transfers.
-
-Which class of a record has the highest score is no condition that one side's columns and the other's satisfy, so no dot
-product counts it. The classes of each record are compared pair by pair (`learning.contest`): the chooser brings `X`,
-the corrector `Y`. Nobody sees a result (`oblivious.gates`): a class wins that beats all others, and a record is right
-whose own class, which the corrector knows, wins.
+How many held-out records naive Bayes gets right both sides of oblivious transfers share (DESIGN 7.8). Which class of a
+record has the highest score is no condition that one side's columns and the other's satisfy, so no dot product counts
+it. The classes of each record are compared pair by pair (`learning.contest`): the chooser brings `X`, the corrector
+`Y`. Nobody sees a result (`oblivious.gates`): a class wins that beats all others, and a record is right whose own
+class, which the corrector knows, wins.
 """
 
 from collections.abc import Mapping, Sequence

@@ -49,11 +49,11 @@ from protocols.two_party.copies import (
     keep_nothing,
     share_class_counts,
 )
-from protocols.two_party.held_out import grow_secretly, split_of
 from protocols.two_party.inputs import PartyInputs, split_records
 from protocols.two_party.memory import Resumed, resume
 from protocols.two_party.mined import estimated_correct, mine, receive_mined
 from protocols.two_party.noise import noises_of
+from protocols.two_party.secret import grow_secretly, split_of
 from protocols.two_party.secure import SecureCounting, SharedKey
 
 

@@ -1,8 +1,8 @@
-"""How rows are classified by each kind of model: what a row may come out as, and both sides' parts (DESIGN 13).
+"""Both sides classify rows by a tree or by naive Bayes, so that the asker hears what comes out (DESIGN 13).
 
 a tree         of each row a sum over the branches that the asker takes (`learning.routes`): its bits are choices of
                oblivious transfers, the answerer's weights are corrections of as many bits as the outcomes need, `W`
-naive Bayes    who wins among the classes, as shared bits (`winners`); the digits of the class are sums of them modulo 2
+naive Bayes    who wins among the classes, as shared bits (`share_winners`); the class's digits are their sums modulo 2
 
 At the end each side has a share of one number per row, and the answerer sends its own. *Why nothing else is told.* With
 `d_e` the correction of an edge `e` and `x_e` the choice, the asker has
@@ -21,10 +21,9 @@ Bayes either may turn over a bit that it shares, and the asker hears one bit on 
 bring any weights: then the outcomes are wrong.
 *Never again*: a mask serves one weight; of two under one mask the difference is read, and with it the answerer's route.
 
-Which class of a row has the highest score by naive Bayes, as shared bits (DESIGN 13).
-
-The classes are compared, pair by pair (`learning.contest`): the asker brings `X`, the answerer `Y`. A class wins where
-it beats all others. No score, no comparison and no winner is opened here.
+Which class has the highest score by naive Bayes both share as bits. The classes are compared, pair by pair
+(`learning.contest`): the asker brings `X`, the answerer `Y`. A class wins where it beats all others. No score, no
+comparison and no winner is opened here.
 """
 
 from collections.abc import Iterator

@@ -40,9 +40,9 @@ from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Table
 from protocols.terms import EPSILON_OF_SCORES, Growth, Reveal
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.held_out import score, split_of
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
 from protocols.two_party.noise import noise_of_model, tree_spending
+from protocols.two_party.secret import score, split_of
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_gates import sides
 from tests.protocols.secret_tree.test_growth import Game

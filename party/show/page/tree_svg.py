@@ -3,9 +3,8 @@
 A box names the value that leads to it, and below it the attribute that is asked next or the class of a leaf. Classes
 differ in colour and in pattern.
 
-Places for the nodes of a tree: parents beside the first of their children, no two nodes in one place.
-
-A drawing that is higher than a screen then begins with its root, where reading begins, on a phone too.
+Parents stand beside the first of their children, no two nodes in one place: a drawing that is higher than a screen
+begins with its root, where reading begins, on a phone too.
 """
 
 from collections.abc import Iterator, Sequence

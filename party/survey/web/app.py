@@ -1,4 +1,4 @@
-"""The collector's server as an application: pages out, responses in, and nothing else kept of who calls.
+"""The collector's two servers as applications: pages and responses for all, results for the collector alone.
 
 `GET /` and `GET /form` give the same bytes to everybody; `POST /answer` takes what the page sends, `POST /form` what
 the form without a script sends, and both the same way into the store. Refusals are short, name no cause that the sender
@@ -7,11 +7,9 @@ does not know, and never hold what was sent. Addresses of callers are in memory 
 What happens without a call, `CollectorApp.look` finds: that the survey's date has come, that a closing was cut short,
 that a model has been published, so that `GET /` gives the page that tests it and `POST /test` takes its bits.
 
-Results as they come, for the collector alone: a page on this machine behind a secret address.
-
-It is a server of its own, on the loopback: the one that respondents reach knows nothing of results. Who else is on this
-machine does not know the address, which is drawn again each time; the browser is told to load the page again, without a
-script. Each load computes again, one at a time.
+Results as they come are a page behind a secret address, of a server of its own on the loopback: the one that
+respondents reach knows nothing of results. Who else is on this machine does not know the address, which is drawn again
+each time; the browser is told to load the page again, without a script. Each load computes again, one at a time.
 """
 
 import time

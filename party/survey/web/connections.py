@@ -1,4 +1,4 @@
-"""Connections that ask for nothing make room: a head that never ends cannot keep others out.
+"""What a caller may take: connections that ask for nothing make room, and calls a minute are limited.
 
 uvicorn answers 503 to everybody while too many connections are open, and waits for a head, or for a reader of what it
 writes, as long as it takes. Here a connection without a request in progress has some seconds for one, a head has some
@@ -7,9 +7,7 @@ that wait for their other end loses the oldest. A request whose head has arrived
 
 TLS begins here, not in the listener, so that a handshake that does not end counts as idle as well.
 
-What a caller may take: calls a minute, and time and length by a connection.
-
-A bucket per address fills with time. It is kept in memory, and forgotten there.
+Calls are counted by a bucket per address, which fills with time. It is kept in memory, and forgotten there.
 """
 
 import asyncio

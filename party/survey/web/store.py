@@ -1,4 +1,4 @@
-"""What the collector keeps: digests of codes, and responses. Nothing else, no time and no address.
+"""What the collector keeps: digests of codes and responses, no time and no address.
 
 Until the survey is closed a response stands beside the digest of its code, so that a repeated submission replaces it.
 Closing it cuts that link for good: responses go into a table of their own, in the order of their values, and what the

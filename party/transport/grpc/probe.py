@@ -1,12 +1,12 @@
-"""A small call that finds faults: a node shows a pinned caller how it sees it, whether a session runs or not.
+"""What two parties show each other at an address before a session, so that faults and renewed certificates are found.
 
-What it shows: the versions of the wire and of the program, its clock, the caller's name there, and whether it is busy.
+By a small call a node shows a pinned caller how it sees it, whether a session runs or not: the versions of the wire and
+of the program, its clock, the caller's name there, and whether it is busy.
 
-What two parties show each other at an address: our certificate of the moment and the peer's, which each may renew.
-
-gRPC's client believes one certificate, exactly (a key that it believed could sign others, and it shows nobody what it
-was shown). So where that certificate will not do, or connections fail, a look at the port shows which one the peer
-shows by now; it is believed if it is a certificate of the same key for itself. What is looked at learns nothing of us.
+Either side may renew its certificate. gRPC's client believes one certificate, exactly (a key that it believed could
+sign others, and it shows nobody what it was shown). So where that certificate will not do, or connections fail, a look
+at the port shows which one the peer shows by now; it is believed if it is a certificate of the same key for itself.
+What is looked at learns nothing of us.
 """
 
 import re

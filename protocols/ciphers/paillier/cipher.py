@@ -1,15 +1,14 @@
-"""Paillier behind the port (`protocols.ciphers.port`): the names of that port for the arithmetic of this package.
+"""Paillier behind the port of ciphers (`protocols.ciphers.port`), with the proof that a modulus hides (FAULTS A4).
 
 Adding plaintexts is multiplying ciphertexts modulo `N**2`, and a public number `k` is added by
 multiplying by `1 + N*k`. Nothing, a sum of no ciphertexts, is None.
 
-A proof that a modulus `N` hides what is encrypted under it: `gcd(N, phi(N)) = 1` (FAULTS A4).
-
-Only then has every residue one N-th root, so that a random N-th power hides a ciphertext perfectly. The key holder, who
-can take roots, shows one of each of a few residues that a hash has drawn. Where a prime above the bound of trial
-division divides both `N` and `phi(N)`, at most one residue in as many as that prime has a root, so that `ROUNDS` are
-found by luck with a chance below `2**-128` (Goldberg, Reyzin, Sagga and Baldimtsi, Efficient Noninteractive
-Certification of RSA Moduli and Beyond, ASIACRYPT 2019). The hash covers the run and the prover: no proof serves twice.
+The owner of a modulus `N` proves that it hides what is encrypted under it: `gcd(N, phi(N)) = 1`. Only then has every
+residue one N-th root, so that a random N-th power hides a ciphertext perfectly. The key holder, who can take roots,
+shows one of each of a few residues that a hash has drawn. Where a prime above the bound of trial division divides both
+`N` and `phi(N)`, at most one residue in as many as that prime has a root, so that `ROUNDS` are found by luck with a
+chance below `2**-128` (Goldberg, Reyzin, Sagga and Baldimtsi, Efficient Noninteractive Certification of RSA Moduli and
+Beyond, ASIACRYPT 2019). The hash covers the run and the prover: no proof serves twice.
 
 A prime would pass: compositeness, small factors and powers are tested beside it (`check_peer_modulus`).
 

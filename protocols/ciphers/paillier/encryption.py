@@ -1,4 +1,4 @@
-"""Encryption by the key holder, who knows `p` and `q` (DESIGN 6.4).
+"""The key holder encrypts fast, since it knows `p` and `q` and keeps tables of powers modulo `p**2` (DESIGN 6.4).
 
 Modulo `p**2` the random factors `r**N` form a cyclic group of order `p - 1`. Instead of raising a new `r` to the
 power `N`, take one random member `h` of the group, once, and raise it to a new uniform exponent below `p - 1` by
@@ -9,11 +9,9 @@ Security: the factor is uniform in the subgroup that `h` generates. Its index is
 divides it), and hardness there follows from Paillier's own assumption: raise a challenge to the index and
 multiply it by a random member. The base never crosses (FAULTS A5).
 
-Fast powers of one N-th residue modulo the square of a prime.
-
-The N-th residues modulo `p**2` form a cyclic group of order `p - 1`, and each is fixed by its residue modulo
-`p`. So a table need not hold the powers themselves: it holds `x`, the power modulo `p`, and the *correction* `z`
-modulo `p` with
+One residue is raised to powers fast by a table. The N-th residues modulo `p**2` form a cyclic group of order `p - 1`,
+and each is fixed by its residue modulo `p`. So a table need not hold the powers themselves: it holds `x`, the power
+modulo `p`, and the *correction* `z` modulo `p` with
 
     power = x * (1 + p*z)   modulo p**2.
 

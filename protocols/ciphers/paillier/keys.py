@@ -1,7 +1,7 @@
 """Paillier keys, and what is asked of a modulus before it is used.
 
-A modulus from the peer is untrusted: a bad one would undo the hiding of our replies (FAULTS A3, A4). What cannot
-be seen from the modulus alone (`p` dividing `q - 1` for large `p`, `p**2 q`) its owner proves (`modulus_proof`).
+A modulus from the peer is untrusted: a bad one would undo the hiding of our replies (FAULTS A3, A4). What cannot be
+seen from the modulus alone (`p` dividing `q - 1` for large `p`, `p**2 q`) its owner proves (`cipher`).
 """
 
 import hashlib

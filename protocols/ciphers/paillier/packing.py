@@ -1,4 +1,4 @@
-"""Replies: many counts in one ciphertext, masked and made fresh (DESIGN 6.3).
+"""What crosses as ciphertexts: replies pack many counts into one, what comes in is checked (DESIGN 6.3).
 
 The evaluator lays ciphertexts side by side, an *item* each, by Horner's rule in the exponent. An item holds one
 *slot*, or several where the key holder had packed several columns into one plaintext. Above the items lies a
@@ -8,12 +8,10 @@ multiplied, an empty or one-row selection among them.
 
     plaintext of a reply = item_0 + 2**item_bits * item_1 + ... + 2**(item_bits * items) * mask
 
-Ciphertexts crossing the wire: what comes in is checked, what goes out is fresh.
-
-Inside the core a ciphertext is an `Integer` modulo `N**2`, and adding plaintexts is multiplying such integers.
-`read_page` is the only way in. `write_page` is the only way out, and takes only what the encryptor or the packing
-of replies made: a product of received ciphertexts would show the peer, by its randomness, which of them were
-multiplied (FAULTS A2).
+What comes in is checked, and what goes out is fresh. Inside the core a ciphertext is an `Integer` modulo `N**2`, and
+adding plaintexts is multiplying such integers. `read_page` is the only way in. `write_page` is the only way out, and
+takes only what the encryptor or the packing of replies made: a product of received ciphertexts would show the peer, by
+its randomness, which of them were multiplied (FAULTS A2).
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from party.cli import serve
+from party.cli.serve import DAY_SECONDS, repeated_daily
 from party.keys.certificates import LIFETIME, WARNING_DAYS
 from party.keys.identity import renew, trust
-from party.node import runs
-from party.node.runs import DAY_SECONDS, repeated_daily
 from party.show.parties import expiry_lines
 from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally_here, make_pair, run_here, wait_for
@@ -70,7 +70,7 @@ def test_who_serves_repeats_it_until_both_certificates_are_renewed(
     trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A day is a fifth of a second; Alice renews hers, and Bob's is trusted again, while she serves."""
-    monkeypatch.setattr(runs, "DAY_SECONDS", 0.2)
+    monkeypatch.setattr(serve, "DAY_SECONDS", 0.2)
     pair: Pair = make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
     soon = datetime.now(UTC) - LIFETIME + timedelta(days=9)
     for name in ("alice", "bob"):

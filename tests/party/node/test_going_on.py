@@ -188,7 +188,7 @@ def test_a_partner_that_kills_itself_at_every_opening_hears_one_answer_and_epsil
         assert drawn is not None
         return TreeNoise(secrets.token_bytes(32), b"anything", drawn.spending)
 
-    with patch("protocols.two_party.held_out.tree_noise_of", tree_noise_of if keyed else fresh):
+    with patch("protocols.two_party.secret.tree_noise_of", tree_noise_of if keyed else fresh):
         for passed in (0, 1, 1):
             heard.append(set())
             for sent in (passed, 0):

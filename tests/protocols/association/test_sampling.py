@@ -129,7 +129,7 @@ ALARM = 1e-9
 
 
 def test_every_form_is_sent_as_often_as_declared() -> None:
-    """A chance of 1/4 that is off by 5/100 is caught with a chance above 0.99: `test_the_test_of_forms_sees_it`."""
+    """A chance of 1/4 that is off by 5/100 is caught with a chance above 0.99, as the last lines compute."""
     for operator, universe in OPERATORS:
         transaction = list(range(universe - operator.size, universe))
         design = TransactionDesign(universe, (operator,))

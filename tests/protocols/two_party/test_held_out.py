@@ -14,8 +14,8 @@ from protocols.role import Phase, Progress, Role, run_alone, run_pair, with_prog
 from protocols.secret_tree.held_out import Scores
 from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement, agree_on_training
-from protocols.two_party.held_out import score, split_of
 from protocols.two_party.inputs import PartyInputs, split_records
+from protocols.two_party.secret import score, split_of
 from tests.protocols.oblivious.parts import meet
 from tests.support.parties import Case, make_local, make_roles, make_terms, play
 

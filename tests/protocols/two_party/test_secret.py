@@ -32,9 +32,9 @@ from protocols.tables import ROOT, Expression, Index
 from protocols.terms import Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import accept_copy, exchange_copies
-from protocols.two_party.held_out import grow_secretly, split_of
 from protocols.two_party.inputs import USUAL_LIMITS, split_records
 from protocols.two_party.noise import tree_noise_of
+from protocols.two_party.secret import grow_secretly, split_of
 from protocols.two_party.training import Outcome
 from tests.protocols.oblivious.test_views import bits_of, off
 from tests.protocols.secret_tree.test_growth import flipped

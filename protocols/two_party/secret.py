@@ -1,12 +1,10 @@
-"""Who is held out of a tree that alone is revealed, and how good it is on them.
+"""Two parties grow a tree of which nothing else is revealed, and test it on records that both hold out (DESIGN 16).
 
-Who it is follows from both sides' commitments to their tables, each a digest under its side's secret: neither knows it
-before it has fixed its own table, and the same tables have the same split in every run, so nobody is held out in one
-and trained on in another. Our noise in the table of scores follows from the tables and the tree, too.
+Who is held out follows from both sides' commitments to their tables, each a digest under its side's secret: neither
+knows it before it has fixed its own table, and the same tables have the same split in every run, so nobody is held out
+in one and trained on in another. Our noise in the table of scores follows from the tables and the tree, too.
 
 *Deviations*: a side that stops when it has seen the other's commitment may try tables until the split suits it, once.
-
-A model of which nothing else crosses, in a run of two parties (DESIGN 16): who shares what, and what is kept.
 
 Where a run goes on, transfers and shares are made again; the levels that both remember are not opened again.
 """
@@ -47,7 +45,7 @@ def split_of(local: PartyInputs, agreed: Agreement) -> int:
 
 
 def drawn_split(commitments: Mapping[str, bytes]) -> int:
-    """Return it of each party's commitment to its table, by its name."""
+    """Return what decides which records are held out, of each party's commitment to its table by the party's name."""
     parts = (commitments[party] for party in sorted(commitments))
     return int.from_bytes(hashlib.sha256(canonical(b"cotally split", *parts)).digest(), "big")
 
