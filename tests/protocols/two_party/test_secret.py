@@ -55,7 +55,7 @@ WINDOWED = replace(CASE, terms=replace(CASE.terms, method=Method.HYBRID, omega=2
 CASES = pytest.mark.parametrize("case", [CASE, WINDOWED], ids=["all", "windows"])
 
 
-NOISY = replace(CASE, terms=replace(CASE.terms, min_leaf=1, impurity=Impurity.GINI, noise=Fraction(1)))
+NOISY = replace(CASE, terms=replace(CASE.terms, min_leaf=1, impurity=Impurity.GINI, noise=Fraction(1), most_bits=None))
 
 
 @dataclass
@@ -156,7 +156,7 @@ def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted(case: Case, 
 def test_windows_are_those_of_a_run_that_shows_counts() -> None:
     """Of the same copies; it asks nodes of one class for none."""
     case = replace(WINDOWED, terms=replace(WINDOWED.terms, min_leaf=1))
-    hidden, shown = Run(case), Run(replace(case, terms=replace(case.terms, reveal=Reveal.COUNTS)))
+    hidden, shown = Run(case), Run(replace(case, terms=replace(case.terms, reveal=Reveal.COUNTS, most_bits=None)))
     assert hidden.tree().leaves() == shown.tree().leaves()
     assert len(shown.alice.windows) > 3
     assert shown.alice.windows.items() <= hidden.alice.windows.items()
@@ -183,7 +183,7 @@ def test_nobody_judges_a_rare_class_under_noise_which_the_word_would_have_none_o
     rare.codes[:, -1] = np.arange(400) < 3
     bob = replace(make_local(rare, "bob"), limits=USUAL_LIMITS)
     run_pair(*make_roles(rare, bob=bob))
-    exact = replace(rare, terms=replace(rare.terms, noise=None))
+    exact = replace(rare, terms=replace(rare.terms, noise=None, most_bits=CASE.terms.most_bits))
     with pytest.raises(DisagreementError, match="class counts"):
         run_pair(*make_roles(exact, bob=bob))
 
@@ -214,7 +214,7 @@ def test_ginis_index_of_more_classes_or_records_than_shares_take_is_refused_at_b
     owners: tuple[str, ...], classes: int, most: int, noise: Fraction | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("protocols.two_party.agreement.MOST_GINI_RECORDS", most)
-    terms = replace(CASE.terms, impurity=Impurity.GINI, noise=noise, min_leaf=1)
+    terms = replace(CASE.terms, impurity=Impurity.GINI, noise=noise, min_leaf=1, most_bits=None if noise else 10_000)
     ends = duel(*make_roles(replace(CASE, class_owners=owners, classes=classes, terms=terms)))
     for end in ends:
         assert isinstance(end.error, DisagreementError)
