@@ -19,7 +19,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 BENCHMARKS = [
     ("primitives", "operation", 15),
-    ("transfers", "bytes", 19),
+    ("transfers", "bytes", 21),
     ("growth", "memory_mib", 1),
     ("whole_trees", "phases", 1),
     ("estimates", "node_passes", 12),

@@ -146,7 +146,7 @@ def test_an_aligned_run_that_was_killed_goes_on_whichever_side_has_lost_what_it_
         runs = recorded_runs(folder, load_secret(folder))
         assert [each.state for each in runs] == [RunState.DONE]
         with read_ledger(folder, load_secret(folder)) as ledger:
-            assert len(past_alignments(ledger.entries(), "data")) == 1
+            assert 1 <= len(past_alignments(ledger.entries(), "data")) <= 2  # 2: killed before Alice had kept the first
     assert sum(read_tree(pair.bob / "model.json").root.counts) == 120
 
 
