@@ -65,7 +65,8 @@ class Estimate:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the normal interval for the population's `P(E)`; not cut to `0 .. 1`, as the estimate is not."""
-        return normal_interval(self.proportion, self.proportion_error, confidence)
+        error = self.proportion_error
+        return normal_interval(self.proportion, error, confidence)
 
 
 def normal_interval(share: Fraction, error: float, confidence: float) -> tuple[float, float]:

@@ -207,7 +207,7 @@ def test_where_there_is_no_share_or_confidence_there_is_no_interval() -> None:
     for records in (0, 1):
         with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
             _ = Estimate(records, Fraction(0), Fraction(0)).population_variance
-        with pytest.raises(InputError, match=r"fewer than 2 records has no variance|no records to estimate from"):
+        with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
             Estimate(records, Fraction(0), Fraction(0)).interval(0.95)
 
 
