@@ -27,7 +27,9 @@ OPENINGS: dict[str, dict[str, object]] = {
 def test_parties_that_are_killed_at_any_moment_end_with_the_tree_of_plain_id3(
     trusting: Path, tmp_path: Path, seed: int
 ) -> None:
-    make_round(trusting, tmp_path / "parties", seed).play()
+    made = make_round(trusting, tmp_path / "parties", seed)
+    made.play()
+    made.assert_right()
 
 
 TURNS = {"both": (("bob", "alice"),), "one after the other": (("bob",), ("alice",))}
@@ -37,4 +39,6 @@ TURNS = {"both": (("bob", "alice"),), "one after the other": (("bob",), ("alice"
 def test_parties_killed_at_each_opening_hear_one_answer_and_end_with_one_model(
     trusting: Path, tmp_path: Path, way: str, turns: str
 ) -> None:
-    make_opening_round(trusting, tmp_path / "parties", OPENINGS[way], TURNS[turns]).play()
+    made = make_opening_round(trusting, tmp_path / "parties", OPENINGS[way], TURNS[turns])
+    made.play()
+    made.assert_right()

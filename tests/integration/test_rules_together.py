@@ -215,5 +215,6 @@ class RulesRound(Round):
 
 
 def test_parties_that_are_killed_at_any_moment_end_with_the_same_rules(trusting: Path, tmp_path: Path) -> None:
-    made = make_pair(trusting, tmp_path / "parties", ALICE, BOB)
-    RulesRound(easily_killed(made), random.Random(5)).play()
+    made = RulesRound(easily_killed(make_pair(trusting, tmp_path / "parties", ALICE, BOB)), random.Random(5))
+    made.play()
+    made.assert_right()

@@ -79,7 +79,7 @@ def undisturbed() -> bytes:
         return (Path(place) / "alice" / "model.json").read_bytes()
 
 
-def play(operations: list[tuple[Any, ...]]) -> None:
+def assert_one_model_after(operations: list[tuple[Any, ...]]) -> None:
     with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as watched:
         recorder = MaskRecorder(watched)
         world = World(Sessions(Path(place), CASE, 'odds = "any"\n'))
@@ -146,13 +146,13 @@ def counts_of(world: World, name: str) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("operations", KEPT, ids=range(len(KEPT)))
 def test_what_was_kept_leaves_both_nodes_with_one_model_and_no_second_release(operations: list[Any]) -> None:
-    play(operations)
+    assert_one_model_after(operations)
 
 
 @settings(max_examples=5, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(OPERATIONS, min_size=1, max_size=6))
 def test_whatever_happens_both_nodes_end_with_one_model_and_no_second_release(operations: list[Any]) -> None:
-    play(operations)
+    assert_one_model_after(operations)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -54,7 +54,7 @@ class Round:
     _starts: int = 0
 
     def play(self) -> None:
-        """Kill as chance has it, then let the run end, and look at what it has left."""
+        """Kill as chance has it, then let the run end."""
         self._prepare()
         try:
             for name in self._commands:
@@ -68,7 +68,6 @@ class Round:
             assert code == 0, f"train ended with {code}: {(self.pair.folder / 'bob.err').read_text()}"
         finally:
             self._kill_all()
-        self._check()
 
     def _prepare(self) -> None:
         self.pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{_free_address()}"')
@@ -107,7 +106,8 @@ class Round:
             self.kills.append(name)
             self._start(name)
 
-    def _check(self) -> None:
+    def assert_right(self) -> None:
+        """Look at what the run has left at both."""
         self._check_model(self.pair.bob / "model.json")
         assert (self.pair.alice / "model.json").read_bytes() == (self.pair.bob / "model.json").read_bytes()
         for folder in (self.pair.alice, self.pair.bob):
@@ -173,7 +173,6 @@ class OpeningRound(Round):
                     break
             finally:
                 self._kill_all()
-        self._check()
 
     def _are_over(self, victims: tuple[str, ...]) -> bool:
         ended = [name for name, process in self._running.items() if process.poll() is not None]
@@ -187,7 +186,8 @@ class OpeningRound(Round):
     def _write_job(self) -> Path:
         return self.pair.write_job(**self.terms)
 
-    def _check(self) -> None:
+    def assert_right(self) -> None:
+        """Look at what the run has left at both."""
         heard = [[*map(json.loads, self._heard(name).read_text().splitlines())] for name in ("alice", "bob")]
         assert {name for name, lines in zip(("alice", "bob"), heard, strict=True) if lines} == {*chain(*self.turns)}
         assert (self.pair.alice / "model.json").read_bytes() == (self.pair.bob / "model.json").read_bytes()
@@ -270,6 +270,7 @@ def main(rounds: int, first_seed: int) -> int:
             one = make_round(trusting, Path(place) / str(seed), seed)
             try:
                 one.play()
+                one.assert_right()
             except BaseException:
                 sys.stderr.write(f"seed {seed}, killed {', '.join(one.kills) or 'nobody'}:\n")
                 raise
