@@ -41,11 +41,7 @@ class KeptAnswers:
         return tuple(np.frombuffer(self._kept[self._next - 1]).tolist())
 
     def keep(self, told: AnswerNumbers) -> Role[None]:
-        """Save an answer before anything is done with it; if we remembered it alone, it must be the same.
-
-        Raises:
-            DeviationError: It is another one.
-        """
+        """Save an answer before anything is done with it; if we remembered it alone, it must be the same."""
         number, content = self._next, np.array(told, dtype=np.float64).tobytes()
         self._next += 1
         if number >= len(self._kept):
@@ -61,9 +57,6 @@ class KeptAnswers:
         Args:
             question: The role.
             fits: Whether an answer that is remembered, and that the peer may have sent, is one to this question.
-
-        Raises:
-            DeviationError: We remember another one, or it is none.
         """
         known = self.recalled()
         if known is not None:

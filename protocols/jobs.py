@@ -37,9 +37,6 @@ class PredictionTerms:
 
     `model` is the digest of the model that both hold, `receiver` who learns, `probabilities` whether that is the shares
     of the classes beside the class.
-
-    Raises:
-        TermError: The first term that no prediction can have.
     """
 
     model: bytes

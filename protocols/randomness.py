@@ -46,9 +46,6 @@ def keyed_uniforms(key: bytes, labels: Iterable[bytes], bound: int) -> Iterator[
 
     Rejection from 256-bit blocks, each the keyed digest of the label and the number of tries: exact, no float, no
     modulo bias.
-
-    Raises:
-        InputError: The bound is not in `1 .. 2**128`.
     """
     limit, digest = _limit(bound), _digest_under(key)
     first = _with_length(bytes(4))
@@ -92,11 +89,7 @@ class KeyedRandomness:
         self._blocks = _stream(keyed_digest(key, b"stream", label))
 
     def randbelow(self, exclusive_upper_bound: int, /) -> int:
-        """Draw the next integer of `0 .. bound - 1`.
-
-        Raises:
-            InputError: The bound is not in `1 .. 2**128`.
-        """
+        """Draw the next integer of `0 .. bound - 1`."""
         limit = _limit(exclusive_upper_bound)
         values = (int.from_bytes(block, "big") for block in self._blocks)
         return next(value for value in values if value < limit) % exclusive_upper_bound

@@ -129,11 +129,7 @@ Role = Generator[Effect, Any, T]
 
 
 def receive(kind: type[M]) -> Role[M]:
-    """Wait for the peer's next message, which must be of this kind.
-
-    Raises:
-        PeerError: It is of another kind.
-    """
+    """Wait for the peer's next message, which must be of this kind."""
     message = yield Receive(kind)
     if not isinstance(message, kind):
         raise PeerError(f"expected {kind.__name__} from the peer, got {type(message).__name__}")
@@ -210,11 +206,7 @@ def _turn(role: Role[Any], heard: Sequence[Message]) -> Role[_Turn]:
 
 
 def _crossing(messages: Sequence[Message]) -> Role[Sequence[Message]]:
-    """Send messages, as one if they may be, and receive as many alike.
-
-    Raises:
-        PeerError: The peer's have another length.
-    """
+    """Send messages, as one if they may be, and receive as many alike."""
     kinds = {type(message) for message in messages}
     words = [message.words for message in messages if isinstance(message, Joinable)]
     if len(kinds) > 1 or len(words) < len(messages) or sum(map(len, words)) > _JOINED_BYTES:
@@ -270,12 +262,7 @@ class Player(Generic[T]):
 
 
 def run_pair(a: Role[A], b: Role[B], transcript: Transcript | None = None) -> tuple[A, B]:
-    """Play two roles against each other and return both results.
-
-    Raises:
-        PeerError: Both wait for each other, or one ends with messages unread.
-        CotallyError: Whatever either role raises.
-    """
+    """Play two roles against each other and return both results."""
     crossed = transcript or Transcript()
 
     def from_a(message: Message) -> None:
@@ -296,11 +283,7 @@ def run_pair(a: Role[A], b: Role[B], transcript: Transcript | None = None) -> tu
 
 
 def run_alone(role: Role[T]) -> T:
-    """Run a role that needs no peer.
-
-    Raises:
-        PeerError: It sends or waits for a message after all.
-    """
+    """Run a role that needs no peer."""
     try:
         while True:
             if isinstance(next(role), Send | Receive):

@@ -36,11 +36,7 @@ class MissingCells:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of one party and the list of its values, coded `0 .. size - 1`.
-
-    Raises:
-        InputError: The domain is empty, too large or repeats a value, or lacks that of missing cells.
-    """
+    """A column of one party and the list of its values, coded `0 .. size - 1`."""
 
     party: str
     name: str
@@ -79,9 +75,6 @@ class Schema:
     """The joint schema: attributes in the agreed order, the class, and who holds it.
 
     `class_attribute.party` is the owner, or the first of both owners; `class_owners` has one name or two.
-
-    Raises:
-        InputError: A name occurs twice at one party, or nothing is left to split on.
     """
 
     attributes: tuple[Attribute, ...]
@@ -141,11 +134,7 @@ NO_ANSWER = 255
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Codes of `n` records by `k` attributes.
-
-    Raises:
-        InputError: The shape does not fit, or a code lies outside its attribute's domain.
-    """
+    """Codes of `n` records by `k` attributes."""
 
     attributes: tuple[Attribute, ...]
     codes: Codes

@@ -52,11 +52,7 @@ class Operator(ABC):
 
     @abstractmethod
     def check_universe(self, universe: int) -> None:
-        """Refuse a universe in which this operator cannot work.
-
-        Raises:
-            InputError: There are too few items, or another number than was declared.
-        """
+        """Refuse a universe in which this operator cannot work."""
 
     @abstractmethod
     def declaration(self) -> dict[str, object]:

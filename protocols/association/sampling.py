@@ -56,9 +56,6 @@ def randomize(
         words: Chance.
         watch: Told, as it goes, how many transactions are done, and of how many.
 
-    Raises:
-        InputError: The universes differ, or a size has no parameters.
-
     Discloses: Of each transaction its original size, and what `breaches.py` says of its items.
     """
     if transactions.universe != design.universe:

@@ -21,11 +21,7 @@ class WatchedRandomness:
         return "WatchedRandomness()"
 
     def randbelow(self, exclusive_upper_bound: int, /) -> int:
-        """Draw uniformly from `0 .. bound - 1`.
-
-        Raises:
-            InputError: The source repeated itself or left the range.
-        """
+        """Draw uniformly from `0 .. bound - 1`."""
         value = self._source.randbelow(exclusive_upper_bound)
         if not 0 <= value < exclusive_upper_bound:
             raise InputError("the source of randomness left its range")

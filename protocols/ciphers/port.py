@@ -45,11 +45,7 @@ class Sums(Protocol[Values]):
     """Running sums of ciphertexts by group: an encrypted, weighted `numpy.bincount` (DESIGN 5.1)."""
 
     def add(self, values: Values, groups: Index) -> None:
-        """Add each value to the sum of its group; nothing adds nothing.
-
-        Raises:
-            InputError: A group is out of range, or there are more or fewer groups than values.
-        """
+        """Add each value to the sum of its group; nothing adds nothing."""
         ...
 
     def totals(self) -> Values:
@@ -70,12 +66,7 @@ class Ciphertexts(Protocol[Values]):
         ...
 
     def read(self, page: bytes) -> Values:
-        """Read the ciphertexts of a page; one bad ciphertext refuses them all.
-
-        Raises:
-            PeerError: The length is not a multiple of a ciphertext's.
-            DeviationError: One of them is not a ciphertext.
-        """
+        """Read the ciphertexts of a page; one bad ciphertext refuses them all."""
         ...
 
     def join(self, parts: Sequence[Values]) -> Values:
@@ -119,9 +110,6 @@ class Ciphertexts(Protocol[Values]):
             replies: Items, of any shapes.
             largest: The largest count that can be true.
             randomness: The evaluator's secret chance.
-
-        Raises:
-            InputError: A reply does not fit, or the source of randomness failed.
         """
         ...
 
@@ -152,11 +140,7 @@ class KeyHolder(Protocol[Values]):
         ...
 
     def read_peer(self, announcement: bytes, floor_bits: int, context: bytes) -> Ciphertexts[Values]:
-        """Let in a peer's public key of this cipher, or refuse it (FAULTS cases 10-18).
-
-        Raises:
-            PeerError: It is not one that an honest peer would send, it is ours, or it is too short.
-        """
+        """Let in a peer's public key of this cipher, or refuse it (FAULTS cases 10-18)."""
         ...
 
     def encryption(self, randomness: Randomness) -> PageEncryptor:
@@ -172,12 +156,7 @@ class KeyHolder(Protocol[Values]):
         ...
 
     def counts(self, sealed: bytes, shapes: Sequence[Shape], largest: int) -> list[int]:
-        """Decrypt replies to the counts of all their slots, in order. Nothing else of a plaintext is returned.
-
-        Raises:
-            PeerError: There are more or fewer replies than the shapes need.
-            DeviationError: A count is larger than it can be, or a ciphertext is not one.
-        """
+        """Decrypt replies to the counts of all their slots, in order. Nothing else of a plaintext is returned."""
         ...
 
 

@@ -26,11 +26,7 @@ _LN_2: Final = Fraction(69_314_718_056, 10**11)  # rounded up
 
 @dataclass(frozen=True)
 class Geometric:
-    """Noise of this scale.
-
-    Raises:
-        InputError: The scale is not an exact fraction above 0.
-    """
+    """Noise of this scale."""
 
     scale: Fraction
 

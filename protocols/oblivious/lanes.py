@@ -64,11 +64,7 @@ class Lanes:
 
 
 def lanes_of(widths: Sequence[int]) -> Iterator[Lanes]:
-    """Yield words with lanes of these widths, in this order, as many in each as fit.
-
-    Raises:
-        InputError: A width is not within a word.
-    """
+    """Yield words with lanes of these widths, in this order, as many in each as fit."""
     if not all(0 < width <= _WORD_BITS for width in widths):
         raise InputError(f"a number under a mask has 1 to {_WORD_BITS} bits")
     inside: list[int] = []

@@ -68,9 +68,6 @@ def place(places: Index, size: int) -> tuple[Index, Index]:
     """Return who stands in each place of a table, or `EMPTY`, and which of the three places each has.
 
     All who have no place move at once, each to its next place, and turn out who is there.
-
-    Raises:
-        InputError: There is no such table.
     """
     owners = np.full(size, EMPTY, np.intp)
     ways = np.zeros(len(places), np.intp)

@@ -58,9 +58,6 @@ def send_hints(values: Bytes, places: Index, size: int, randomness: Randomness) 
         randomness: Secret chance.
 
     Discloses: nothing; to who asked for an id of ours a random number, as to others.
-
-    Raises:
-        InputError: Too many of our ids may stand in one place.
     """
     order = np.argsort(places, axis=None, kind="stable")
     own, at = values.reshape(len(places) * WAYS, values.shape[-1])[order], places.reshape(-1)[order]

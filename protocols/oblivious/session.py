@@ -45,9 +45,6 @@ def set_up(depth: int, randomness: Randomness, places: Places = AT_HOME) -> Role
         places: Where we work.
 
     Discloses: nothing; a peer that deviates may guess bits of our offset, and a wrong guess ends the session.
-
-    Raises:
-        InputError: There are no such trees.
     """
     if depth not in DEPTHS:
         raise InputError(f"must be one of {DEPTHS}", field="depth")

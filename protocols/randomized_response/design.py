@@ -99,11 +99,7 @@ class Design(ABC):
 
     @abstractmethod
     def with_sizes(self, sizes: tuple[int, ...]) -> "Design":
-        """Return the same design for columns of other domain sizes.
-
-        Raises:
-            InputError: As for the class.
-        """
+        """Return the same design for columns of other domain sizes."""
 
     @property
     def plain(self) -> tuple[int, ...]:
@@ -131,11 +127,7 @@ class Design(ABC):
         return given
 
     def check_fits(self, codes: Codes) -> None:
-        """Refuse records that this design cannot have disguised.
-
-        Raises:
-            InputError: The number of columns differs, or a code lies outside its domain.
-        """
+        """Refuse records that this design cannot have disguised."""
         if codes.ndim != 2 or codes.shape[1] != len(self.sizes):
             raise InputError(f"the design has {len(self.sizes)} columns, the table {codes.shape[-1]}")
         if (codes >= np.array(self.sizes)).any():
@@ -150,9 +142,6 @@ class Design(ABC):
             draw: Chance.
             personal: The respondents' personal answers, by the same columns, where the question asks for them; drawn
                 if not given. Plain columns are not read.
-
-        Raises:
-            InputError: Personal answers are given to a question that asks for none.
         """
 
     @abstractmethod

@@ -79,9 +79,6 @@ class JointTable:
             smallest: The fewest records that what is told may stand for.
             copies: None where all are counted (`smc`).
             most_own: The most sets of one party's items; as many as of both, as in a run, unless given.
-
-        Raises:
-            InputError: One side has too many sets of its own, or there are too many candidates.
         """
         own: dict[TermSet, int] = {}
         for party in SIDES:

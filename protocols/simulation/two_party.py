@@ -38,11 +38,7 @@ def bulk_draw(generator: np.random.Generator, records: int) -> Draw:
 
 
 def random_groups(columns: Sequence[int], groups: int, generator: np.random.Generator) -> tuple[tuple[int, ...], ...]:
-    """Spread columns at random over this many groups, as equal in size as possible (Multi-group section 5.2).
-
-    Raises:
-        InputError: `groups` is below 1, or above the number of columns.
-    """
+    """Spread columns at random over this many groups, as equal in size as possible (Multi-group section 5.2)."""
     if not 1 <= groups <= len(columns):
         raise InputError(f"{len(columns)} columns make 1 to {len(columns)} groups, not {groups}")
     parts = np.array_split(generator.permutation(np.array(columns)), groups)

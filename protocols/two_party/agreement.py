@@ -40,11 +40,7 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Objection:
-    """A field on which the parties differ, and why; only the field's name is told to the peer.
-
-    Raises:
-        InputError: The field is not one of `FIELDS`.
-    """
+    """A field on which the parties differ, and why; only the field's name is told to the peer."""
 
     field: str
     reason: str
@@ -269,9 +265,6 @@ def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
         policy: What we agree to, for these rows.
 
     Discloses: the field on which we object.
-
-    Raises:
-        DisagreementError: One side objects.
     """
     yield from settle(_job_objection(local, job, job, policy))
 
@@ -280,9 +273,6 @@ def settle(own: Objection | None) -> Role[None]:
     """Send each other the first difference; raise the same error on both sides if there is one.
 
     Discloses: the name of the field on which we object.
-
-    Raises:
-        DisagreementError: One side objects.
     """
     theirs = (yield from exchange(Verdict(own.field if own else ""))).field
     if theirs and theirs not in FIELDS:

@@ -121,10 +121,6 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     Discloses: how many ids we bring, whether the peer's list is ours in another spelling; whether as many are common as
     both ask for, and if so which of the peer's ids are ours; with `count_only` only how many. Nothing of our other ids
     to who follows the protocol.
-
-    Raises:
-        DisagreementError: The lists are not in one normal form, or one side objects.
-        DeviationError: The peer ended with other people, or failed a check.
     """
     own = IdList(len(local.records), local.form, list_commitment(local.secrets.coins, local.records), judge.least)
     theirs = yield from exchange(own)

@@ -63,10 +63,6 @@ def exchange_copies(
 
     Discloses: our disguised copy, if there is a disguise and we do not mine, and whether we know the peer by another
     one than its own.
-
-    Raises:
-        PeerError: Its copy does not fit what was agreed.
-        DisagreementError: One side objects to the other's copy.
     """
     codes = local.table.codes
     if not agreed.terms.disguises:
@@ -168,11 +164,6 @@ def share_class_counts(
 
     Discloses: if we hold the class, its counts over the training records, exact or with our noise, or only that we find
     one too small.
-
-    Raises:
-        DisagreementError: A class has too few records, for us or the peer: the same on both sides.
-        PeerError: The counts do not fit the number of records and classes.
-        DeviationError: Both hold the same class, and count it differently.
     """
     counts = yield from answers.ask(_shared(local, agreed, train, noises, record))
     record(Leaving.REST)
@@ -189,9 +180,6 @@ def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRec
         record: Puts on record what leaves next.
 
     Discloses: if we hold the class, whether we find one of its values too rare.
-
-    Raises:
-        DisagreementError: One side does.
     """
     if terms.noise is None:
         own = local.class_counts(train) if local.holds_class else None
@@ -259,9 +247,6 @@ def confirm_same_model(digest: bytes) -> Role[None]:
     """Send the digest of our model, once that is kept, and hold the peer's against it.
 
     Discloses: a digest of the model that the peer has too.
-
-    Raises:
-        DeviationError: The peer has ended with another model.
     """
     yield Note(ModelFact(digest))
     if (yield from exchange(ModelDigest(digest))).digest != digest:

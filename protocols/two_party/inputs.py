@@ -113,10 +113,6 @@ class PartyInputs:
         limits: The fewest records that what is told may stand for.
         form: The normal form in which the ids are.
         listed: How many people its file lists, of whom these may be the common ones; as many as these unless given.
-
-    Raises:
-        InputError: The number of ids is not the number of records, there are no records, or a group names a column
-            that the table lacks.
     """
 
     party: str
@@ -144,9 +140,6 @@ class PartyInputs:
 
         What values are named and how they are binned follows from all people that the file lists. It must not follow
         from who is common: a peer that chooses its list would learn from the names what a few people have.
-
-        Raises:
-            KeyError: One of them is not here.
         """
         row_of = {each: row for row, each in enumerate(self.records)}
         rows = self.table.rows([row_of[each] for each in people])
@@ -207,11 +200,7 @@ class PartyInputs:
         return tuple(range(len(self.attributes) + (self.holds_class and not class_is_shared)))
 
     def design(self, theta: Fraction, class_is_shared: bool) -> RelatedDesign:
-        """Return the disguise of the columns that are sent.
-
-        Raises:
-            InputError: Theta and the groups do not go together.
-        """
+        """Return the disguise of the columns that are sent."""
         whole = RelatedDesign.of_odds(tuple(attribute.size for attribute in self.table.attributes), self.groups, theta)
         return whole.of_first(len(self.sent_columns(class_is_shared)))
 

@@ -73,12 +73,7 @@ class JointSearch:
     _known: dict[TermSet, JointSet] = field(default_factory=dict, init=False)
 
     def find(self) -> Role[JointItemsets]:
-        """Return the sets that are frequent, or may be.
-
-        Raises:
-            InputError: There are too many candidates of one size.
-            DeviationError: A count that was told cannot be true beside those of subsets.
-        """
+        """Return the sets that are frequent, or may be."""
         level: list[TermSet] = [(item,) for item in items_of(self.schema.attributes, self.terms.absent)]
         for length in range(1, self.terms.max_len + 1):
             if len(level) > MOST_CANDIDATES:

@@ -83,12 +83,7 @@ class OwnCounts:
         return find_own_sets(self.codes, items, self._least, limits, self.terms.most_sets)
 
     def share(self, own: OwnSets) -> Role[AnswerNumbers]:
-        """Send ours, hear the peer's, and return both as numbers, those of the first name first.
-
-        Raises:
-            DisagreementError: One side has more than were agreed.
-            PeerError: The peer's cannot be true.
-        """
+        """Send ours, hear the peer's, and return both as numbers, those of the first name first."""
         few = "raise min_support or most_sets, or lower max_len"
         many = f"more than most_sets = {self.terms.most_sets} sets of our own items are frequent: {few}"
         yield from settle(None if own.complete else Objection("rules", many))
@@ -211,11 +206,6 @@ def find_itemsets(
     counts of the frequent sets of our own items, and the exact count of each set with items of both that is counted:
     frequent or not, it shows of how many records with its items our items are true; with `reveal = "sets"` only of each
     candidate whether it is frequent. The peer's itemsets are the same as ours.
-
-    Raises:
-        DisagreementError: One side has too many sets of its own, or objects to the other's copy.
-        DeviationError: A check on its replies failed, or it ended with other itemsets.
-        InputError: The terms name no rules, or there are too many candidates.
     """
     if agreed.terms.rules is None:
         raise InputError("these terms are not of rules")

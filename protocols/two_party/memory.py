@@ -67,11 +67,7 @@ class HeadSigning:
         return NOTHING_SIGNED if head == NO_HEAD else SignedHead(head.entries, head.digest, self.sign(head))
 
     def check_peer(self, peer: str, shown: SignedHead, before: SignedHead) -> None:
-        """Refuse a head that the peer has not signed, or that falls short of what it has shown before.
-
-        Raises:
-            PeerError: It has not, or does.
-        """
+        """Refuse a head that the peer has not signed, or that falls short of what it has shown before."""
         if bare_head(shown) != NO_HEAD and not self.is_theirs(shown):
             raise PeerError(f"{peer} has not signed the end of its ledger with the key that we trust")
         if is_short(shown, before):
@@ -136,10 +132,6 @@ def compare_memories(
 
     Discloses: how many entries we have about the peer, and whether our memory is older than the one it was shown; the
     name of a run of this job that we have not seen end, and whether there is one on other terms.
-
-    Raises:
-        DisagreementError: One side's memory is older than it was, or has another run to end first.
-        PeerError: The peer has not signed its head, or says that we have shown it another than we ever signed.
     """
     named = b"" if runs.fresh else runs.same
     ours = signing.signed(own)
@@ -195,9 +187,6 @@ def exchange_heads(own: LedgerHead, known: SignedHead, peer: str, signing: HeadS
         signing: Of heads.
 
     Discloses: how many entries we have about the peer.
-
-    Raises:
-        PeerError: The peer's signature is not by its key, or its head falls short of what it has shown.
     """
     theirs = yield from exchange(signing.signed(own))
     signing.check_peer(peer, theirs, known)
@@ -227,9 +216,6 @@ def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Rol
 
     Discloses: how much of what the peer has told or sent in this run we have not lost; where `opens_once`, also what
         was opened and the peer has lost.
-
-    Raises:
-        DeviationError: The answers that the peer remembers are others than ours, or more than were opened.
     """
     if kept is None:
         return Resumed()

@@ -40,9 +40,6 @@ def mine(train: View, class_counts: Sequence[int], growth: Growth, allowance: Al
         allowance: How many bits it may have: splits beyond them are leaves.
 
     Discloses: to the peer, the tree's splits and the classes of its leaves, which follow from our true columns.
-
-    Raises:
-        InputError: No receiver would take it: fractions of records have made more splits than there are records.
     """
     counts = ProjectedEstimates(Estimator(train))
     tree = (yield from HybridId3(train.schema, tuple(class_counts), ALL, counts, growth=growth).build()).tree
@@ -84,9 +81,6 @@ def receive_mined(schema: Schema, records: int, growth: Growth, allowance: Allow
         allowance: How many bits it may have.
 
     Discloses: nothing; nothing is sent.
-
-    Raises:
-        PeerError: No miner has such a tree of such records.
     """
     message = yield from receive(SentTree)
     tree = _read(message, schema, records, growth)

@@ -32,11 +32,7 @@ def tree_noise_of(local: PartyInputs, agreement: Agreement, records: int) -> Tre
 
 
 def tree_spending(columns: int, max_depth: int, epsilon: Fraction, records: int) -> TreeSpending:
-    """Return what either side spends on a tree of this many columns and training records.
-
-    Raises:
-        InputError: There are too many records.
-    """
+    """Return what either side spends on a tree of this many columns and training records."""
     change = int(Gini(records).change * 2**GINI_BITS)
     return TreeSpending(epsilon, min(max_depth, columns), max(change, 1), columns)
 

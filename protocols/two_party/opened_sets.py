@@ -119,11 +119,7 @@ class OpenedSearch:
     answers: KeptAnswers
 
     def find(self) -> Role[JointItemsets]:
-        """Return the frequent sets with items of both, and the rules that reach the threshold of the terms.
-
-        Raises:
-            DeviationError: What is remembered answers other questions.
-        """
+        """Return the frequent sets with items of both, and the rules that reach the threshold of the terms."""
         asked, terms = self.asked, self.asked.terms
         level, kept = asked.first(), list[TermSet]()
         while level:

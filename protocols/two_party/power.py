@@ -58,9 +58,6 @@ def seen_of_alike(local: PartyInputs, terms: Terms, records: int) -> Seen | None
         local: What we bring.
         terms: Of the run.
         records: How many both have.
-
-    Raises:
-        InputError: The disguise is impossible.
     """
     theirs = f"{local.party} alike"
     label = local.class_attribute or Attribute(local.party, terms.class_name, ("0", "1"))

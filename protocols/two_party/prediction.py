@@ -47,9 +47,6 @@ class SharedRows:
     Args:
         people: Whose they are, ascending, so that both list them in one order.
         codes: `rows x attributes`; a column of the other's holds anything.
-
-    Raises:
-        InputError: There are none, or too many, or more or fewer than people.
     """
 
     model: Model
@@ -113,11 +110,7 @@ class PredictionRun:
     recall: Recall = NO_RECALL
 
     def way(self, asker: str) -> ModelWay:
-        """How one of the parties asks.
-
-        Raises:
-            InputError: It cannot by this model.
-        """
+        """How one of the parties asks."""
         return way_of(self.rows.model, asker, probabilities=self.terms.probabilities)
 
     def columns_of(self, party: str) -> Index:
@@ -131,9 +124,6 @@ def predict_together(run: PredictionRun) -> Role[Answers | None]:
 
     Discloses: how many rows we bring, equality of their ids as a whole and in one spelling, and what `learn_classes`
     and `tell_classes` say.
-
-    Raises:
-        DisagreementError: The rows are not of the same people, or one side objects to answering.
     """
     yield from _compare_people(run)
     randomness = run.local.secrets.randomness
@@ -169,10 +159,6 @@ def learn_classes(run: PredictionRun, gates: Gates) -> Role[Answers]:
     """Ask for the outcomes of all rows that we have no answer for, and return those of all.
 
     Discloses: to the peer, for which people we ask. The classes stay with us.
-
-    Raises:
-        DeviationError: A number is no outcome.
-        DisagreementError: The peer has answered before, for other columns.
     """
     people, known = run.rows.people, run.recall.known
     way = run.way(run.local.party)
@@ -200,9 +186,6 @@ def tell_classes(run: PredictionRun, gates: Gates) -> Role[None]:
 
     Discloses: to the peer, the outcome of each row that it asks; if it deviates, what `ways` says. Of a person that we
     have answered for before nothing, unless both bring the same columns again.
-
-    Raises:
-        DisagreementError: We have answered for one of them before, for other columns, or have answered too many.
     """
     commitments = (yield from receive(RowsAsked)).commitments
     if len(commitments) != _COMMITMENT * len(run.rows.people):

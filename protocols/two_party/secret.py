@@ -64,9 +64,6 @@ def score(
         answers: What both remember of the run.
 
     Discloses: as `open_scores`.
-
-    Raises:
-        DeviationError: What it remembers is no such table.
     """
     law, first = noise_of_scores(EPSILON_OF_SCORES), first_side(local.party, agreed)
     noise = noise_of_model(local, agreed).of_model(law, tree.schema.classes**2, b"scores", tree.parts())
@@ -116,9 +113,6 @@ def grow_secretly(
 
     Discloses: the windows, if there are some; which attribute splits which node, and the class of each leaf, chosen
     with our noise if the terms have any; with our noise in it, how many held-out records have which label, by class.
-
-    Raises:
-        DeviationError: What it sent passes no check, or leads to no tree.
     """
     codes, held_out = (copies.view.rows(part).codes for part in parts)
     counts, gates = yield from share_counts(local, agreed, codes)

@@ -122,11 +122,7 @@ class SecureCounting:
         return self.local.secrets.key
 
     def engine(self) -> Role[tuple[SecureEngine, SharedKey | None]]:
-        """Make our side's engine, and exchange the key if it needs one.
-
-        Raises:
-            PeerError: The peer's is no key, or a weaker one than was agreed.
-        """
+        """Make our side's engine, and exchange the key if it needs one."""
         train, test = (self.copies.view.rows(part).codes for part in self.parts)
         if not self.agreed.terms.encrypts:
             return self._transferring(train, test), None

@@ -88,11 +88,7 @@ class Outcome:
 
     @property
     def tree(self) -> Tree:
-        """The model of a run that has built a tree.
-
-        Raises:
-            InputError: It has not.
-        """
+        """The model of a run that has built a tree."""
         if not isinstance(self.model, Tree):
             raise InputError("the run has built no tree")
         return self.model
@@ -125,10 +121,6 @@ def run(
     training class counts if we hold the class, the exact counts of the windows, and the number of correctly classified
     test records; with `reveal = "tree"` in place of all counts the tree, and the table of held-out records with our
     noise. The peer's model is the same as ours.
-
-    Raises:
-        DisagreementError: A class has too few records, or one side objects to the other's copy.
-        DeviationError: A check on its replies failed, or it ended with another model.
     """
     resumed = yield from resume(kept, agreed.nonces, opens_once=agreed.terms.hides_counts)
     return (yield from _Run(local, agreed, judge, keep, resumed).play(record))

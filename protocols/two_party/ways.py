@@ -96,11 +96,7 @@ class TreeWay:
         return self.routes.outcomes
 
     def ask(self, codes: Rows, gates: Gates) -> Role[list[int]]:
-        """Return the position of each row's outcome.
-
-        Raises:
-            DeviationError: A number is no outcome.
-        """
+        """Return the position of each row's outcome."""
         told: list[int] = []
         for rows in _batches(len(codes), self.routes.edges):
             bits = self.routes.bits(codes[rows])
@@ -149,11 +145,7 @@ class BayesWay:
         return tuple(RowOutcome(label) for label in range(self.classes))
 
     def ask(self, codes: Rows, gates: Gates) -> Role[list[int]]:
-        """Return the class of each row.
-
-        Raises:
-            DeviationError: A number is no class.
-        """
+        """Return the class of each row."""
         told: list[int] = []
         for rows in self._batches(codes):
             own = yield from self._share(codes[rows], gates, asks=True)
@@ -211,11 +203,7 @@ def _outcomes(sums: Uint64s, width: int, outcomes: int) -> list[int]:
 
 
 def check_shared(model: Model, parties: tuple[str, str]) -> None:
-    """Make sure that two parties can classify rows together by a model.
-
-    Raises:
-        InputError: A column that it reads is of somebody else, or it is no model of two parties.
-    """
+    """Make sure that two parties can classify rows together by a model."""
     owners = {model.schema.attributes[column].party for column in model.columns}
     if not owners <= set(parties):
         raise InputError(f"the model reads columns of others than {' and '.join(parties)}")
@@ -224,11 +212,7 @@ def check_shared(model: Model, parties: tuple[str, str]) -> None:
 
 
 def way_of(model: Model, asker: str, *, probabilities: bool) -> ModelWay:
-    """Return how one party asks the other for the classes of rows by a model.
-
-    Raises:
-        InputError: Not by this model, or not with the shares of the classes.
-    """
+    """Return how one party asks the other for the classes of rows by a model."""
     if isinstance(model, Tree):
         return TreeWay(Routes(model, asker, probabilities=probabilities))
     if probabilities:

@@ -45,11 +45,7 @@ def power_of_two(base: Integer, bits: int, modulus: Integer) -> Integer:
 
 
 def invert(value: Integer, modulus: Integer) -> Integer:
-    """Return the inverse of a unit.
-
-    Raises:
-        InputError: The value is not a unit.
-    """
+    """Return the inverse of a unit."""
     try:
         return gmpy2.invert(value, modulus)  # type: ignore[no-any-return]
     except ZeroDivisionError:
@@ -68,9 +64,6 @@ def multiply_into(
         values: Ciphertexts, or any residues; None is passed over.
         groups: The group of each value, in `0 .. len(products) - 1`.
         modulus: The square of the public modulus.
-
-    Raises:
-        InputError: A group is out of range, or there are more or fewer groups than values; nothing was multiplied.
     """
     if len(groups) != len(values):
         raise InputError("each value needs exactly one group")

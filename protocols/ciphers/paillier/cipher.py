@@ -71,9 +71,6 @@ def verify(key: PublicKey, roots: Sequence[Integer], context: bytes) -> None:
         key: Let in by `check_peer_modulus`: without small factors, no power, no prime.
         roots: What the peer showed.
         context: As the prover should have it.
-
-    Raises:
-        PeerError: A root is missing or is none.
     """
     n = key.n
     found = len(roots) == ROUNDS and all(

@@ -89,9 +89,6 @@ class FixedBase:
         """Return `base**exponent * (1 + prime*correction)` modulo `prime**2` for each pair.
 
         Row by row, all exponents at once: two rows at a time stay in the processor's cache.
-
-        Raises:
-            InputError: An exponent is negative or longer than the table.
         """
         limit = _DIGITS**self._rows
         if not all(0 <= exponent < limit for exponent in exponents):
@@ -131,11 +128,7 @@ class Encryptor:
         return f"Encryptor({self._key.public_key.bits} bits)"
 
     def encrypt(self, messages: Sequence[int]) -> list[FreshCiphertext]:
-        """Encrypt integers.
-
-        Raises:
-            InputError: A message is not in `0 .. N - 1`, or the source of randomness failed.
-        """
+        """Encrypt integers."""
         n = self._key.public_key.n
         if not all(0 <= message < n for message in messages):
             raise InputError("a message must be at least 0 and below the modulus")
@@ -167,11 +160,7 @@ class Encryptor:
 
 
 def random_member(prime: Integer, n: Integer, randomness: WatchedRandomness) -> Integer:
-    """Draw an N-th residue modulo `prime**2` whose order has no prime below 2**16 in its index.
-
-    Raises:
-        InputError: The source of randomness failed.
-    """
+    """Draw an N-th residue modulo `prime**2` whose order has no prime below 2**16 in its index."""
     order = prime - 1
     cofactors = [order // small for small in primes_below(_INDEX_PRIME_LIMIT) if order % small == 0]
     for _ in range(_MOST_TRIES):

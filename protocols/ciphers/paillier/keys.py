@@ -28,11 +28,7 @@ _CLOSENESS_MARGIN_BITS = 100
 
 @dataclass(frozen=True, repr=False)
 class PublicKey:
-    """A Paillier modulus `N`, as we made it or as `check_peer_modulus` let it in.
-
-    Raises:
-        InputError: The modulus is even or below 15, the smallest product of two odd primes.
-    """
+    """A Paillier modulus `N`, as we made it or as `check_peer_modulus` let it in."""
 
     n: Integer
     n_square: Integer = field(init=False, compare=False)
@@ -70,9 +66,6 @@ class PublicKey:
         """Refuse all of the ciphertexts unless each is reduced and a unit modulo `N**2` (FAULTS A1, A14).
 
         Decrypting anything else, `0` or a multiple of `p` for instance, would give the key away. One gcd for all.
-
-        Raises:
-            DeviationError: One of them is not in `1 .. N**2 - 1` or shares a factor with `N`.
         """
         n, n_square = self.n, self.n_square
         residue = Integer(1)
@@ -84,11 +77,7 @@ class PublicKey:
             raise DeviationError
 
     def require_hidden(self, ciphertexts: Iterable[Integer]) -> None:
-        """Refuse all of the ciphertexts if one shows its plaintext: its randomness is 1 or -1, as nobody draws it.
-
-        Raises:
-            DeviationError: One of them is 1 or -1 modulo `N`, such as `1 + N*m`, which encrypts `m` for everybody.
-        """
+        """Refuse all of the ciphertexts if one shows its plaintext: its randomness is 1 or -1, as nobody draws it."""
         if any(ciphertext % self.n in {1, self.n - 1} for ciphertext in ciphertexts):
             raise DeviationError
 
@@ -100,9 +89,6 @@ def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None
         data: The modulus, big-endian, without leading zeros.
         floor_bits: The fewest bits accepted: 2048 or more on a node.
         own_modulus: Ours, where we have one: the peer's must have nothing in common with it.
-
-    Raises:
-        PeerError: No honest peer would send this modulus.
     """
     longest = MODULUS_BITS_LIMIT // 8
     if not data or len(data) > longest or data[0] == 0:
@@ -124,11 +110,7 @@ def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None
 
 
 class PrivateKey:
-    """The factors of a modulus, and decryption with them.
-
-    Raises:
-        InputError: The factors are not two primes of equal length, far apart and with `gcd(N, phi(N)) = 1`.
-    """
+    """The factors of a modulus, and decryption with them."""
 
     def __init__(self, p: Integer, q: Integer) -> None:
         p, q = Integer(p), Integer(q)
@@ -154,9 +136,6 @@ class PrivateKey:
         """Decrypt by the Chinese remainder theorem (Paillier 1999, section 7).
 
         NB: the plaintext never leaves the node; only counts that were reduced and checked do (FAULTS A12).
-
-        Raises:
-            DeviationError: The ciphertext is not a unit modulo `N**2`: nothing is decrypted.
         """
         self.public_key.require_units([ciphertext])
         modulo_p = _decrypt_half(ciphertext, self.p, self._p_square, self._p_scale)

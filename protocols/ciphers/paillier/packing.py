@@ -44,7 +44,6 @@ def read_page(public_key: PublicKey, data: bytes) -> list[Integer]:
     """Read ciphertexts of fixed length, one after the other; one bad ciphertext refuses them all.
 
     Raises:
-        PeerError: The length is not a multiple of a ciphertext's.
         DeviationError: One of them is not a reduced unit modulo `N**2`, or shows its plaintext (FAULTS cases 1-5, 34).
     """
     length = public_key.ciphertext_bytes
@@ -57,11 +56,7 @@ def read_page(public_key: PublicKey, data: bytes) -> list[Integer]:
 
 
 def write_page(public_key: PublicKey, ciphertexts: Sequence[FreshCiphertext]) -> bytes:
-    """Write fresh ciphertexts for the wire.
-
-    Raises:
-        InputError: One of them is not a `FreshCiphertext`.
-    """
+    """Write fresh ciphertexts for the wire."""
     if not all(isinstance(ciphertext, FreshCiphertext) for ciphertext in ciphertexts):
         raise InputError("only fresh ciphertexts may leave")
     length = public_key.ciphertext_bytes
@@ -109,9 +104,6 @@ def seal(public_key: PublicKey, ciphertext: Integer | None, used_bits: int, rand
         ciphertext: Any ciphertext; None for an encryption of zero.
         used_bits: The part of the plaintext that the key holder is meant to read.
         randomness: The evaluator's secret chance.
-
-    Raises:
-        InputError: The mask would have fewer than 40 bits, or the source of randomness failed.
     """
     if not 0 < used_bits <= _room(public_key):
         raise InputError(f"a reply must use 1 to {_room(public_key)} bits under this key")
@@ -142,9 +134,6 @@ def pack_counts(
         item_bits: Bits of an item: the slot width times the slots of an item.
         randomness: The evaluator's secret chance; if the caller has wrapped it by `watched`, it is watched across
             calls.
-
-    Raises:
-        InputError: An item is wider than a reply, or the source of randomness failed.
     """
     source = watched(randomness)
     return [
@@ -186,11 +175,6 @@ def unpack_counts(
         width: Bits of a slot.
         largest: The largest count that can be true.
         slots_per_item: Slots in each item, the lowest first.
-
-    Raises:
-        PeerError: There are more or fewer replies than the items need.
-        DeviationError: A count is larger than it can be, or a ciphertext is not a unit.
-        InputError: The largest count does not fit a slot, or an item is wider than a reply.
     """
     if largest.bit_length() > width:
         raise InputError("the largest count must fit a slot")
