@@ -18,12 +18,7 @@ AnswerNumbers = tuple[float, ...]
 
 
 class KeptAnswers:
-    """The answers of a run that goes on.
-
-    Args:
-        kept: Those that we remember, and those that the peer has sent.
-        common: How many of them both know by now.
-        own: How many we have saved; all, if nothing else is said.
+    """The answers of a run that goes on: those that either side remembers, how many both know, how many we have saved.
 
     Discloses: nothing of its own; what is asked for discloses what its role does.
     """
@@ -52,12 +47,7 @@ class KeptAnswers:
     def ask(
         self, question: Role[AnswerNumbers], fits: Callable[[AnswerNumbers], bool] = lambda _: True
     ) -> Role[AnswerNumbers]:
-        """Return the next answer: as both remember it, or by a role that asks for it.
-
-        Args:
-            question: The role.
-            fits: Whether an answer that is remembered, and that the peer may have sent, is one to this question.
-        """
+        """Return the next answer: as both remember it, if it `fits` (the peer may have sent it), or by asking."""
         known = self.recalled()
         if known is not None:
             question.close()

@@ -25,8 +25,8 @@ CountTable = NDArray[np.int64] | NDArray[np.float64]
 class Answer:
     """Joint counts of one query: a `values x classes` matrix for each of its candidates, in their order.
 
-    Of estimates `noises` are matrices alike: the variance, over the coins, of how far each cell's estimate lies from
-    what its row and its column make likely, if the class does not depend on the value (DESIGN 5.3). Empty otherwise.
+    Of estimates `noises` are alike: the variance, over the coins, of how far each cell's estimate lies from what its
+    row and its column make likely, if the class does not depend on the value (DESIGN 5.3). Empty otherwise.
     """
 
     tables: tuple[CountTable, ...]
@@ -60,12 +60,7 @@ def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np
 
 
 def positive_part(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set to 0 what is negative or positive by rounding alone; a class that nobody has would otherwise seem to exist.
-
-    Args:
-        estimates: `... x values x classes`; a cell of at most `1e-9` of its table's largest cell, or of one record,
-            counts as 0.
-    """
+    """Set to 0 what is at most `1e-9` of its table's largest cell, or of one record: nobody has such a class."""
     positive: NDArray[np.float64] = np.maximum(estimates, 0.0)
     nothing = _NOTHING * np.maximum(positive.max(axis=(-2, -1), keepdims=True), 1.0)
     return np.where(positive > nothing, positive, 0.0)
@@ -87,10 +82,7 @@ def shaped(queries: Sequence[Query], numbers: NDArray[np.int64], schema: Schema)
 class Additions:
     """What the records of one sample add to some sums (`distinct records x sums`); records that are not here add 0.
 
-    Args:
-        values: What each distinct record adds.
-        repeats: How many records each stands for.
-        records: The sample's size.
+    `values` are of each distinct record, which stands for `repeats` of the sample's `records`.
     """
 
     values: NDArray[np.float64]
@@ -200,13 +192,7 @@ class SecureEngine(CountEngine, Protocol):
 
 
 def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
-    """Return how far what each record adds lies from what its sums by value and by class make likely.
-
-    Args:
-        adds: `records x values x classes`.
-        shares: Of the values.
-        classes: Of the classes.
-    """
+    """Return how far what each record adds (`records x values x classes`) lies from what its sums make likely."""
     by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
     expected = np.outer(shares, classes)
     apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected

@@ -16,12 +16,7 @@ class CotallyError(Exception):
 
 
 class InputError(CotallyError):
-    """What the caller gave cannot be used; the text names it and the legal range.
-
-    Args:
-        problem: The text, or what follows the name of the field in it.
-        field: The parameter at fault, if there is exactly one.
-    """
+    """What the caller gave cannot be used; the text names it and the legal range, `field` the one parameter."""
 
     def __init__(self, problem: str, *, field: str | None = None) -> None:
         super().__init__(problem if field is None else f"{field} {problem}")
@@ -33,12 +28,7 @@ class PeerError(CotallyError):
 
 
 class DisagreementError(PeerError):
-    """The parties differ on a field that must be the same at both; of the records, at most class counts have left.
-
-    Args:
-        field: The field, by the name that both sides use.
-        reason: Why, as far as this side knows.
-    """
+    """The parties differ on a field that must be the same at both; of the records, at most class counts have left."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"the parties differ on {field!r}: {reason}")
@@ -46,11 +36,7 @@ class DisagreementError(PeerError):
 
 
 class DeviationError(PeerError):
-    """A check on the peer's cryptographic or numeric reply failed.
-
-    The text is the same whichever check failed: a text that told them apart would answer questions about our key
-    (FAULTS A7).
-    """
+    """A check on the peer's reply failed; one text for all, or it would answer questions about our key (FAULTS A7)."""
 
     def __init__(self) -> None:
         super().__init__("the peer's reply failed a check: the run is over; find the cause before starting another")

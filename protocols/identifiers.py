@@ -42,11 +42,7 @@ USUAL_SPELLINGS: Final = frozenset({Spelling.ACCENTS, Spelling.BLANKS, Spelling.
 
 @dataclass(frozen=True)
 class IdForm:
-    """The normal form of record ids: of how many columns one is made, and what spellings of it may differ in.
-
-    Raises:
-        InputError: The number of columns is not possible; `field` is "ids".
-    """
+    """The normal form of record ids: of how many columns one is made, and what spellings of it may differ in."""
 
     columns: int = 1
     alike: frozenset[Spelling] = USUAL_SPELLINGS
@@ -104,11 +100,7 @@ USUAL_FORM: Final = IdForm()
 
 
 def read_form(names: Sequence[str], columns: int) -> IdForm:
-    """Return the form of these names and this many columns.
-
-    Raises:
-        InputError: There is none, or a name is given twice; `field` is "ids".
-    """
+    """Return the form of these names and this many columns."""
     known = [each.value for each in Spelling]
     if len(set(names)) != len(names) or not set(names) <= set(known):
         raise InputError(f"must be a list of some of {', '.join(known)}, each once", field="ids")
@@ -117,8 +109,6 @@ def read_form(names: Sequence[str], columns: int) -> IdForm:
 
 def seen(text: str) -> str:
     r"""Return a text without characters that nobody sees, and with a plain blank for whatever looks like one.
-
-    Those are control characters, soft hyphens, joiners, marks of direction and of byte order, and the like.
 
     >>> seen("Zoe\u200b\u00a0Lee\ufeff")
     'Zoe Lee'

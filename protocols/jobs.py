@@ -33,11 +33,7 @@ class Receiver(Choice):
 
 @dataclass(frozen=True)
 class PredictionTerms:
-    """The parameters of classifying rows together, on which both parties must agree.
-
-    `model` is the digest of the model that both hold, `receiver` who learns, `probabilities` whether that is the shares
-    of the classes beside the class.
-    """
+    """The terms of classifying rows together: the model's digest, who learns, and whether shares of classes too."""
 
     model: bytes
     receiver: Receiver

@@ -44,8 +44,7 @@ def keyed_digest(key: bytes, *fields: bytes) -> bytes:
 def keyed_uniforms(key: bytes, labels: Iterable[bytes], bound: int) -> Iterator[int]:
     """Yield for each label an integer uniform in `0 .. bound - 1` that depends on key and label only.
 
-    Rejection from 256-bit blocks, each the keyed digest of the label and the number of tries: exact, no float, no
-    modulo bias.
+    Rejection from 256-bit blocks, each the keyed digest of the label and the number of tries: exact, no modulo bias.
     """
     limit, digest = _limit(bound), _digest_under(key)
     first = _with_length(bytes(4))
@@ -80,10 +79,7 @@ def _limit(bound: int) -> int:
 
 
 class KeyedRandomness:
-    """A stream of uniform integers that depends on key and label only: a `Randomness` that can be asked again.
-
-    Its blocks are the output of SHAKE-256 (FIPS 202) on a key of its own.
-    """
+    """A stream of uniform integers that depends on key and label only: SHAKE-256 (FIPS 202) on a key of its own."""
 
     def __init__(self, key: bytes, label: bytes) -> None:
         self._blocks = _stream(keyed_digest(key, b"stream", label))

@@ -83,10 +83,7 @@ class Part(Enum):
 
 @dataclass(frozen=True, repr=False)
 class Save:
-    """Ask the driver to keep something for as long as the run lasts before it goes on (DESIGN 12).
-
-    It becomes item `number` of its part, and later items of that part fall away.
-    """
+    """Ask the driver to keep item `number` of a part for as long as the run lasts (DESIGN 12); later ones fall away."""
 
     part: Part
     number: int
@@ -163,8 +160,8 @@ def with_progress(role: Role[T], change: Callable[[Progress], Progress | None]) 
 def together(first: Role[A], second: Role[B]) -> Role[tuple[A, B]]:
     """Play two roles at once, so that both wait for the peer in one exchange; the peer does the same.
 
-    In each of them both sides must send alike before they receive: of each turn a role takes as many messages of the
-    same kinds and lengths as it has sent. What both send in a turn crosses as one message where it may be joined.
+    Both sides must send alike before they receive: of each turn a role takes as many messages of the same kinds and
+    lengths as it has sent. What both send in a turn crosses as one message where it may be joined.
     """
     one, other = (yield from _turn(first, ())), (yield from _turn(second, ()))
     while one.sent or other.sent:

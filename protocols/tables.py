@@ -23,12 +23,7 @@ MAX_DOMAIN = 256
 
 @dataclass(frozen=True)
 class MissingCells:
-    """What became of the missing cells of a column, and so becomes of those of rows that a model classifies.
-
-    Args:
-        value: The value that they have; None where they have none that may be told.
-        marks: The texts that mean one, beside nothing at all; None for those that everybody takes so.
-    """
+    """What becomes of a column's missing cells: their value, if it may be told, and which texts mean one."""
 
     value: str | None = None
     marks: tuple[str, ...] | None = None
@@ -72,9 +67,9 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Schema:
-    """The joint schema: attributes in the agreed order, the class, and who holds it.
+    """The joint schema: attributes in the agreed order, the class, and who holds it: one party or two.
 
-    `class_attribute.party` is the owner, or the first of both owners; `class_owners` has one name or two.
+    `class_attribute.party` is the owner, or the first of both.
     """
 
     attributes: tuple[Attribute, ...]
@@ -114,13 +109,7 @@ class Schema:
 
 
 def joint_schema(attributes: Iterable[Attribute], class_attribute: Attribute, class_owners: Sequence[str]) -> Schema:
-    """Bring both parties' attributes into the agreed order.
-
-    Args:
-        attributes: Of both parties, each party's in file order.
-        class_attribute: The class as its owner declares it.
-        class_owners: One party or both.
-    """
+    """Bring both parties' attributes, each party's in file order, into the agreed order."""
     ordered = tuple(sorted(attributes, key=lambda a: a.party))
     return Schema(ordered, class_attribute, tuple(sorted(class_owners)))
 

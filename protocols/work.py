@@ -57,13 +57,7 @@ INLINE: Final = InlineWorkers()
 
 
 class Underway(Generic[A, B, C]):
-    """Tasks that are done while more of them come; results are taken in order.
-
-    Args:
-        workers: Who does them.
-        function: What is done.
-        put: Takes where a result belongs, and the result.
-    """
+    """Tasks that are done while more of them come; `put` takes where a result belongs, and the result, in order."""
 
     def __init__(self, workers: Workers, function: Callable[[B], C], put: Callable[[A, C], None]) -> None:
         self._workers, self._function, self._put = workers, function, put
@@ -87,12 +81,7 @@ class Underway(Generic[A, B, C]):
 
 @dataclass(frozen=True, repr=False)
 class Places:
-    """Where transfers are worked at.
-
-    Args:
-        home: On this machine, in this process, for what must not leave it.
-        blocks: For blocks of records: their keys and cells.
-    """
+    """Where transfers are worked at: `home` is this process, for what must not leave it, `blocks` of keys and cells."""
 
     home: Workers = INLINE
     blocks: Workers = INLINE
@@ -103,10 +92,7 @@ AT_HOME: Final = Places()
 
 @dataclass(frozen=True, repr=False)
 class Compute:
-    """All ports; `encryption` makes the encryptor of one of our keys, a `KeyHolder` of `protocols.ciphers.port`.
-
-    `workers` are those that encrypt.
-    """
+    """All ports; `encryption` makes the encryptor of one of our keys, `workers` are those that encrypt."""
 
     encryption: Callable[[Any], PageEncryptor]
     workers: Workers

@@ -28,11 +28,7 @@ _BITMAP_CELLS = 2**22
 
 
 class Bitmaps:
-    """The bits of every item over randomized transactions.
-
-    Args:
-        randomized: The transactions.
-    """
+    """The bits of every item over randomized transactions."""
 
     def __init__(self, randomized: Randomized) -> None:
         self.universe = randomized.transactions.universe
@@ -84,13 +80,9 @@ Watch = Callable[[int, int, int], None]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinedItemsets:
-    """What mining kept.
+    """What mining kept at a threshold `s_min`, level by level: sets of `usable` items at most, frequent or near it.
 
-    Args:
-        threshold: `s_min`.
-        lattice: The sets that were kept, frequent or near it, level by level.
-        usable: The most items of a set whose support can be told at this threshold.
-        cut_short: Whether larger sets might be frequent, but cannot be told.
+    `cut_short` says whether larger sets might be frequent, but cannot be told.
     """
 
     threshold: Fraction
@@ -104,10 +96,7 @@ class MinedItemsets:
         return self.lattice.levels
 
     def frequent(self) -> Iterator[Level]:
-        """Yield, for every level, the sets whose estimated support is at least the threshold.
-
-        Where floats cannot decide, fractions do.
-        """
+        """Yield, for every level, the sets of an estimated support of `s_min` or more; fractions decide near it."""
         for level in self.levels:
             frequent = level.shares >= float(self.threshold)
             for place in np.flatnonzero(np.abs(level.shares - float(self.threshold)) <= _NEAR):
@@ -122,14 +111,9 @@ def mine_itemsets(
     max_len: int | None = None,
     watch: Watch = lambda *_: None,
 ) -> MinedItemsets:
-    """Find the sets whose estimated support is at least the threshold.
+    """Find the sets of up to `max_len` items whose estimated support, a share, is at least `min_support`.
 
-    Args:
-        randomized: Randomized transactions with their original sizes.
-        design: How they were randomized.
-        min_support: `s_min`, a share of all transactions.
-        max_len: The most items of a set; as many as can be estimated if not given.
-        watch: Told, as it goes: the number of items, candidates done, and candidates in all.
+    `watch` is told, as it goes, the number of items, candidates done, and candidates in all.
     """
     if not 0 < min_support <= 1:
         raise InputError("must be above 0 and at most 1", field="min_support")
@@ -212,10 +196,7 @@ def _level(lattice: Lattice, bitmaps: Bitmaps, k: int, threshold: float, watch: 
 
 
 def _candidates(lattice: Lattice, k: int) -> Iterator[tuple[Itemsets, Itemsets]]:
-    """Yield candidates in blocks, in rising order: the positions of their first `k - 1` items, and their last ones.
-
-    The last item is that of a later set with the same start.
-    """
+    """Yield candidates in blocks, in rising order: the positions of their first `k - 1` items, and their last ones."""
     most = max(1, _BLOCK_CELLS // (2**k * max(len(lattice.sizes), 1)))
     if k == 1:
         every = np.arange(lattice.design.universe, dtype=np.int64)

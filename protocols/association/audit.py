@@ -65,14 +65,7 @@ def audit_operators(
     sampler: TransactionSampler = randomize,
     goal: Goal = DEFAULT_GOAL,
 ) -> OperatorAudit:
-    """Run a sampler and hold what it sends against its design.
-
-    Args:
-        design: The declaration.
-        make_words: Makes the chance for a number of transactions; called once per size.
-        sampler: Randomizes transactions.
-        goal: False-alarm rate, power, and the departure that must be caught.
-    """
+    """Run a sampler and hold what it sends against its design; `make_words` is called once per size."""
     plans = [(design.operator(size), list(_counts(design.operator(size), design.universe))) for size in design.sizes]
     limit = limit_of(goal, (chance for _, counts in plans for count in counts for chance in count.chances))
     tests: list[OperatorTest] = []

@@ -41,12 +41,7 @@ RESOLUTION = 1000
 
 @dataclass(frozen=True)
 class ItemsetBreach:
-    """The strongest belief in an item of an itemset that is shown whole.
-
-    Args:
-        items: `k`, the size of the itemset that leads to it.
-        level: The posterior.
-    """
+    """The strongest belief in an item of a set of `items` that is shown whole."""
 
     items: int
     level: Fraction
@@ -55,10 +50,7 @@ class ItemsetBreach:
 def posterior(operator: Operator, partial: Sequence[Fraction], with_item: Sequence[Fraction]) -> Fraction | None:
     """Return `P[a in t | A in t']`; None if such transactions never show all of `A`.
 
-    Args:
-        operator: Of these transactions.
-        partial: `s_l` for `l = 0 .. k`; the set has `k` items.
-        with_item: `s_l^(a)`: the share that holds `l` items of the set, the item among them.
+    `partial` has `s_l` for `l = 0 .. k`, `with_item` has `s_l^(a)`.
     """
     if len(with_item) != len(partial) or any(
         not 0 <= part <= whole for part, whole in zip(with_item, partial, strict=True)
@@ -89,9 +81,7 @@ def worst_shares(sigmas: Sequence[Fraction]) -> tuple[Fraction, ...]:
 def worst_breach(operator: Operator, sigmas: Sequence[Fraction]) -> ItemsetBreach:
     """Return the strongest belief in the Review's worst case over itemsets of 1 to `min(len(sigmas), m)` items.
 
-    Args:
-        operator: Of transactions of one size.
-        sigmas: The largest support that a set of 1, 2, ... items can have among them.
+    `sigmas` are the largest supports that sets of 1, 2, ... items can have among transactions of this size.
     """
     _check_sigmas(sigmas)
     worst = ItemsetBreach(1, Fraction(0))
@@ -107,15 +97,11 @@ def breach_bound(operator: Operator, sigmas: Sequence[Fraction]) -> ItemsetBreac
     """Return a belief that no distribution with these supports exceeds, over itemsets of up to `len(sigmas)` items.
 
     With `d_j` the `j`-th difference of `p[l -> k]` at `l = 1`, the chance that `A` is shown and `a` is there is the
-    sum, over sets of `j` other items of `A`, of `d_j` times the support of `a` with them: at most
-    `N = sum_j C(k - 1, j) max(d_j, 0) sigma_(j+1)`. That `A` is shown without `a` has a chance of at least
-    `D = (1 - sigma_1) min_l p[l -> k]`. So the belief is at most `N/(N + D)`. Cut-and-paste has no negative difference:
-    there `p[l -> k] = sum_r C(l, r) c_r` with `c_r = rho^k (1/rho - 1)^r P(r given own items are cut)`, and the bound
-    is reached wherever supports can be so.
-
-    Args:
-        operator: Of transactions of one size.
-        sigmas: The largest support that a set of 1, 2, ... items can have among them.
+    sum, over sets of `j` other items of `A`, of `d_j` times the support of `a` with them: at most `N = sum_j C(k - 1,
+    j) max(d_j, 0) sigma_(j+1)`. That `A` is shown without `a` has a chance of at least `D = (1 - sigma_1) min_l p[l ->
+    k]`. So the belief is at most `N/(N + D)`. Cut-and-paste has no negative difference: there `p[l -> k] = sum_r C(l,
+    r) c_r` with `c_r = rho^k (1/rho - 1)^r P(r given own items are cut)`, and the bound is reached wherever supports
+    can be so.
     """
     _check_sigmas(sigmas)
     worst = ItemsetBreach(1, Fraction(0))
@@ -143,12 +129,7 @@ def smallest_rho(
     measure: Callable[[Operator, Sequence[Fraction]], ItemsetBreach] = worst_breach,
     resolution: int = RESOLUTION,
 ) -> Fraction:
-    """Return the smallest rho whose worst breach is at most `level` (Review section 3.5).
-
-    The belief falls as rho grows, so rho is found by halving; even if it did not, the level would be kept.
-
-    Rho is a multiple of `1/resolution`.
-    """
+    """Return the smallest rho, in `1/resolution`, whose worst breach is at most `level` (Review section 3.5)."""
     if not 0 < level < 1:
         raise InputError("must lie strictly between 0 and 1", field="level")
     if resolution < 2:
@@ -171,13 +152,7 @@ def smallest_rho(
 
 @dataclass(frozen=True)
 class SizeBelief:
-    """Belief in a shown item where the randomized transaction has this many items.
-
-    Args:
-        shown: Number of items that were sent, `z`.
-        chance: How often a transaction is sent with this many.
-        belief: `P[a in t | a in t', z items in t']`.
-    """
+    """Belief in a shown item where the randomized transaction has `shown` items, which has this chance."""
 
     shown: int
     chance: float
@@ -218,10 +193,7 @@ def size_beliefs(operator: Operator, support: Fraction, universe: int) -> list[S
 
 
 def likelihood_ratio(operator: Operator, universe: int) -> Fraction | None:
-    """Return `e^epsilon`: the largest ratio of the chances of one response to two transactions of this size.
-
-    None where it is infinite: a response that one transaction can have and another cannot.
-    """
+    """Return `e^epsilon`: the largest ratio of the chances of one response to two transactions; None if infinite."""
     operator.check_universe(universe)
     foreign = universe - operator.size
     worst = Fraction(1)

@@ -28,15 +28,14 @@ RARE = 1e-3
 
 @dataclass(frozen=True)
 class SizeFindings:
-    """What randomized transactions of one original size reveal, where supports are as large as they can be.
+    """What randomized transactions of one original size `m` reveal, where supports are as large as they can be.
 
     Args:
-        size: `m`.
         breach: The strongest belief in an item of a set that is shown whole, whatever the distribution.
         shown: Belief in a single item that is shown, whatever else is.
         absent: Belief in a single item that is not shown; None if every transaction shows it.
-        telling: The size of a randomized transaction that makes most of a shown item, of those that come
-            at least once in a thousand; None if there is none.
+        telling: The size of a randomized transaction, of those that come once in a thousand, that makes most of an
+            item.
         ratio: `e^epsilon`; None if infinite.
     """
 
@@ -50,13 +49,7 @@ class SizeFindings:
 
 @dataclass(frozen=True)
 class TransactionFindings:
-    """What a design of transactions discloses.
-
-    Args:
-        sigmas: The bounds on supports that were assumed.
-        level: The largest belief that is allowed, if one is.
-        sizes: Of each size with items.
-    """
+    """What a design of transactions discloses at supports of at most `sigmas`; `level` is the most belief allowed."""
 
     sigmas: tuple[Fraction, ...]
     level: Fraction | None
@@ -71,13 +64,7 @@ class TransactionFindings:
 def measure_transactions(
     design: TransactionDesign, sigmas: Sequence[Fraction], level: Fraction | None = None
 ) -> TransactionFindings:
-    """Measure every size of a design.
-
-    Args:
-        design: The operators.
-        sigmas: The largest supports that sets of 1, 2, ... items can have.
-        level: The largest belief that is allowed, if one is.
-    """
+    """Measure every size of a design; `sigmas` are the largest supports that sets of 1, 2, ... items can have."""
     if not sigmas:
         raise InputError("must say how frequent sets of 1, 2, ... items can be", field="supports")
     found = []
@@ -106,15 +93,7 @@ Items = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Exceeding:
-    """A set that is more frequent than assumed.
-
-    Args:
-        items: Their numbers, rising.
-        size: Of the baskets in question.
-        holders: How many of these hold all of it.
-        baskets: How many baskets have that size.
-        assumed: The largest support of a set of this many items, as assumed.
-    """
+    """A set of items that more of the baskets of a size hold (`holders`) than the largest support `assumed`."""
 
     items: tuple[int, ...]
     size: int
@@ -133,11 +112,6 @@ def find_exceeding(transactions: Transactions, supports: Sequence[Fraction]) -> 
 
     Clearly: at least ten baskets hold the set, and they are three standard deviations more than the assumed support
     would give. Of each set the size at which it exceeds the most is told.
-
-    Args:
-        transactions: True ones.
-        supports: The largest support of a set of 1, 2, ... items among the baskets of any size; none to look for
-            nothing.
 
     Discloses: nothing, as it stays with the owner; it names items that at least ten baskets hold.
     """
@@ -168,14 +142,10 @@ def _of_size(transactions: Transactions, size: int, supports: Sequence[Fraction]
 def _frequent(
     items: Items, rows: Items, parent: tuple[int, ...], universe: int, limits: Sequence[float]
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield the sets beyond a parent that more baskets hold than a limit, depth first, and how many hold each.
+    """Yield the sets beyond a parent that more of these baskets hold than a limit, depth first, and how many hold each.
 
-    Args:
-        items: Of every basket (`baskets x size`); `universe` stands for one that is not looked at.
-        rows: The baskets that hold the parent.
-        parent: A set.
-        universe: Number of items that are looked at.
-        limits: For sets of 1, 2, ... items; falling.
+    `items` are of every basket (`baskets x size`), `universe` stands for one that is not looked at; limits fall by
+    size.
     """
     counts = np.bincount(items[rows].reshape(-1), minlength=universe + 1)[:universe]
     counts[: parent[-1] + 1 if parent else 0] = 0

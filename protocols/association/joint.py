@@ -29,13 +29,9 @@ MOST_RULES: Final = 1 << 20
 
 @dataclass(frozen=True)
 class JointSet:
-    """A set of items and how many records have it.
+    """A set of items and how many records have it: exact (`settled`), or an unbiased estimate over the coins.
 
-    Args:
-        terms: The items.
-        count: Exact, or an unbiased estimate, which may be negative or more than all.
-        variance: Of the estimate, over the coins; 0 of an exact count. May be estimated as negative.
-        settled: Whether the count is exact.
+    An estimate may be negative, and so may that of its variance.
     """
 
     terms: TermSet
@@ -51,13 +47,7 @@ class JointSet:
 
 @dataclass(frozen=True)
 class ReachedRules:
-    """Rules that reach a threshold, and of each nothing else.
-
-    Args:
-        metric: What of them does.
-        least: The threshold.
-        rules: Antecedent and consequent of each.
-    """
+    """Rules, as antecedents and consequents, that reach a threshold of a metric, and of each nothing else."""
 
     metric: Metric
     least: Fraction
@@ -66,13 +56,9 @@ class ReachedRules:
 
 @dataclass(frozen=True, repr=False)
 class JointItemsets:
-    """What two parties have found together.
+    """What two parties have found together, at a threshold `s_min`, which is `least` records.
 
     Args:
-        attributes: Of both, in the agreed order.
-        records: How many they have.
-        threshold: `s_min`, a share.
-        least: The fewest records of a frequent set.
         kept: The sets that are frequent, or may be; all subsets of one are among them.
         undecided: How many sets were left out since nobody knows whether they are frequent; rules too, if asked about.
         has_counts: Whether counts are known; else only that each set has `least` records or more, and items of both.
@@ -170,10 +156,7 @@ def items_of(attributes: Iterable[Attribute], absent: Iterable[str] = ()) -> lis
 
 
 def item_name(schema: Schema | JointItemsets, term: Term) -> str:
-    r"""Return how an item is written: `party.column=value`, with `\=` in the name of a column.
-
-    So no two items are written alike, whatever names and values a peer has chosen.
-    """
+    r"""Return `party.column=value`, with `\=` in the name of a column, so that no two items are written alike."""
     attribute = schema.attributes[term.column]
     name = attribute.name.replace("\\", r"\\").replace("=", r"\=")
     return f"{attribute.party}.{name}={attribute.values[term.value]}"

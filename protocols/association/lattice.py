@@ -24,14 +24,12 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level:
-    """Sets of `k` items, in rising order.
+    """Sets of `k` items, in rising order (`sets x k`).
 
     Args:
-        itemsets: Items, rising in each row (`sets x k`).
         keys: For each set, the position of its first `k - 1` items in the level below, times `n`, plus its last item.
         counts: How many transactions of each size hold all of it (`sets x sizes`).
-        shares: Estimated supports.
-        variances: Of the estimates.
+        variances: Of the estimated supports, `shares`.
     """
 
     itemsets: Itemsets
@@ -52,14 +50,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lattice:
-    """Levels 1, 2, ... of sets that were kept: all subsets of a set are in it.
-
-    Args:
-        design: The operators.
-        sizes: The original sizes that occur.
-        totals: How many transactions have each.
-        levels: Sets of 1 item, of 2, and so on.
-    """
+    """Levels 1, 2, ... of sets that were kept: all subsets of a set are in it; `totals` are of the sizes that occur."""
 
     design: TransactionDesign
     sizes: tuple[int, ...]
@@ -93,13 +84,9 @@ class Lattice:
         return self.levels[k - 1].counts[self.find(itemsets)] if k else np.tile(self.totals, (len(itemsets), 1))
 
     def patterns(self, itemsets: Itemsets, counts: Tallies) -> Tallies:
-        """Return how many transactions hold *exactly* which items of each set (`sets x 2^k x sizes`).
+        """Return how many transactions hold *exactly* which items of each set (`sets x 2^k x sizes`), one bit an item.
 
-        Bit `i` of a pattern stands for item `i` of the set.
-
-        Args:
-            itemsets: Sets of `k` items whose smaller subsets are all in the lattice (`sets x k`).
-            counts: How many transactions hold all of each (`sets x sizes`).
+        All smaller subsets are in the lattice; `counts` say how many hold all of each set (`sets x sizes`).
         """
         k = itemsets.shape[1]
         exact = np.empty((len(itemsets), 2**k, len(self.sizes)), dtype=np.int64)

@@ -28,11 +28,7 @@ from protocols.randomized_response.design import MAX_DENOMINATOR, Matrix
 
 @dataclass(frozen=True)
 class Operator(ABC):
-    """A randomizer of transactions of one size.
-
-    Args:
-        size: Original size of the transactions, `m`.
-    """
+    """A randomizer of transactions of one original size, `m`."""
 
     kind: ClassVar[str]
     size: int
@@ -76,13 +72,7 @@ class _ByRho(Operator):
 
 @dataclass(frozen=True)
 class SelectASize(_ByRho):
-    """Keep `j` own items by a declared distribution; each foreign item enters with chance rho (Review section 3.3).
-
-    Args:
-        size: Original size, `m`.
-        chances: `p_m[0 .. m]`.
-        rho: Chance of each foreign item; 0 adds none.
-    """
+    """Keep `j` own items with chance `p_m[j]`; each foreign item enters with chance rho (Review section 3.3)."""
 
     kind: ClassVar[str] = "select-a-size"
     chances: tuple[Fraction, ...]
@@ -108,16 +98,11 @@ class SelectASize(_ByRho):
 class CutAndPaste(_ByRho):
     """Keep `j` own items, uniform in `0 .. K`, at most all; then *every* other item enters with chance rho.
 
-    Review definition 3.3. The rest of the transaction may enter too, so as select-a-size it keeps
+    Review definition 3.3; `cutoff` is `K`. The rest of the transaction may enter too, so as select-a-size it keeps
 
         p_m[j] = sum_{i=0}^{min(K, j)} C(m - i, j - i) rho^(j - i) (1 - rho)^(m - j) w_i
 
     with `w_i = 1 - m/(K + 1)` if `i = m < K`, else `1/(K + 1)`.
-
-    Args:
-        size: Original size, `m`.
-        cutoff: `K`, above 0.
-        rho: Chance of every item that was not cut.
     """
 
     kind: ClassVar[str] = "cut-and-paste"
@@ -160,15 +145,7 @@ class CutAndPaste(_ByRho):
 
 @dataclass(frozen=True)
 class Uniform(Operator):
-    """Replace each own item with chance `p` by an item that was not in the transaction (Review section 3.1).
-
-    Replacements differ from each other, so the size stays.
-
-    Args:
-        size: Original size, `m`.
-        universe: Number of items, `n`.
-        replaced: `p`.
-    """
+    """Replace each own item with chance `p` by one that was not there, each by another (Review section 3.1)."""
 
     kind: ClassVar[str] = "uniform"
     universe: int

@@ -48,12 +48,9 @@ class OwnSet:
 
 @dataclass(frozen=True, repr=False)
 class OwnSets:
-    """What a party brings to finding rules.
+    """What a party brings to finding rules: sets whose counts may be told, fewest items first; `complete` if all.
 
-    Args:
-        sets: Of which the counts may be told, fewest items first.
-        withheld: How many frequent ones are not used, since they differ from others in few records.
-        complete: Whether there are no more: the search stops where there are too many.
+    `withheld` are frequent ones that are not used, since they differ from others in few records.
     """
 
     sets: tuple[OwnSet, ...]
@@ -62,14 +59,9 @@ class OwnSets:
 
 
 def find_own_sets(codes: Codes, items: Sequence[Term], least: int, limits: tuple[int, int], most: int) -> OwnSets:
-    """Find the frequent sets of our own items.
+    """Find the frequent sets of our own items in joint codes; the search stops where there are more than `most`.
 
-    Args:
-        codes: Joint codes, our own columns filled in.
-        items: Ours.
-        least: The fewest records of a frequent set.
-        limits: The most items of a set, and the fewest records that a difference of two counts may stand for.
-        most: How many sets are too many, less one.
+    `limits` are the most items of a set, and the fewest records that a difference of two counts may stand for.
     """
     max_len, smallest = limits
     found, withheld = _Found(len(codes), smallest), 0
@@ -114,7 +106,7 @@ class _Found:
     def may_add(self, bits: _Bits, count: int) -> bool:
         """Return whether a set differs enough from those that are used, from their complements, from no record and all.
 
-        Two sets differ in as many records as their counts do, or in more: so few need be compared record by record.
+        Two sets differ in as many records as their counts do, or in more: only near ones are compared record by record.
         """
         if self._smallest <= 1:
             return True

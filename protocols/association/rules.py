@@ -32,13 +32,8 @@ _NEAR = 1e-9  # of a measure and a threshold that floats cannot tell apart
 class RuleEstimate:
     """A rule: transactions that hold the antecedent hold the consequent too, in this share of cases.
 
-    Args:
-        antecedent: Items.
-        consequent: Other items.
-        supports: Of both together, of the antecedent, of the consequent.
-        support_error: Standard error of the first.
-        confidence: `supports[0]/supports[1]`.
-        confidence_error: Its standard error; 0 where its variance is estimated as negative.
+    `supports` are of both together, of the antecedent, of the consequent; `support_error` is the first one's. A
+    confidence whose variance is estimated as negative has the error 0.
     """
 
     antecedent: tuple[int, ...]

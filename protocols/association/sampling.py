@@ -31,10 +31,9 @@ RowNumbers = NDArray[np.intp]
 
 
 class Words(Protocol):
-    """Chance as an argument: independent uniform 64-bit words of single transactions.
+    """Chance as an argument: uniform 64-bit words of transactions, the same for the same purpose and transaction.
 
-    The same purpose and transaction give the same words, whatever else is asked for; a longer answer starts with the
-    shorter one.
+    A longer answer starts with the shorter one.
     """
 
     def __call__(self, purpose: bytes, rows: RowNumbers, count: int, /) -> NDArray[np.uint64]:
@@ -48,13 +47,7 @@ def randomize(
     words: Words,
     watch: Callable[[int, int], None] = lambda *_: None,
 ) -> Randomized:
-    """Return the randomized transactions, in the same order.
-
-    Args:
-        transactions: True ones.
-        design: Their operators.
-        words: Chance.
-        watch: Told, as it goes, how many transactions are done, and of how many.
+    """Return the randomized transactions, in the same order; `watch` is told how many are done, and of how many.
 
     Discloses: Of each transaction its original size, and what `breaches.py` says of its items.
     """
@@ -145,9 +138,9 @@ def below(bounds: Integers, words: Words, purpose: bytes, rows: RowNumbers) -> I
 
 
 def subsets(uniform: Integers, counts: Integers, population: int) -> NDArray[np.bool_]:
-    """Return subsets (`transactions x population`) from numbers uniform below `population - count + 1 + step`.
+    """Return subsets (`transactions x population`) by Floyd's algorithm; steps at and after a count are not read.
 
-    Floyd's algorithm; the steps at and after a transaction's count are not read.
+    Numbers are uniform below `population - count + 1 + step`.
     """
     taken = np.zeros((len(counts), population), dtype=np.bool_)
     for step in range(uniform.shape[1]):
@@ -161,13 +154,7 @@ _WORD_BYTES = WORD_BITS // 8
 
 
 def keyed_words(secret: bytes, dataset: str, records: Sequence[str]) -> Words:
-    """Return words that depend on these arguments and nothing else.
-
-    Args:
-        secret: The owner's secret key, 32 bytes; for experiments a seed.
-        dataset: The owner's name for this data set.
-        records: Record ids, in the order of the transactions.
-    """
+    """Return words that depend on secret, data set and record ids alone."""
     labels = [canonical(record.encode()) for record in records]
 
     def words(purpose: bytes, rows: NDArray[np.intp], count: int) -> NDArray[np.uint64]:

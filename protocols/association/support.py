@@ -34,12 +34,7 @@ MOST_ITEMS = 12
 
 @dataclass(frozen=True)
 class Support:
-    """An unbiased estimate of a support, as a share of all transactions.
-
-    Args:
-        share: `s~`; may leave `0 .. 1`.
-        variance: Of the coins; an unbiased estimate, may be negative.
-    """
+    """An unbiased estimate of a support, a share `s~` that may leave `0 .. 1`; its variance may be negative."""
 
     share: Fraction
     variance: Fraction
@@ -66,10 +61,7 @@ def recovery(operator: Operator, k: int) -> Matrix:
 
 @lru_cache(4096)
 def weights(operator: Operator, k: int) -> tuple[Fraction, ...]:
-    """Return `q[k <- l']` for `l' = 0 .. k`: what a randomized transaction adds to the estimate.
-
-    Zeros where transactions are smaller than `k`.
-    """
+    """Return `q[k <- l']` for `l' = 0 .. k`: what a randomized transaction adds to an estimate; 0 if it is smaller."""
     return recovery(operator, k)[k] if k <= operator.size else (Fraction(0),) * (k + 1)
 
 
@@ -109,9 +101,7 @@ def overlap_counts(randomized: Randomized, itemset: Sequence[int]) -> dict[int, 
 def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[int]]) -> Support:
     """Return the support of a set over all sizes (Review equations 8 and 10).
 
-    Args:
-        design: The operators.
-        counts: For every original size, how many randomized transactions hold `l' = 0 .. k` items of the set.
+    `counts` say for every original size how many randomized transactions hold `l' = 0 .. k` items of the set.
     """
     total = sum(map(sum, counts.values()))
     if not total:

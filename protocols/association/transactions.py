@@ -22,13 +22,7 @@ MAX_UNIVERSE = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transactions:
-    """Transactions over a universe of items.
-
-    Args:
-        universe: Number of items, `n`.
-        starts: Where each transaction begins in `items`, and where the last one ends; `N + 1` numbers.
-        items: Item numbers, rising within each transaction.
-    """
+    """`N` transactions over a universe of `n` items; `starts` are `N + 1` numbers."""
 
     universe: int
     starts: NDArray[np.int64]
@@ -96,12 +90,7 @@ class Transactions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Randomized:
-    """Randomized transactions, and the size that each had before: the collector must know it (Review section 3.6 a).
-
-    Args:
-        transactions: As they were sent.
-        sizes: Original sizes, `m`, one per transaction.
-    """
+    """Transactions as they were sent, and the size `m` that each had before (Review section 3.6 a)."""
 
     transactions: Transactions
     sizes: NDArray[np.int64]
@@ -119,12 +108,7 @@ class Randomized:
 
 @dataclass(frozen=True)
 class TransactionDesign:
-    """The operators of all sizes.
-
-    Args:
-        universe: Number of items, `n`.
-        operators: One per original size.
-    """
+    """The operators of all sizes over a universe of `n` items."""
 
     universe: int
     operators: tuple[Operator, ...]

@@ -82,12 +82,9 @@ class Ciphertexts(Protocol[Values]):
         ...
 
     def add_to_slots(self, values: Values, numbers: Sequence[Sequence[int]], largest: int) -> Values:
-        """Add public numbers to each item, the lowest slot first; nothing becomes the numbers themselves.
+        """Add public numbers, none negative, to each item, the lowest slot first; nothing becomes the numbers.
 
-        Args:
-            values: Items.
-            numbers: For each item one per slot, none of them negative.
-            largest: The largest that a slot is made for, as in `seal`.
+        Slots are made for numbers of up to `largest`, as in `seal`.
         """
         ...
 
@@ -104,12 +101,9 @@ class Ciphertexts(Protocol[Values]):
         ...
 
     def seal(self, replies: Sequence[Reply[Values]], largest: int, randomness: Randomness) -> bytes:
-        """Write replies for the wire so that the key holder learns their counts and nothing else (FAULTS A2).
+        """Write replies, items of any shapes, so that the key holder learns their counts and nothing else (FAULTS A2).
 
-        Args:
-            replies: Items, of any shapes.
-            largest: The largest count that can be true.
-            randomness: The evaluator's secret chance.
+        `largest` is the largest count that can be true, `randomness` the evaluator's.
         """
         ...
 
@@ -132,11 +126,7 @@ class KeyHolder(Protocol[Values]):
         ...
 
     def announce(self, context: bytes) -> bytes:
-        """Return the public key as it crosses, with what proves it, for this run and this side alone.
-
-        Args:
-            context: What names the run and the key holder, and no other.
-        """
+        """Return the public key as it crosses, with what proves it for the run and side that `context` names alone."""
         ...
 
     def read_peer(self, announcement: bytes, floor_bits: int, context: bytes) -> Ciphertexts[Values]:

@@ -28,12 +28,7 @@ from protocols.terms import ALL, Window
 
 @dataclass(frozen=True)
 class Spending:
-    """What one side spends in a run.
-
-    Args:
-        epsilon: Against the other side.
-        changes: The most by which all cells and class counts change, added up, between neighbours.
-    """
+    """What one side spends in a run: epsilon, over all `changes` of cells and class counts by one neighbour."""
 
     epsilon: Fraction
     changes: int
@@ -61,11 +56,7 @@ class TreeSpending:
     A record lies in one node of each level and in one leaf. Where it moves from one node to another, all that is
     compared in each changes by `change` at most, relative to one another; where it stays, by twice as much in one.
 
-    Args:
-        epsilon: Against the other side.
-        levels: Of splits: the depth, or fewer columns.
-        change: The most that one more record moves the worth of a candidate, between its ends, in its units.
-        columns: How many candidates there are at the root.
+    `columns` are the candidates at the root.
     """
 
     epsilon: Fraction
@@ -108,28 +99,13 @@ def delta_of(epsilon: Fraction, winners: int = 1) -> Fraction:
 
 
 def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
-    """Return by how much cells and class counts change in all when one training record's values on a side change.
-
-    Args:
-        schema: The joint schema.
-        side: The party whose record changes.
-        window: How many candidates are counted at a node.
-        depth: Levels of splits.
-    """
+    """Return by how much cells and class counts change in all when one training record's values on a side change."""
     own = sum(attribute.party == side for attribute in schema.attributes)
     return changes_of(len(schema.attributes), own, schema.class_owners == (side,), window, depth)
 
 
 def changes_of(candidates: int, own: int, alone: bool, window: Window, depth: int) -> int:
-    """Return as much, of this many candidates in all; `alone` says whether the side alone holds the class.
-
-    Args:
-        candidates: Attributes of both sides.
-        own: Those of the side whose record changes.
-        alone: Whether its class may change too.
-        window: How many candidates are counted at a node.
-        depth: Levels of splits.
-    """
+    """Return as much, of this many candidates, `own` of the side; `alone` if its record's class may change too."""
     most = candidates if window is ALL else window
     counted = [min(candidates - level, most) for level in range(min(depth, candidates))]
     if counted and not alone:

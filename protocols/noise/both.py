@@ -44,12 +44,9 @@ _AS_THEY_STAND: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 class KeyedNoise:
-    """Draws the noise of one owner for what is asked of some tables.
+    """Draws the noise of one owner, by its secret of 32 bytes, for what is asked of tables with this digest.
 
-    Args:
-        secret: The owner's secret key, 32 bytes.
-        tables: A digest of all that decides, with what is asked, which true number an answer is.
-        places: A number for each column that does not depend on the order of columns; as they stand unless given.
+    `places` number the columns so that their order does not matter; as they stand unless given.
     """
 
     def __init__(self, secret: bytes, tables: bytes, places: Mapping[int, int] = _AS_THEY_STAND) -> None:
@@ -230,12 +227,8 @@ class BothNoises:
 def sum_bound(terms: Sequence[tuple[Geometric, int]], alarm: float) -> float:
     """Return `t` such that the sum of independent noise passes `t`, up or down, with a chance of at most `exp(-alarm)`.
 
-    Chernoff's bound: the moment generating function of two-sided geometric noise of scale `b` at `s < 1/b` is
-    `1 / (1 - (sinh(s/2) / sinh(1/(2b)))**2)`, and the cut lowers it.
-
-    Args:
-        terms: Noise of each kind, and how many of it.
-        alarm: Minus the natural logarithm of the chance.
+    Chernoff's bound: the moment generating function of two-sided geometric noise of scale `b` at `s < 1/b` is `1 / (1 -
+    (sinh(s/2) / sinh(1/(2b)))**2)`, and the cut lowers it.
     """
     present = [(law, times) for law, times in terms if times]
     largest = float(max((law.scale for law, _ in present), default=1))
@@ -261,13 +254,7 @@ class KnownSums:
 
 
 def refined(known: KnownSums, tables: Sequence[ArrayLike], variance: float) -> tuple[KnownSums, list[Floats]]:
-    """Return the class counts of a node and the counts of its candidates, as far as they can be told from the noise.
-
-    Args:
-        known: The node's class counts.
-        tables: Told numbers, `values x classes` for each candidate.
-        variance: Of each told number's noise.
-    """
+    """Return a node's class counts and its candidates' (`values x classes`), as far as they show through the noise."""
     told = [np.asarray(table, dtype=np.float64) for table in tables]
     sums = _sums(known, told, variance)
     positive = np.maximum(sums.counts, 0.0)

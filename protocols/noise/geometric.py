@@ -54,8 +54,7 @@ class Geometric:
     def attempt(self, chance: Randomness) -> int | None:
         """Draw a remainder, whole units of it and a sign; None where that gives no value and must be done again.
 
-        A magnitude's chance falls by `exp(-1 / scale)` with each step. Minus zero and anything beyond the cut are not
-        values, and a remainder is one with the chance that its exponential leaves it.
+        A remainder is kept with the chance of its exponential; minus zero and anything beyond the cut are not values.
         """
         size = magnitude(self.scale, chance)
         if size is None:
@@ -108,8 +107,7 @@ def most_variance(*laws: Geometric) -> float:
 def decays(numerator: int, denominator: int, chance: Randomness) -> bool:
     """Toss a coin that shows True with chance `exp(-numerator / denominator)`, for a fraction from 0 to 1.
 
-    The number of successes before the first failure, the k-th with chance `fraction / k`, is even with the chance that
-    the series of the exponential function adds up to.
+    The number of successes before the first failure, the k-th with chance `fraction / k`, is even with that chance.
     """
     successes = 0
     while chance.randbelow(denominator * (successes + 1)) < numerator:

@@ -58,13 +58,9 @@ def read_offer(point: bytes) -> Points:
 
 
 def choose(session: bytes, offer: Points, choices: Sequence[int], randomness: Randomness) -> tuple[bytes, list[bytes]]:
-    """Return the points that go to the sender, and for each choice the key that is chosen.
+    """Return the points that go to the sender, and for each choice, a bit, the key that is chosen.
 
-    Args:
-        session: Bytes that name the session, the direction and the sender's point.
-        offer: The sender's point.
-        choices: A bit for each transfer.
-        randomness: Secret chance.
+    `session` names the session, the direction and the sender's point.
     """
     scalars = _scalars(len(choices), randomness)
     fresh = simulate_points(len(choices), randomness)

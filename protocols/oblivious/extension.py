@@ -61,7 +61,7 @@ class Direction:
         return 8 * _PAGE_BYTES * self.depth // TRANSFERS - SACRIFICED
 
     def _pages(self, count: int) -> list[tuple[int, int, int]]:
-        """Return for each page of this many transfers the number of its first, how many are used, and how many it has.
+        """Return for each page the number of its first transfer, how many are used, and how many it has.
 
         All are numbered before the first one crosses: another batch may be made meanwhile.
         """
@@ -115,13 +115,7 @@ def _fill(vectors: Sequence[Keys], start: int, rows: Blocks) -> None:
 
 
 class Chooser(Direction):
-    """Who chooses: knows all seeds.
-
-    Args:
-        session: Bytes that name session and direction.
-        depth: Of a tree.
-        trees: All seeds.
-        workers: Who works at pages, with access to the seeds: of this process alone.
+    """Who chooses: knows all seeds. Workers get the seeds, so they are of this process alone.
 
     Discloses: nothing; who follows the protocol sends what is uniform to the sender.
     """
@@ -169,14 +163,7 @@ class Chooser(Direction):
 
 
 class Sender(Direction):
-    """Who sends: lacks one seed of each tree, whose places are its secret offset.
-
-    Args:
-        session: Bytes that name session and direction.
-        depth: Of a tree.
-        trees: All seeds that it knows.
-        offset: The bits of the missing places, tree by tree, the lowest first.
-        workers: Who works at pages, with access to the seeds: of this process alone.
+    """Who sends: lacks one seed of each tree, whose places are its secret offset, tree by tree, the lowest bit first.
 
     Discloses: nothing; it only receives. Who deviates learns whether a guess of the offset was right: it goes on if so.
     """

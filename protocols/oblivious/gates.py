@@ -32,11 +32,7 @@ _ONES: Final = ~np.uint64(0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gates:
-    """One side's part of a computation.
-
-    Args:
-        first: Whether we add what is public to our share; one side does.
-        triples: Of the session.
+    """One side's part of a computation; `first`, of one side alone, adds what is public to its share.
 
     Discloses: nothing but what `opened` and `total` open.
     """
@@ -54,12 +50,7 @@ class Gates:
         return wires ^ _ONES if self.first else wires
 
     def times(self, bits: Uint64s, strings: Uint64s) -> Role[Uint64s]:
-        """Return shares of products: of each bit with the string of its lane.
-
-        Args:
-            bits: Of any shape.
-            strings: Of one axis more, which goes first: the bits of a string.
-        """
+        """Return shares of products: of each bit with the string of its lane, whose bits go along a first axis more."""
         size = bits.size
         random, random_strings, products = yield from self.triples.take(size, len(strings))
         masked = np.concatenate([bits.reshape(1, size) ^ random, strings.reshape(-1, size) ^ random_strings])
@@ -116,18 +107,12 @@ class Gates:
         return (int(own.sum()) - 2 * products.shares[0][0]) % (1 << width)
 
     def total(self, share: int, width: int) -> Role[int]:
-        """Return the number of which each side has a summand, modulo `2**width`.
-
-        Discloses: that.
-        """
+        """Return the number of which each side has a summand, modulo `2**width`: it is opened."""
         theirs = yield from exchanged(OpenedPage, np.array([share], WORD))
         return (share + int(theirs[0])) % (1 << width)
 
     def opened(self, wires: Uint64s) -> Role[Uint64s]:
-        """Return what wires are.
-
-        Discloses: that.
-        """
+        """Return what wires are: they are opened."""
         theirs: Uint64s = yield from exchanged(OpenedPage, wires)
         return wires ^ theirs
 

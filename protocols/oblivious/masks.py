@@ -23,13 +23,9 @@ from protocols.oblivious.aes import WORD, Blocks, Uint64s, permute
 
 @dataclass(frozen=True)
 class Numbering:
-    """Numbers of consecutive transfers of a batch under its offset: each page of them has some more that nobody uses.
+    """Numbers of consecutive transfers of a batch under its offset: of each page some, `spared`, are used by nobody.
 
-    Args:
-        first: Of the batch.
-        page: How many of a page are used.
-        spared: How many of a page are not.
-        start: The place in the batch of the first transfer.
+    `first` is the batch's, `start` the place in it of the first transfer.
     """
 
     first: int
@@ -45,13 +41,7 @@ class Numbering:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Keys:
-    """One key of each of some transfers.
-
-    Args:
-        fixed: The key of the session's permutation.
-        numbering: What numbers these transfers have.
-        keys: A block for each of them.
-    """
+    """One key of each of some transfers, a block each; `fixed` is that of the session's permutation."""
 
     fixed: bytes
     numbering: Numbering
@@ -100,7 +90,7 @@ class BothKeys:
         return len(self.zero.keys)
 
     def part(self, transfers: slice) -> "BothKeys":
-        """Return those of some consecutive transfers; it deals uses of its own, so no key may have been used."""
+        """Return those of some consecutive transfers, none of them used: it deals uses of its own."""
         return BothKeys(self.zero.part(transfers), self.offset)
 
     def masks(self, uses: Iterable[int]) -> Iterator[tuple[Blocks, Blocks]]:
@@ -126,7 +116,7 @@ class ChosenKeys:
         return len(self.choices)
 
     def part(self, transfers: slice) -> "ChosenKeys":
-        """Return those of some consecutive transfers; it deals uses of its own, so no key may have been used."""
+        """Return those of some consecutive transfers, none of them used: it deals uses of its own."""
         return ChosenKeys(self.choices[transfers], self.chosen.part(transfers))
 
     def masks(self, uses: Iterable[int]) -> Iterator[Blocks]:

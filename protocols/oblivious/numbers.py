@@ -50,13 +50,7 @@ def wires_of(bits: NDArray[np.bool_]) -> Uint64s:
 
 
 def products(gates: Gates, bits: Uint64s, numbers: Uint64s, width: int) -> Role[Uint64s]:
-    """Return shares of each bit times the number of its lane, modulo `2**width`.
-
-    Args:
-        gates: Our part of the computation.
-        bits: Shares of bits (`... x words`).
-        numbers: Shares of numbers (`... x lanes`, 64 for each word).
-        width: Of the numbers.
+    """Return shares of each bit (`... x words`) times the number of its lane (`... x lanes`), modulo `2**width`.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -168,16 +162,9 @@ def _of_summands(gates: Gates, own: Uint64s) -> Role[tuple[Uint64s, Uint64s]]:
 
 
 def without_last_bits(gates: Gates, numbers: Uint64s, width: int, dropped: int, new_width: int) -> Role[Uint64s]:
-    """Return shares of numbers without their last bits, modulo `2**new_width`.
+    """Return shares of numbers (a multiple of 64) without their last bits, fewer than `width`, modulo `2**new_width`.
 
     Both summands lose theirs; what these carry over is added, and what the summands have beyond `width` taken off.
-
-    Args:
-        gates: Our part of the computation.
-        numbers: Shares of them (a multiple of 64), modulo `2**width`.
-        width: Of the numbers.
-        dropped: How many bits they lose: fewer than they have.
-        new_width: Of the result.
 
     Discloses: nothing; what crosses is masked.
     """

@@ -80,12 +80,7 @@ def ask_values(
 ) -> Role[Bytes]:
     """Return a value for each place of our table, of whom we have there; of nobody where it is empty.
 
-    Args:
-        transfers: Of the session.
-        digests: Of our ids.
-        owners: Who has each place, or `EMPTY`; a multiple of 128.
-        ways: Which of its three places each id has.
-        randomness: Secret chance.
+    `owners` are as many as a multiple of 128; of each id `ways` says which of its three places it has.
 
     Discloses: how many places the table has.
     """

@@ -204,11 +204,7 @@ class SharesTaken(Protocol):
 
 
 class ProductShares:
-    """Shares of each product: for each vector an array with a row per transfer, its words side by side.
-
-    Args:
-        shapes: Of each vector the number of transfers and the widths of the numbers.
-    """
+    """Shares of each product: for each vector an array with a row per transfer, its words side by side."""
 
     def __init__(self, shapes: Sequence[tuple[int, Sequence[int]]]) -> None:
         self.shares = [np.zeros((length, len(list(lanes_of(widths)))), WORD) for length, widths in shapes]
@@ -225,11 +221,7 @@ class ProductShares:
 
 
 class SummedShares:
-    """Shares of sums of products over all transfers: for each vector a number per width, modulo its power of two.
-
-    Args:
-        shapes: Of each vector the number of transfers and the widths of the numbers.
-    """
+    """Shares of sums of products over all transfers: for each vector a number per width, modulo its power of two."""
 
     def __init__(self, shapes: Sequence[tuple[int, Sequence[int]]]) -> None:
         self.shares = [[0] * len(widths) for _, widths in shapes]
@@ -252,10 +244,6 @@ class BlockShares:
     """Shares of sums over blocks of transfers: for each vector a row per width, a word for each block.
 
     Only the lowest bits of a word, as many as the width, are of its sum.
-
-    Args:
-        shapes: Of each vector the number of transfers and the widths of the numbers.
-        block: How many transfers a block has; the last one has what is left.
     """
 
     def __init__(self, shapes: Sequence[tuple[int, Sequence[int]]], block: int) -> None:

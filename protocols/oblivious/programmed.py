@@ -49,13 +49,7 @@ def _slots(chosen: Uint64s, nonces: Uint64s) -> Index:
 
 
 def send_hints(values: Bytes, places: Index, size: int, randomness: Randomness) -> Role[Uint64s]:
-    """Send hints for all our ids, and return our number of each place.
-
-    Args:
-        values: Of each id in each of its places (`ids x 3 x VALUE_BYTES`).
-        places: The places.
-        size: Of the table.
-        randomness: Secret chance.
+    """Send hints for all our ids, given their values in each of their places, and return our number of each place.
 
     Discloses: nothing; to who asked for an id of ours a random number, as to others.
     """

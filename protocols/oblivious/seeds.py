@@ -37,13 +37,7 @@ _NONE: Final = bytes(BLOCK_BYTES)
 
 
 def grow(session: bytes, pairs: Sequence[KeyPair], depth: int) -> tuple[Trees, SeedHints]:
-    """Return the seeds of all trees, and what lets the sender follow.
-
-    Args:
-        session: Bytes that name the session and the direction.
-        pairs: Both keys of each transfer.
-        depth: Of a tree (`k`).
-    """
+    """Return the seeds of all trees of this depth (`k`), and what lets the sender follow."""
     trees, hints, proofs = [], [], []
     for start in range(0, TRANSFERS, depth):
         nodes = list(pairs[start])
@@ -59,14 +53,7 @@ def grow(session: bytes, pairs: Sequence[KeyPair], depth: int) -> tuple[Trees, S
 
 @dataclass(frozen=True, repr=False)
 class Follower:
-    """What the sender follows the trees by.
-
-    Args:
-        session: Bytes that name the session and the direction.
-        depth: Of a tree (`k`).
-        missing: Of each transfer the side to which the path to the missing leaf turns.
-        keys: Of each transfer that of the other side.
-    """
+    """What the sender follows the trees by: of each transfer where the path turns, and the key of the other side."""
 
     session: bytes
     depth: int

@@ -37,12 +37,7 @@ class Transfers:
 
 
 def set_up(depth: int, randomness: Randomness, places: Places = AT_HOME) -> Role[Transfers]:
-    """Make both directions of a session.
-
-    Args:
-        depth: Of a tree of seeds, `k`, the same at both sides.
-        randomness: Secret chance.
-        places: Where we work.
+    """Make both directions of a session, from trees of seeds of one depth (`k`) at both sides.
 
     Discloses: nothing; a peer that deviates may guess bits of our offset, and a wrong guess ends the session.
     """

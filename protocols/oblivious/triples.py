@@ -40,9 +40,6 @@ Triple = tuple[Uint64s, Uint64s, Uint64s]
 class Triples:
     """Deals random transfers of one session, each once, and makes more when too few are left: a batch both ways.
 
-    Args:
-        transfers: Both directions.
-
     Discloses: nothing; choices are hidden, and random.
     """
 

@@ -56,10 +56,8 @@ class CopyReading:
     """How much of some records is read rightly; cells of plain columns are no secret and count for nothing.
 
     Args:
-        records: How many were looked at.
-        whole: Records of which every cell is right.
-        cells: Cells that are right.
-        of: Cells that were looked at.
+        records: How many were looked at; of `whole` every cell is right.
+        cells: Right ones, `of` those that were looked at.
         sure: Right ones of the records that are read for certain: those of which the reader is surest, as many as are
             right at the rate of `CERTAIN`; 0 for one who guesses.
         groups: Records of which the cells of a group are right, for each group of the design that was asked about.
@@ -80,7 +78,6 @@ class Disclosure:
     """What a receiver reads of a copy, beside what less would have shown.
 
     Args:
-        copy: Of the copy.
         apart: Of a copy whose columns are sent alike, each by a coin of its own.
         values: By guessing the commonest value of each column.
         record: By guessing the commonest record.
@@ -122,11 +119,7 @@ class Disclosure:
 
 
 def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclosure | None:
-    """Run the attack on an owner's own table.
-
-    Returns:
-        None where the copy hides nothing: no answer is given, or no group has a column of two values.
-    """
+    """Run the attack on an owner's own table; None where the copy hides nothing: no answers, no group of two values."""
     apart = one_coin_each(design)
     hidden = _hidden(design)
     if (truth[:, hidden] == NO_ANSWER).all():
@@ -141,13 +134,10 @@ def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclos
 
 
 def likely_disclosure(sent: Codes, design: Design, chance: Callable[[int], Draw]) -> Disclosure | None:
-    """Run the attack on a table as likely as these responses make it, where the true one is not known.
+    """Run the attack, as `disclosure` does, on a table as likely as these responses make it.
 
     Of each class it has as many records as there are responses, drawn from what the attack takes for their distribution
     in the end. It is disguised, and read.
-
-    Returns:
-        As `disclosure`.
     """
     sent = sent[read_rows(len(sent))]
     hidden = _hidden(design)
@@ -162,14 +152,7 @@ def likely_disclosure(sent: Codes, design: Design, chance: Callable[[int], Draw]
 
 
 def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequence[int]] | None = None) -> CopyReading:
-    """Return how much of its own table an owner's copy gives away.
-
-    Args:
-        truth: The table.
-        sent: Its copy.
-        design: How it was disguised.
-        groups: Columns that are asked about together; those of the design unless given.
-    """
+    """Return how much of its own table an owner's copy gives away; `groups` of columns are asked about together."""
     for codes in (truth, sent):
         design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
     if truth.shape != sent.shape or ((truth == NO_ANSWER) != (sent == NO_ANSWER)).any():

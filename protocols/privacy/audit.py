@@ -42,14 +42,11 @@ Record = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Margin:
-    """Events that exclude each other and exhaust the responses to one truth, each with its declared chance.
+    """Events that exclude each other and exhaust the responses to one truth, on these columns.
 
     Args:
-        columns: The columns that are looked at.
-        truth: The true codes on these columns.
-        sizes: Domain size of each; 2 where it matters only whether the truth was told (1) or not (0).
+        sizes: Domain size of each; 2 where it matters only whether the truth was told (1) or not (0): `told`.
         chances: Of every cell of `sizes` in row-major order.
-        told: Look at whether each column tells the truth, not at its code.
         serial: Look at the last column in the next record; two records are one trial.
     """
 
@@ -147,10 +144,7 @@ class AuditTest(Counted):
 class AuditResult(Audit[AuditTest]):
     """What an audit of records found.
 
-    Args:
-        untested: Pairs of columns of one group that were not counted: too many joint cells, or too many pairs.
-        sizes: Domain sizes of the design.
-        groups: Its groups.
+    `untested` are pairs of columns of one group with too many joint cells, or beyond the most pairs.
     """
 
     untested: tuple[tuple[int, ...], ...]
@@ -165,14 +159,10 @@ def audit(
     records: Sequence[Record] | None = None,
     goal: Goal = DEFAULT_GOAL,
 ) -> AuditResult:
-    """Run a sampler and hold its responses against the declared transition matrices.
+    """Run a sampler, the design's own if not given, and hold its responses against the declared transition matrices.
 
-    Args:
-        design: The declaration.
-        draw_factory: Makes the chance for a number of records; called once.
-        sampler: Disguises true codes; the design's own if not given.
-        records: True records, by codes, to be disguised again and again; `default_records` if not given.
-        goal: False-alarm rate, power, and the departure of theta that must be caught.
+    `draw_factory` makes the chance for a number of records, once; `records` are the true ones that are disguised again
+    and again, `default_records` if not given.
     """
     truths = _checked(design, default_records(design) if records is None else records)
     every = tuple(margins(design, truths))
@@ -204,8 +194,7 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
     """Return how often each record must be disguised so that a shift of theta in any one group is caught.
 
     A group's shift is seen in the column and the record whose chance of a true response shows it best. Such a chance is
-    affine in the group's theta, and 1 at theta = 1: a group tells the truth, or something that does not depend on
-    theta.
+    affine in the group's theta, and 1 at theta = 1.
     """
     needed = FEWEST
     for k, group in enumerate(design.groups):

@@ -20,12 +20,9 @@ from protocols.errors import InputError
 
 @dataclass(frozen=True)
 class Goal:
-    """What an audit promises.
+    """How often an audit may fail a sampler as declared, over all its counts, and must fail one whose theta is off.
 
-    Args:
-        alarm: How often it may fail a sampler that is as declared, over all its counts.
-        power: How often it must fail one whose theta is off by `shift` in some group.
-        shift: The departure of theta that must be caught.
+    Theta is off by `shift` in some group.
     """
 
     alarm: float = 1e-6
@@ -54,12 +51,9 @@ def divergence(share: float, chance: Fraction) -> float:
 
 
 def least_chance(share: float, budget: float, *, reverse: bool = False) -> float:
-    """Return the smallest `c` below `share` with a divergence of at most `budget`.
+    """Return the smallest `c` below `share` with a divergence of at most `budget` nats per trial.
 
-    Args:
-        share: A share that was seen, of trials of chance `c`; a chance, with `reverse`, of which `c` is a share.
-        budget: In nats per trial.
-        reverse: The divergence is that of `c` from `share`.
+    With `reverse` the divergence is that of `c` from `share`: a chance of which `c` is the share.
     """
     return _furthest(share, 0.0, lambda c: _between(share, c, reverse) <= budget)
 
@@ -143,13 +137,7 @@ Test = TypeVar("Test", bound=Counted)
 
 @dataclass(frozen=True)
 class Audit(Generic[Test]):
-    """What an audit found.
-
-    Args:
-        goal: What it promises.
-        disguised: How many records, or transactions, a sampler disguised.
-        tests: Every count.
-    """
+    """What an audit found in every count, over this many disguised records or transactions."""
 
     goal: Goal
     disguised: int

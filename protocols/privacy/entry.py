@@ -65,13 +65,7 @@ class Entry:
 
 
 def entry_of(design: Design, column: int, prior: Prior | None = None) -> Entry:
-    """Return one column as the receiver of this design sees it.
-
-    Args:
-        design: How the records are disguised; plain columns are sent as they are.
-        column: Index of the column.
-        prior: Chance of each value before the response; all equally likely if not given.
-    """
+    """Return one column as the receiver sees it; without a prior all values are equally likely before."""
     check_column(design, column)
     size = design.sizes[column]
     before = (Fraction(1, size),) * size if prior is None else tuple(prior)
@@ -147,10 +141,9 @@ def largest_rise(entry: Entry) -> Rise:
 
 
 def repeated(entry: Entry, times: int) -> Entry:
-    """Return what the receiver has if the *same* response came `times` times, each with fresh coins.
+    """Return what the receiver has if the *same* response came `times` times, each with fresh coins (DESIGN 4.6).
 
-    The first rows are "response r every time"; the last is everything else. This is why coins are made once (DESIGN
-    4.6).
+    The first rows are "response r every time"; the last is everything else.
     """
     if times < 1:
         raise InputError("a response is given once or more")

@@ -40,8 +40,7 @@ class Measures:
     """What the response of one attribute does by itself.
 
     Args:
-        breach: The largest posterior.
-        rise: The largest rise of a belief.
+        breach: The largest posterior; `rise` the largest rise of a belief.
         twice: The largest posterior if the same response came twice with fresh coins.
         single_entry: Expected chance on a wrong value, before mining.
         bits_left: Entropy left on average, given the response.
@@ -59,12 +58,8 @@ class AttributeFindings:
     """What responses disclose of one attribute.
 
     Args:
-        name: The attribute.
-        values: The labels of its values.
         group: Index of its group; None if it is sent as it is.
         assumed: Whether the prior is an assumption: all values equally likely.
-        prior: Chance of each value before the response.
-        responses: Chance of each response.
         posteriors: For each response, the chance of each value; None for a response that is never given.
         own: What its own response alone does.
         loss: Epsilon of this attribute alone.
@@ -95,14 +90,11 @@ class GroupFindings:
     """What responses disclose of the attributes that share a coin, taken together; how much is read: `attack.py`.
 
     Args:
-        name: The group.
-        columns: Indices of its attributes.
-        kind: What it is asked.
         truth: Chance that it tells the truth.
         single_entry: The smallest of its entries, before mining.
         loss: Epsilon of the group as a whole.
-        loss_if_known: The same against someone who knows a personal answer of the respondent; None where there are no
-            such answers.
+        loss_if_known: The same against someone who knows a personal answer of the respondent; None without such
+            answers.
         given_away: The share of respondents whose truths someone then knows for certain; None likewise.
         coin_bits: Entropy of its coin.
         relations: Relations of its attributes that every response discloses.
@@ -126,8 +118,6 @@ class Findings:
 
     Args:
         theta: As the design declares it for all groups; None where each has its own.
-        attributes: Findings of every column, plain ones included.
-        groups: Findings of every group.
         disclosed: Columns of groups that every response gives away in full.
         loss: Epsilon of the record as a whole.
         coin_bits: Entropy of all coins of a record.
@@ -213,18 +203,9 @@ def measure_design(
     priors: Sequence[Prior | None] | None = None,
     group_names: Sequence[str] | None = None,
 ) -> Findings:
-    """Measure a design: every measure of DESIGN 10.
+    """Measure a design by every measure of DESIGN 10: labels are those of the schema, and nothing here reads data.
 
-    The findings are about the design and the priors, not about any record: labels are those of the schema, and nothing
-    here reads data.
-
-    Args:
-        design: How the records are disguised.
-        names: Name of every column.
-        values: Labels of the values of every column.
-        priors: For every column, the chance of each value as an exact fraction; None where all are to be taken as
-            equally likely, which the report then says.
-        group_names: Name of every group; "group 1" and so on if not given.
+    A prior of None takes all values as equally likely, which the report then says.
     """
     beliefs = [None] * len(design.sizes) if priors is None else list(priors)
     _check_described(design.sizes, names, values, beliefs)

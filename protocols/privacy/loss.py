@@ -86,7 +86,7 @@ def ratio_loss(ratio: Fraction | None) -> float:
 class Relation:
     """The difference of columns `first` and `second` modulo `modulus` is disclosed; of two binary ones, the XOR.
 
-    Anyone who knows one of them from elsewhere is left with `left_of_first` or `left_of_second` values of the other.
+    Who knows one of them is left with `left_of_first` or `left_of_second` values of the other.
     """
 
     first: int

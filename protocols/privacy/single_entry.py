@@ -56,12 +56,8 @@ def recoverability_known(preconditions: Sequence[Fraction], confidences: Sequenc
 def recoverability_unknown(confidences: Sequence[Fraction], correct_guesses: Sequence[Fraction]) -> Fraction:
     """Return `REC = sum P(confidence) P(original | randomized)` if preconditions are unknown too (Surveys 4.2, II).
 
-    Oddly, the rules' preconditions carry no weight here, so REC of rules from two preconditions may be near 2.
-
-    Args:
-        confidences: Confidence of each rule between disguised values.
-        correct_guesses: Chance that the value a rule concludes is the true one, given that it was sent:
-            `Entry.posteriors[v][v]`.
+    Oddly, the rules' preconditions carry no weight here, so REC of rules from two preconditions may be near 2. A guess
+    is correct with the chance `Entry.posteriors[v][v]` of the value that a rule concludes.
     """
     return _products(confidences, correct_guesses)
 
@@ -98,15 +94,8 @@ def given_away(design: Design, group: int, priors: Sequence[MatrixRow]) -> Fract
     """Return the share of respondents whose truths in a group are certain to who knows their personal answers.
 
     With `y` known, the crosswise response has one possible truth always, the triangular one where the harmless
-    statement is not true, the unrelated one where it differs from `y` in some column.
-
-    Args:
-        design: How the records are disguised.
-        group: Index of the group.
-        priors: Chance of each value, for every column of the design; columns are taken as independent.
-
-    Returns:
-        None where the group's responses rest on no personal answer.
+    statement is not true, the unrelated one where it differs from `y` in some column. Columns are taken as independent.
+    None where there are no personal answers.
     """
     check_group(design, group)
     own = design.part(group)

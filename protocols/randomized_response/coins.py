@@ -31,10 +31,7 @@ def keyed_draw(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
 
 
 def compared_draw(secret: bytes, dataset: str, records: int) -> Draw:
-    """Return draws, in bulk, for a copy that never leaves: it is compared with the one that does.
-
-    Sixty-four bits modulo the bound are uniform up to a bias that no comparison sees; they say nothing about coins.
-    """
+    """Return draws, in bulk, for a copy that never leaves: 64 bits modulo the bound, nearly uniform."""
 
     def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
         key = keyed_digest(secret, b"cotally compared copy", dataset.encode(), purpose)

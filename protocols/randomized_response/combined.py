@@ -37,10 +37,7 @@ def precision_weights(
 ) -> tuple[Number, ...]:
     """Return what the mean of each sample counts for; they add up to 1.
 
-    Args:
-        records: Of each sample.
-        squares: Of each, the sum of squares about its mean of what a record adds.
-        kinds: Of each, its design: what samples of one kind say is equally sure, record by record.
+    `squares` are sums of squares about the mean of what a record adds; samples of one kind (design) are equally sure.
     """
     numbers: dict[Hashable, int] = {}
     spreads: dict[Hashable, Number] = {}
@@ -53,11 +50,9 @@ def precision_weights(
 
 @dataclass(frozen=True)
 class CombinedEstimate:
-    """An estimate from several samples; it may leave `0 .. 1`.
+    """An estimate from several samples of two records or more; it may leave `0 .. 1`.
 
-    Args:
-        samples: The estimate of each, of two records or more.
-        kinds: How each was disguised, as far as the expression goes.
+    `kinds` say how each was disguised, as far as the expression goes.
     """
 
     samples: tuple[Estimate, ...]
@@ -160,13 +155,7 @@ def weighted_share(codes: Codes, expression: Expression, design: Design, weights
 
 
 def poststratified(codes: Codes, column: int, shares: Sequence[Fraction]) -> list[Fraction]:
-    """Return the weights by which a plain column has the shares that it has in the population.
-
-    Args:
-        codes: Records.
-        column: Sent as it is.
-        shares: Of each of its values in the population; they add up to 1.
-    """
+    """Return the weights of records by which a plain column has the shares of its values in the population."""
     counts = np.bincount(codes[:, column], minlength=len(shares)).tolist()
     if sum(counts[len(shares) :]):
         raise InputError("weights need an answer of everybody in the column that they are of")

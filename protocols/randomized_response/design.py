@@ -47,10 +47,7 @@ class Kind(Enum):
 
 
 class Draw(Protocol):
-    """Chance as an argument: integers uniform in `0 .. bound - 1`, one per record.
-
-    Draws for different purposes are independent; the same purpose may be asked for only once.
-    """
+    """Chance as an argument: integers uniform in `0 .. bound - 1`, one per record, independent; each purpose once."""
 
     def __call__(self, purpose: bytes, bound: int, /) -> NDArray[np.int64]:
         """Draw."""
@@ -67,11 +64,9 @@ class Factors:
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Which columns share a coin; `truth` is the chance that a group's coin lets the truth be told.
+    """Which columns share a coin, in disjoint groups of their indices; columns in no group are sent as they are.
 
-    Args:
-        sizes: Domain size of every column.
-        groups: Disjoint groups of column indices; columns in no group are sent as they are.
+    `truth` is the chance that a group's coin lets the truth be told.
     """
 
     sizes: tuple[int, ...]
@@ -135,21 +130,13 @@ class Design(ABC):
 
     @abstractmethod
     def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
-        """Return the disguised records.
-
-        Args:
-            codes: True records.
-            draw: Chance.
-            personal: The respondents' personal answers, by the same columns, where the question asks for them; drawn
-                if not given. Plain columns are not read.
-        """
+        """Return the disguised records; `personal` answers are drawn if not given, plain columns of them not read."""
 
     @abstractmethod
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
         """Return the chance of each response (row) to each truth (column) over the cells of these columns of a group.
 
-        Cells are counted in row-major order, the last of `columns` fastest. What the response says on these columns
-        depends on the truth on these columns only.
+        Cells are in row-major order, the last of `columns` fastest; only the truth on these columns matters.
         """
 
     @abstractmethod
@@ -176,8 +163,8 @@ class Design(ABC):
     def guess_values(self, group: int, column: int) -> tuple[Matrix, ...]:
         """Return what a response means under each guess of the group's coin: what was sent (row) by values (column).
 
-        Entries are the chances of a column's true values as the weights of `guess_weights` count them: weighted over
-        the guesses they are the factors of a column that has a group of its own.
+        Entries are the chances of a column's true values: weighted by `guess_weights` over the guesses they are its
+        factors.
         """
 
     @abstractmethod
@@ -194,19 +181,12 @@ class Design(ABC):
 
     @abstractmethod
     def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
-        """Return the largest ratio of the chances of one response under two truths on these columns.
-
-        None where it is infinite: some response is impossible under one truth and possible under another.
-        """
+        """Return the largest ratio of the chances of one response under two truths on the columns; None if infinite."""
 
 
 @dataclass(frozen=True)
 class OneKind(Design):
-    """A design whose groups are all asked in one way, with one theta.
-
-    Args:
-        theta: Chance of the truth, an exact fraction in `0 .. 1`.
-    """
+    """A design whose groups are all asked in one way, with one theta: the chance of the truth."""
 
     kind: ClassVar[Kind]
     asks_personally: ClassVar[bool]

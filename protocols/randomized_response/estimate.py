@@ -25,9 +25,8 @@ _LARGEST_FACTOR = 10**100  # its square times any number of records is still a f
 class Estimate:
     """An unbiased estimate of a count: `count = sum f_i` over `records`, with `squares = sum f_i^2`.
 
-    It has two variances. Over the coins, the records being what they are: `variance`. Over respondents drawn from a
-    population as well: `population_variance`, that of `n P(E)` where `P(E)` is the population's share. Both are
-    unbiased and may be negative; the standard error is then 0.
+    Its `variance` is over the coins, `population_variance` over respondents drawn from a population as well: that of `n
+    P(E)`. Both are unbiased and may be negative; the standard error is then 0.
     """
 
     records: int
@@ -83,13 +82,7 @@ def quantile(confidence: float) -> float:
 
 
 def estimate_count(codes: Codes, expression: Expression, design: Design) -> Estimate:
-    """Estimate `N(E)` from disguised records.
-
-    Args:
-        codes: Disguised records by columns of the design; plain columns are taken as they are.
-        expression: Over the design's columns.
-        design: How the copy was disguised.
-    """
+    """Estimate `N(E)` from disguised records, by columns of the design; plain columns are taken as they are."""
     factors = record_factors(codes, expression, design)
     if max(map(abs, factors.values)) > _LARGEST_FACTOR:
         raise InputError(

@@ -32,12 +32,8 @@ MAX_GROUP_CELLS = 2**10
 class MostLikely:
     """Shares of all cells of some columns: `shares[v_1, ..., v_k]`, one axis per column, in the order asked for.
 
-    Args:
-        shares: Not negative, adding up to 1.
-        log_likelihood: Of one record on average, natural logarithm.
-        gap: No distribution has a log-likelihood that is larger by more than this.
-        rounds: Of three steps each.
-        converged: Whether the gap is within the tolerance.
+    `log_likelihood` is of one record on average, in nats; no distribution has one that is larger by more than `gap`. A
+    round has three steps; it has `converged` if the gap is within the tolerance.
     """
 
     shares: Floats
@@ -53,15 +49,10 @@ class MostLikely:
 def most_likely(
     codes: Codes, columns: Sequence[int], design: Design, tolerance: float = 1e-9, limit: int = 10_000
 ) -> MostLikely:
-    """Return the most likely joint distribution of these columns in the population.
+    """Return the most likely joint distribution of these columns among records with an answer in all of them.
 
-    Args:
-        codes: Disguised records by columns of the design; plain columns are taken as they are.
-        columns: The columns of the distribution; it is that of the records with an answer in all of them.
-        design: How the copy was disguised.
-        tolerance: Largest acceptable gap to the maximum, in log-likelihood per record; shares are then accurate to
-            about its square root.
-        limit: Rounds after which to stop regardless, with `converged` false.
+    `tolerance` is the largest acceptable gap, in log-likelihood per record: shares are then accurate to about its root.
+    `limit` are rounds.
     """
     design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
     _check(codes, columns, design)
@@ -132,8 +123,7 @@ def _climb(model: _Model, tolerance: float, limit: int) -> tuple[Floats, int]:
 def _extrapolated(start: Floats, first: Floats, second: Floats) -> Floats:
     """Follow two steps further: `p + 2 a r + a^2 v`, `r` the first step, `v` the change of step, `a = |r|/|v|`.
 
-    `a` is halved towards 1, which is the second step, until every share keeps a hundredth of what it has there: a cell
-    at 0 would stay there.
+    `a` is halved towards 1, the second step, until every share keeps a hundredth of what it has there.
     """
     change, bend = first - start, second - 2 * first + start
     length = sqrt(float((bend**2).sum()))

@@ -16,11 +16,7 @@ from protocols.tables import Codes, Expression
 
 @dataclass(frozen=True)
 class MixedDesign(Design):
-    """A design for every group; made by `of`.
-
-    Args:
-        parts: For every group a design over the same columns that has this group alone.
-    """
+    """A design for every group, over the same columns, that has this group alone; made by `of`."""
 
     parts: tuple[OneKind, ...]
 

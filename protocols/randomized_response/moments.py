@@ -53,10 +53,7 @@ def largest_moments(design: RelatedDesign, group: int) -> Moments:
 def one_false(fixed: Moments, others: Sequence[Moments], most: int) -> Fraction:
     """Return `max over k of s0_k prod_{j != k} max(s1_j, s0_j)`: the most that a record failing some part adds.
 
-    Args:
-        fixed: The moments of a group that is touched for certain; `UNTOUCHED` if there is none.
-        others: Of the groups that may be touched.
-        most: How many of these are, at most; those that make it largest count.
+    The group of `fixed` is touched for certain; of `others` `most` are, those that make it largest.
     """
     found = [fixed[1] * _largest_product(others, most)]
     if most:
@@ -81,11 +78,7 @@ def variance_bound(design: RelatedDesign, groups: tuple[int, ...]) -> float:
 def error_bound(design: RelatedDesign, groups: Iterable[int], live: int, alarm: float) -> float:
     """Return `t` such that `|estimate - truth| > t` has a chance of at most `exp(-alarm)` over the coins.
 
-    Args:
-        design: How the copy was disguised.
-        groups: Groups that the expression touches; with none the estimate is the truth and `t` is 0.
-        live: Records that could satisfy the expression whatever their coins were.
-        alarm: Minus the natural logarithm of the chance.
+    `groups` are those that the expression touches, `live` the records that could satisfy it whatever their coins were.
     """
     touched = tuple(groups)
     if not touched:
@@ -129,12 +122,7 @@ def gain_error(records: int, values: int, classes: int, contrasts: float) -> flo
     """Return about the standard error, in bits, of the estimated gain of a column that tells nothing (DESIGN 5.3).
 
     The gain is then a mean of squares of `(v - 1)(c - 1)` normal errors: its own mean is the bias, which is taken off.
-
-    Args:
-        records: How many there are.
-        values: Of the column, equally common.
-        classes: How many, equally common.
-        contrasts: Of the column's coin times that of the class's, 1 for what is sent as it is.
+    `contrasts` are of the column's coin times that of the class's, 1 for what is sent as it is.
     """
     free = (values - 1) * (classes - 1)
     return sqrt(2 * free) / (2 * records * log(2) * contrasts**2)

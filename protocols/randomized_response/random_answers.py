@@ -57,13 +57,9 @@ def random_share(codes: Codes, design: Design, controls: Sequence[Term]) -> Rand
 
 
 def corrected_share(codes: Codes, expression: Expression, design: Design, controls: Sequence[Term]) -> RandomAnswers:
-    """Estimate the share of an expression among those who answer by the rules.
+    """Estimate the share of an expression among those who answer by the rules, from responses with all answers needed.
 
-    Args:
-        codes: Responses with an answer in every control and in every column of the expression.
-        expression: Over other columns than the controls'.
-        design: How they were disguised.
-        controls: Disguised columns, each with the value that is true of everyone.
+    `controls` are other, disguised columns, each with the value that is true of everyone.
     """
     if expression.columns & {control.column for control in controls}:
         raise InputError("a control item has a known answer: ask about other columns")

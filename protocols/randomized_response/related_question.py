@@ -38,9 +38,8 @@ Coins = NDArray[np.uint8]
 class RelatedDesign(OneKind):
     """The related question: each group tells the truth or one of its `L - 1` lies.
 
-    Args:
-        tossed: Of each group whose odds are those of theta, the offsets among which its coin is tossed: `L`, or more
-            where columns of the group are not sent; None where every group has theta.
+    `tossed` are, of each group whose odds are those of theta, the offsets among which its coin is tossed: `L`, or more
+    where columns of the group are not sent; None where every group has theta.
     """
 
     kind: ClassVar[Kind] = Kind.RELATED
@@ -117,10 +116,7 @@ class RelatedDesign(OneKind):
         return self.truth(group) - self.lie(group) if self.orders[group] > 1 else Fraction(1)
 
     def coins(self, draw: Draw, names: Sequence[bytes] = ()) -> Coins:
-        """Toss the coins of all records (`records x groups`); a group's draw is for its name, if it has one.
-
-        Otherwise it is for its number, and another order of the groups gives other coins.
-        """
+        """Toss the coins of all records (`records x groups`); a group's draw is for its name, else its number."""
         coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # an empty column that fixes the number of records
         for k, order in enumerate(self.orders):
             uniform = draw(names[k] if names else k.to_bytes(4, "big"), self.coin_bound(k))
@@ -151,8 +147,8 @@ class RelatedDesign(OneKind):
     def candidates(self, codes: Codes, group: int, columns: Sequence[int]) -> Candidates:
         """Return the responses moved by every offset that these columns tell apart.
 
-        A place is the offset from the one record of a list that stands for it: in each column the residue that is left
-        is below what the columns before leave open.
+        A place is the offset from one record of the list: in each column the residue left is below what those before
+        leave open.
         """
         period, places = 1, np.zeros(len(codes), dtype=np.int64)
         left = np.zeros((len(codes), len(columns)), dtype=np.int64)
@@ -221,10 +217,7 @@ class RelatedDesign(OneKind):
         return (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2, (lies - lies**2) / contrast**2
 
     def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
-        """Return `t/q`, its inverse, or None: columns that share a coin rule most responses out.
-
-        Where the domain sizes are coprime every response is possible, and the ratio is finite.
-        """
+        """Return `t/q`, its inverse, or None where some response is ruled out: sizes with one coin not coprime."""
         period = self._period(columns)
         if period == 1:
             return Fraction(1)

@@ -31,16 +31,13 @@ TermKind = tuple[int, Fraction, Fraction]
 
 @dataclass(frozen=True)
 class SampleSize:
-    """How many records are needed, and what decides it.
+    """How many records are needed, 2 or more, for this half-width (a share), and what decides it.
 
     Args:
-        records: Their number, at least 2.
         variance: The bound on one record's variance that decides.
         expression: The expression that has it; None for a tree, where the bound is over all.
         groups: The groups that the deciding expression touches.
-        cells: How many intervals hold at once.
-        confidence: The chance that all of them hold.
-        half_width: Of each interval, as a share of all records.
+        cells: How many intervals hold at once, with this confidence.
     """
 
     records: int
@@ -55,15 +52,7 @@ class SampleSize:
 def sample_size(
     design: Design, expression: Expression, half_width: Fraction, confidence: float, share: Fraction | None = None
 ) -> SampleSize:
-    """Return the records needed for one expression.
-
-    Args:
-        design: How the records will be disguised.
-        expression: Over the design's columns.
-        half_width: Of the interval for `P(E)`, between 0 and 1.
-        confidence: Of the interval.
-        share: `P(E)` where it is roughly known; the worst one otherwise.
-    """
+    """Return the records needed for one expression; `share` is `P(E)` where it is roughly known, else the worst."""
     variance = record_variance(design, expression, share)
     groups = tuple(k for k, _ in design.touched(expression))
     return _needed(variance, expression, groups, 1, confidence, half_width)
@@ -132,10 +121,7 @@ def _variance(satisfied: Fraction, failed: Fraction, share: Fraction | None) -> 
 
 
 def _largest(design: Design, group: int, class_column: int, depth: int) -> Moments:
-    """Return the largest `s1` and the largest `s0` over parts of up to `depth` attributes, and the class if it is here.
-
-    Terms of one kind are interchangeable, so one part of every combination of kinds is looked at.
-    """
+    """Return the largest `s1` and `s0` over parts of up to `depth` attributes and the class, one part of each kind."""
     columns = design.groups[group]
     parts: dict[tuple[TermKind, ...], Expression] = {(): ROOT}
     for column in columns:
@@ -154,10 +140,7 @@ def _largest(design: Design, group: int, class_column: int, depth: int) -> Momen
 
 
 def _kinds(design: Design, column: int) -> dict[TermKind, Term]:
-    """Return one term of each kind: domain size, `s1`, `s0`. A design treats terms of one kind in a group alike.
-
-    For a plain column any term will do.
-    """
+    """Return one term of each kind: domain size, `s1`, `s0`; any term of a plain column."""
     _check_column(design, column)
     group = design.group_of(column)
     if group is None:

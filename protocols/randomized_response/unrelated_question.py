@@ -28,12 +28,9 @@ from protocols.tables import Codes, Expression
 
 @dataclass(frozen=True)
 class UnrelatedDesign(OneKind):
-    """Which columns share a coin, its chance, and the distribution of the personal record.
+    """Which columns share a coin, its chance of the truth (not 0), and the distribution of the personal record.
 
     Args:
-        sizes: Domain size of every column.
-        groups: Disjoint groups of column indices; columns in no group are sent as they are.
-        theta: Chance of the truth; not 0, where a response carries nothing.
         personal: `P(Y = v)` for every value of every column; empty for plain columns.
         joint: For every group `P(Y = y)` for every cell of its columns, in row-major order; empty for a group whose
             personal answers are independent, and where all are.
@@ -124,12 +121,9 @@ class UnrelatedDesign(OneKind):
         return np.stack(columns, axis=1).astype(np.uint8)
 
     def answer(self, codes: Codes, personal: Codes, truths: NDArray[np.bool_]) -> Codes:
-        """Return the responses: for each group the true values, or the personal ones; no answer stays no answer.
+        """Return the responses: where `truths` (`records x groups`) holds, the true values, else the personal ones.
 
-        Args:
-            codes: True records.
-            personal: Personal records, in the same columns; plain columns are not read.
-            truths: Whether a group tells the truth, `records x groups`.
+        No answer stays no answer.
         """
         result = codes.copy()
         for k, group in enumerate(self.groups):

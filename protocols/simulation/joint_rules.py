@@ -26,13 +26,7 @@ _EVERYONE = Attribute("", "everyone", ("all",))
 
 @dataclass(frozen=True, repr=False)
 class Found:
-    """What a run finds.
-
-    Args:
-        itemsets: Of both.
-        own: How many sets of one side's items have their counts told, of both sides together.
-        counted: How many sets with items of both are counted.
-    """
+    """What a run finds: of `own` sets of one side's items the counts are told, `counted` have items of both."""
 
     itemsets: JointItemsets
     own: int
@@ -41,12 +35,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointTable:
-    """The columns of both, Alice's first, and a last one of one value in the place of a class.
-
-    Args:
-        schema: Of the columns.
-        codes: Of the records.
-    """
+    """The columns of both, Alice's first, and a last one of one value in the place of a class."""
 
     schema: Schema
     codes: Codes
@@ -72,13 +61,9 @@ class JointTable:
         return design.randomize(self.codes[:, columns], bulk_draw(generator, len(self.codes)))
 
     def find(self, terms: RuleTerms, smallest: int, copies: View | None, most_own: int | None = None) -> Found:
-        """Find what both parties would.
+        """Find what both parties would; with no copies all are counted (`smc`).
 
-        Args:
-            terms: What is looked for.
-            smallest: The fewest records that what is told may stand for.
-            copies: None where all are counted (`smc`).
-            most_own: The most sets of one party's items; as many as of both, as in a run, unless given.
+        `most_own` is the most sets of one party's items; as many as of both, as in a run, unless given.
         """
         own: dict[TermSet, int] = {}
         for party in SIDES:

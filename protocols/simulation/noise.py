@@ -130,13 +130,7 @@ def side_spending(schema: Schema, noise: Fraction, depth: int) -> dict[str, Spen
 
 
 def grow_with_noise(split: HoldOut, sides: Mapping[str, SideNoise], growth: Growth) -> NoisyRun:
-    """Grow a tree from told numbers, all candidates counted.
-
-    Args:
-        split: The table.
-        sides: The noise of each side.
-        growth: Limits, and how much noise there is.
-    """
+    """Grow a tree from told numbers, all candidates counted."""
     schema = split.schema
     if growth.noise is None:
         raise InputError("a run with noise needs growth with noise")
@@ -155,14 +149,7 @@ def grow_with_noise(split: HoldOut, sides: Mapping[str, SideNoise], growth: Grow
 
 
 def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeNoise], growth: Growth) -> Tree:
-    """Grow a tree of noisy winners and noisy labels, level by level, of which nothing else is shown.
-
-    Args:
-        schema: The joint schema; its class has two values.
-        rows: The training records.
-        sides: The noise of each side.
-        growth: Its depth, and how much noise there is.
-    """
+    """Grow a tree of noisy winners and noisy labels, level by level, of which nothing else is shown; two classes."""
     sizes, label = np.array([attribute.size for attribute in schema.attributes]), rows[:, -1].astype(np.int64)
     measure, nodes = Gini(len(rows)), dict[Expression, Node]()
     level, at = [ROOT], np.zeros(len(rows), np.int64)

@@ -70,10 +70,6 @@ def accuracy(model: Classifier, data: HoldOut) -> float:
 def label_leaves(tree: Tree, engine: Counts) -> Role[Tree]:
     """Return the same splits with leaves labelled by this engine's counts; an empty leaf takes its parent's class.
 
-    Args:
-        tree: Any tree.
-        engine: Where the counts come from; none of them negative.
-
     Discloses: whatever `engine` discloses.
     """
     tables: dict[Expression, CountTable] = {}
@@ -176,15 +172,9 @@ def compare_methods(
     generator: np.random.Generator,
     growth: Growth = TO_THE_END,
 ) -> list[MethodScore]:
-    """Run plain ID3, `randomized`, and `hybrid` for each window on one disguise of a split.
+    """Run plain ID3, `randomized`, and `hybrid` for each window omega on one disguise of a split.
 
-    Args:
-        split: The table.
-        theta: Chance of the truth of a two-valued column; others have its odds.
-        groups: Groups of each party, drawn at random.
-        windows: Values of omega.
-        generator: Draws groups and coins.
-        growth: How far all trees are grown.
+    Theta is of a two-valued column, others have its odds; each party's groups are drawn at random.
     """
     views = disguised_views(split, at_random(theta, groups, generator), generator)
     plain = grow_plain(split, growth)
@@ -252,10 +242,6 @@ def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window, growth: Gr
 
 class PlainRanking:
     """The windows of a real run, by who sees both sides' estimated gains.
-
-    Args:
-        estimates: Either party's own.
-        growth: The measure, and the limits.
 
     Discloses: nothing; nothing is sent.
     """

@@ -45,8 +45,6 @@ class AfterMining:
     """What is left of the class's single-entry privacy.
 
     Args:
-        before: Before mining.
-        rules: How many rules the model has.
         right: REC where preconditions are known: the chance that the rules name the right class.
         commonest: The chance of the commonest class: what guessing without rules and responses has.
         known: `PSE` where preconditions are known.
@@ -132,11 +130,8 @@ def _as_chance(share: float) -> Fraction:
 def privacy_after_mining(sets: Sequence[RuleSet], entry: Entry, codes: Codes | None = None) -> AfterMining:
     """Return what rules leave of the privacy of the class that they name.
 
-    Args:
-        sets: Of what was mined.
-        entry: The class, as the receiver of its response sees it.
-        codes: Responses by the columns of the rules, the class last, in which rules between disguised values are
-            counted; the second form needs them.
+    `codes` are responses, the class last, in which rules between disguised values are counted: the second form needs
+    them.
     """
     before = single_entry(entry)
     recs = [

@@ -31,12 +31,9 @@ MAX_CANDIDATE_SETS = 100_000
 
 @dataclass(frozen=True)
 class ColumnSet:
-    """A set of items with its estimated share.
+    """A set of items, by rising columns, with its estimated share of the records that gave an answer in all of them.
 
-    Args:
-        terms: Columns with values, by rising columns.
-        share: Of the records that gave an answer in all columns.
-        variance: Of the estimate, over the coins; may be negative.
+    The variance is over the coins, and may be negative.
     """
 
     terms: TermSet
@@ -46,14 +43,9 @@ class ColumnSet:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinedColumns:
-    """What was found in a disguised table.
+    """What was found in a disguised table: sets of an estimated share of `s_min` or more, fewest items first.
 
-    Args:
-        threshold: `s_min`.
-        sets: Those of an estimated share of at least that, fewest items first.
-        noisy: How many sets were left out since their errors are as large as the threshold.
-        codes: The records.
-        design: How they were disguised.
+    `noisy` sets were left out since their errors are as large as the threshold.
     """
 
     threshold: Fraction
@@ -64,14 +56,7 @@ class MinedColumns:
 
 
 def mine_columns(codes: Codes, design: Design, min_support: Fraction, max_len: int | None = None) -> MinedColumns:
-    """Find the sets of columns with values whose estimated share is at least `min_support`.
-
-    Args:
-        codes: Disguised records by the columns of the design.
-        design: How they were disguised.
-        min_support: `s_min`, a share.
-        max_len: The most columns of a set; all if not given.
-    """
+    """Find the sets of up to `max_len` columns with values whose estimated share is at least `min_support`."""
     if not 0 < min_support <= 1:
         raise InputError("must be above 0 and at most 1", field="min_support")
     if max_len is not None and max_len < 1:

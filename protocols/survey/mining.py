@@ -126,9 +126,8 @@ def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
 class Doubt:
     """The estimated gain of a split, and its lead over the best attribute that was not chosen (None if none was left).
 
-    Attributes are indices into `Schema.attributes`; gains and errors are in bits. `chance` is that of so much by noise
-    alone, in the best of the attributes that could be chosen, if no one says anything: at most that, as far as normal
-    errors go.
+    Gains and errors are in bits. `chance` is that of so much by noise alone, in the best of the attributes that could
+    be chosen, if no one says anything: at most that, as far as normal errors go.
     """
 
     attribute: int
@@ -186,9 +185,7 @@ def _error(samples: Sequence[Additions], weights: Floats) -> float:
 def chance_of_none(samples: Sequence[Additions], table: CountTable) -> float:
     """Return the chance that an attribute which tells nothing of the class departs as far from that as this one.
 
-    Args:
-        samples: What records add to its cells, before whatever else they add to.
-        table: The estimated cells.
+    What records add to its cells comes first in each sample.
     """
     (shares,), (classes,) = table_shares([table])
     values, labels = np.flatnonzero(shares > 0), np.flatnonzero(classes > 0)

@@ -26,11 +26,7 @@ from protocols.survey.responses import Responses
 
 @dataclass(frozen=True)
 class BitDesign:
-    """How the bit is disguised.
-
-    Args:
-        truth: The chance that it is true, above 1/2; 1 sends it as it is.
-    """
+    """How the bit is disguised: it is true with a chance above 1/2; 1 sends it as it is."""
 
     truth: Fraction
 

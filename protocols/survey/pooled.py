@@ -19,11 +19,7 @@ from protocols.tables import Codes, Expression, Floats, Schema
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledResponses:
-    """Disguised records of several data sets.
-
-    Args:
-        parts: Each with its own design, over columns of the same names and values.
-    """
+    """Disguised records of several data sets, each with its own design, over columns of the same names and values."""
 
     parts: tuple[Responses, ...]
 
@@ -88,11 +84,7 @@ class PooledResponses:
 
 
 class PooledEstimates:
-    """What the estimates of several data sets say together.
-
-    Args:
-        parts: The data sets.
-        scales: By what a record of each counts; by the precision of each count unless given.
+    """What the estimates of several data sets say together; by `scales` a record of each counts, else by precision.
 
     Discloses: nothing; nothing is sent.
     """

@@ -137,13 +137,7 @@ def as_counts(estimates: Estimates) -> Counts:
 def survey_schema(
     names: Sequence[str], values: Sequence[tuple[str, ...]], missing: Sequence[str | None] | None = None
 ) -> Schema:
-    """Return the schema of a survey's columns, the class last.
-
-    Args:
-        names: Of the columns.
-        values: Of each.
-        missing: Of each, the value of a missing cell; None where it is an answer not given.
-    """
+    """Return the schema of a survey's columns, the class last; missing cells without a value are answers not given."""
     absent = [None] * len(names) if missing is None else missing
     columns = [
         Attribute(SOURCE, name, labels, MissingCells(value))

@@ -185,19 +185,9 @@ def accept_any(agreed: Agreement) -> None:
 
 
 def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
-    """Open a run of this job.
-
-    Args:
-        local: What we bring.
-        job: What to do, and on which terms.
-        policy: What we agree to.
-        peer: The name that the peer must give.
-        nonce: 32 fresh random bytes.
+    """Open a run of this job with the peer of this name, under 32 fresh random bytes.
 
     Discloses: our name, the job, and the field on which we object.
-
-    Raises:
-        DisagreementError: The parties differ; `field` says on what.
     """
     yield Send(Greeting(VERSION, local.party, nonce, job))
     greeting = yield from receive(Greeting)
@@ -206,7 +196,7 @@ def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: byte
 
 
 def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
-    """Answer a proposal; the job is the initiator's, if our policy agrees. Otherwise as `propose`.
+    """Answer a proposal; the job is the initiator's, if our policy agrees.
 
     Discloses: our name, and the field on which we object.
     """
@@ -221,19 +211,9 @@ def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[
 def agree_on_training(
     local: PartyInputs, terms: Terms, peer: str, nonces: bytes, judge: Judge = accept_any
 ) -> Role[Agreement]:
-    """Compare what both bring to training, once they have agreed to do it.
-
-    Args:
-        local: What we bring.
-        terms: On which both have agreed.
-        peer: The peer's name.
-        nonces: Of the `Opening`.
-        judge: What we object to in what the peer brings; asked before anything that depends on it leaves.
+    """Compare what both bring to training; `judge` objects to it before anything that depends on it leaves.
 
     Discloses: as this module says.
-
-    Raises:
-        DisagreementError: The parties differ; `field` says on what.
     """
     own = local.share()
     yield Send(own)
@@ -258,11 +238,6 @@ def agree_on_training(
 
 def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
     """Judge a job on which both have agreed by the rows that we bring now; others than before, since an alignment.
-
-    Args:
-        local: What we bring now.
-        job: On which both have agreed.
-        policy: What we agree to, for these rows.
 
     Discloses: the field on which we object.
     """
@@ -381,14 +356,12 @@ def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
 
 
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
-    """Return what our own limits say of the terms and of our own class (DESIGN 14): known before there is a peer.
+    """Return what our own limits say of the terms and of our own class (DESIGN 14): for us alone, before the run.
 
-    With noise the class is judged in the run, by any counts that are sent: whether it begins must reveal no more.
-    Where both draw who is held out, it is judged when they have.
-
-    For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
-    for one split after the other learns the class of single records. `copies.judge_class` sends it, once the split is
-    on record.
+    Whether a class is rare among the training records depends on the split: a peer that is told for one split after the
+    other learns the class of single records. `copies.judge_class` sends it, once the split is on record. With noise the
+    class is judged by any counts that are sent: whether the run begins must reveal no more; where both draw who is held
+    out, when they have.
     """
     objection = _object_to_sizes(local, terms)
     is_judged_later = terms.noise is not None or (terms.hides_counts and terms.test > 0)

@@ -64,10 +64,7 @@ _PAGE_ROWS: Final = 1 << 15
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many people each side lists and how many both do.
-
-    `alike` are the differences of spelling without which both would list the same people, where there are any.
-    """
+    """How many people each side lists and how many both; without the spellings `alike` the lists would be the same."""
 
     mine: int
     yours: int
@@ -77,10 +74,7 @@ class Overlap:
 
 @dataclass(frozen=True, repr=False)
 class Aligned:
-    """What an alignment ends with: how many, and unless they were only counted, who.
-
-    `rows` are places in our own list, in the order that both sides have; `lists` are the commitments to both.
-    """
+    """How many people both list, by lists with these commitments; unless they were only counted, which of our rows."""
 
     overlap: Overlap
     lists: tuple[bytes, bytes]
@@ -96,7 +90,7 @@ class ListJudge(Protocol):
         ...
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
-        """Object to the lists, of which we know the lengths and the commitments, ours and the peer's."""
+        """Object to the lists, by their lengths and commitments, ours first."""
         ...
 
     def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
@@ -109,14 +103,7 @@ class ListJudge(Protocol):
 
 
 def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, count_only: bool = False) -> Role[Aligned]:
-    """Find the people whom both list.
-
-    Args:
-        local: What we bring; nothing but the ids is used.
-        peer: The peer's name.
-        nonces: Of the `Opening`.
-        judge: What we object to.
-        count_only: Whether to stop when both know how many.
+    """Find the people whom both list; with `count_only`, stop when both know how many.
 
     Discloses: how many ids we bring, whether the peer's list is ours in another spelling; whether as many are common as
     both ask for, and if so which of the peer's ids are ours; with `count_only` only how many. Nothing of our other ids
@@ -155,12 +142,6 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
 
 def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) -> Role[bool]:
     """Return whether both bring other people, or in another order, and would find those whom both list.
-
-    Args:
-        local: What we bring.
-        peer: The peer's name.
-        nonces: Of the `Opening`.
-        aligns: Whether we would.
 
     Discloses: how many records we bring, whether we would align them, and if both would, whether the peer has the same.
     """

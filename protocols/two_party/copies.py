@@ -55,11 +55,8 @@ def exchange_copies(
 ) -> Role[Copies]:
     """Send and receive the disguised copies; who mines only receives. Without a disguise there are no coins.
 
-    Args:
-        local: What we bring.
-        agreed: Has both designs.
-        judge: Is given a digest of the peer's copy, keyed by our secret, before anything that depends on it leaves.
-        known: The peer's copy, where both have kept the other's.
+    `judge` is given a digest of the peer's copy, keyed by our secret, before anything that depends on the copy leaves;
+    `known` is that copy, where both have kept the other's.
 
     Discloses: our disguised copy, if there is a disguise and we do not mine, and whether we know the peer by another
     one than its own.
@@ -149,21 +146,11 @@ def share_class_counts(
 ) -> Role[ClassTally]:
     """Return how many training records each class has; where both hold the class, both send and compare.
 
-    In a run that goes on, nothing is told if both remember it.
-
     With noise the one who holds the class sends, and judges, its counts with its own; they cross lifted by the largest
     noise. A class that both hold is no secret between them, and its counts are exact.
 
-    Args:
-        local: What we bring.
-        agreed: The schema says who holds the class.
-        train: The training records.
-        noises: Of both sides, if there is noise.
-        record: Puts on record what leaves next.
-        answers: What both remember of the run.
-
     Discloses: if we hold the class, its counts over the training records, exact or with our noise, or only that we find
-    one too small.
+    one too small; nothing where both remember them.
     """
     counts = yield from answers.ask(_shared(local, agreed, train, noises, record))
     record(Leaving.REST)
@@ -172,12 +159,6 @@ def share_class_counts(
 
 def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRecord = keep_no_record) -> Role[None]:
     """Let who holds the class refuse it, where nobody hears its counts; with noise its word would be outside epsilon.
-
-    Args:
-        local: What we bring.
-        terms: Of the run.
-        train: The training records.
-        record: Puts on record what leaves next.
 
     Discloses: if we hold the class, whether we find one of its values too rare.
     """

@@ -57,14 +57,7 @@ _DOMAIN: Final = b"cotally id to point 1"
 def compare(
     local: PartyInputs, peer: str, nonces: bytes, purpose: bytes, contents: Sequence[bytes]
 ) -> Role[tuple[bool, ...]]:
-    """Return for each of our contents whether the peer's in its place is the same.
-
-    Args:
-        local: What we bring; its name and its secret are used.
-        peer: The peer's name.
-        nonces: Of the `Opening`.
-        purpose: What is compared.
-        contents: Ours, or digests of them; as many as the peer's.
+    """Return for each of our contents, or digests of them, whether the peer's in its place is the same.
 
     Discloses: of each content whether it is the peer's.
     """
@@ -97,7 +90,7 @@ def compare_on_record(
 ) -> Role[tuple[bool, ...]]:
     """Compare as `compare` does, on record before anything leaves: who hears that a guess was wrong may try again.
 
-    `about` names what is compared, and what of it is ours; all else is as of `compare`.
+    `about` names what is compared, and what of it is ours.
 
     Discloses: what `compare` does.
     """
@@ -170,10 +163,7 @@ def list_commitment(key: bytes, records: Iterable[str]) -> bytes:
 
 
 def list_spellings(records: Sequence[str], form: IdForm) -> list[bytes]:
-    """Return the whole list for each way in which spellings may differ, left out, and for all.
-
-    In whatever order. Two ids that become one count once.
-    """
+    """Return the whole list, sorted, for each way in which spellings may differ, left out, and for all."""
     plain = _as_set(records)
     return [plain if more <= form.alike else _looser(records, plain, form.with_more(more)) for more in _LOOSER]
 
@@ -189,10 +179,7 @@ def _as_set(records: Iterable[str]) -> bytes:
 
 
 def alike_by(same: Sequence[bool], form: IdForm) -> tuple[str, ...]:
-    """Return what to leave out of spellings, beside what is left out already, so that both lists are the same.
-
-    The first of the ways of `list_spellings` that does it; nothing where the lists are the same already or none does.
-    """
+    """Return the first of the ways of `list_spellings` that makes both lists the same, beside what is left out."""
     more = next((more for more, alike in zip(_LOOSER, same, strict=True) if alike), frozenset())
     return tuple(each.value for each in Spelling if each in more - form.alike)
 
@@ -204,15 +191,7 @@ def form_text(form: IdForm) -> str:
 
 
 def tell_difference(own: int, other: int, there: str, same_spelling: bool, way_out: str) -> str:
-    """Return how two lists of these lengths differ, and what to do.
-
-    Args:
-        own: Length of our list.
-        other: Length of the other.
-        there: Where the other list is.
-        same_spelling: Whether it is of the same people in another spelling.
-        way_out: What to do if it is of other people.
-    """
+    """Return how our list differs from one of another length or spelling, and what to do if it is of other people."""
     if same_spelling:
         return (
             f"{own} records here and {there}, of the same people in another spelling: "

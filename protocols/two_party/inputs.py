@@ -102,15 +102,11 @@ class PartyInputs:
     """One party's side of a run.
 
     Args:
-        party: Its name.
-        table: Its attributes in file order, then the class where it holds one.
-        holds_class: Whether the last column of `table` is the class.
+        table: Its attributes in file order, then the class where it holds one (`holds_class`).
         records: Record ids, in the order of the table, which is the same at both parties: ascending.
         groups: Columns that share a coin, as indices into `table`; others are sent as they are.
         dataset: The owner's name for the data set, under which its coins are made.
-        secrets: Keys and chance.
         compute: Where heavy arithmetic is done; in this process unless given.
-        limits: The fewest records that what is told may stand for.
         form: The normal form in which the ids are.
         listed: How many people its file lists, of whom these may be the common ones; as many as these unless given.
     """
@@ -138,8 +134,8 @@ class PartyInputs:
     def bringing_people(self, people: Sequence[str]) -> "PartyInputs":
         """Return what the party brings of these people alone, in this order: the same columns, with the same values.
 
-        What values are named and how they are binned follows from all people that the file lists. It must not follow
-        from who is common: a peer that chooses its list would learn from the names what a few people have.
+        Names of values and bins follow from all people that the file lists, not from who is common: a peer that chooses
+        its list would learn from them what a few people have.
         """
         row_of = {each: row for row, each in enumerate(self.records)}
         rows = self.table.rows([row_of[each] for each in people])
@@ -208,8 +204,8 @@ class PartyInputs:
         """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).
 
         A group's coin comes from the names of its columns, the class among them even if it is not sent, and from its
-        full number of offsets; the order of groups and columns does not matter. Only that part of the offset counts
-        that the columns sent can show. So each column of a data set has one disguised copy.
+        full number of offsets, whatever their order; only what the sent columns can show of it counts. So each column
+        of a data set has one disguised copy.
         """
         whole = self.design(design.theta, class_is_shared=False)
         if design.theta not in self._tossed:

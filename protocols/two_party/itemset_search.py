@@ -39,12 +39,12 @@ CountSets = Callable[[Sequence[Expression]], Role[list[int]]]
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """What counts of sets are made from.
+    """What counts of sets are made from: None where there is nothing of a kind.
 
     Args:
-        own: The counts that each party has told of sets of its own items; None where none were.
-        copies: Both disguised copies; None where none crossed.
-        count: Asks for exact counts; None where there are none.
+        own: The counts that each party has told of sets of its own items.
+        copies: Both disguised copies.
+        count: Asks for exact counts.
     """
 
     own: Mapping[TermSet, int] | None
@@ -55,11 +55,6 @@ class Evidence:
 @dataclass(repr=False)
 class JointSearch:
     """The search, level by level, equal at both parties.
-
-    Args:
-        records: How many there are.
-        terms: What is looked for.
-        evidence: What counts are made from.
 
     Discloses: what `evidence.count` discloses of the sets that it is asked for.
     """
@@ -128,11 +123,7 @@ class JointSearch:
         return apart / each.error if each.error else (inf if apart >= 0 else -inf)
 
     def _is_clear(self, each: JointSet) -> bool:
-        """Return whether an estimate shows that a set is frequent.
-
-        Of many sets some are estimated far too high; where an error is as large as the threshold, that is likelier than
-        a set so frequent.
-        """
+        """Return whether an estimate shows that a set is frequent: of many some are too high, so by a small error."""
         return each.variance >= 0 and each.error < self._least and self._doubt(each) > quantile(CERTAINTY)
 
     def _settle(self, doubtful: Sequence[JointSet]) -> Role[list[JointSet]]:

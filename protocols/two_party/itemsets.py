@@ -59,12 +59,7 @@ _REFUSED = "the peer's counts of its own sets of items cannot be true"
 
 @dataclass(frozen=True, repr=False)
 class OwnCounts:
-    """One party's side of telling.
-
-    Args:
-        party: Our name.
-        terms: Those of the rules.
-        codes: Joint codes, our own columns filled in.
+    """One party's side of telling, from joint codes with our own columns filled in.
 
     Discloses: the exact count of each frequent set of our own items, but of those that differ from others in few
     records; if there are more than agreed, that there are, and nothing else.
@@ -175,11 +170,9 @@ class FoundTogether:
     """What both parties end with, and what it took.
 
     Args:
-        itemsets: The same at both.
         counted: How many sets with items of both were counted exactly, or asked of which no count was shown.
         told: How many counts of sets of one side's items both sides told, together.
         withheld: How many frequent sets of our own items were not used, to speak of no few people.
-        key: The one that was used, if any.
     """
 
     itemsets: JointItemsets

@@ -50,13 +50,7 @@ def bare_head(signed: SignedHead) -> LedgerHead:
 
 @dataclass(frozen=True, repr=False)
 class HeadSigning:
-    """Signatures over heads, by the keys of both certificates.
-
-    Args:
-        sign: Signs a head of ours.
-        is_ours: Whether we have signed a head.
-        is_theirs: Whether the peer has.
-    """
+    """Signatures over heads: ours are made, and those of either side recognized, by the keys of both certificates."""
 
     sign: Callable[[LedgerHead], bytes]
     is_ours: Callable[[SignedHead], bool]
@@ -82,13 +76,7 @@ def is_short(shown: SignedHead, before: SignedHead) -> bool:
 
 @dataclass(frozen=True)
 class OpenRuns:
-    """Runs with the peer that have not ended, as far as we know.
-
-    Args:
-        same: Names one of this very job, or is empty.
-        other: What we object to in beginning another: one of the same kind of job on other terms.
-        fresh: Whether to begin from the start all the same.
-    """
+    """Runs with the peer that have not ended: `same` names one of this very job, `other` objects to other terms."""
 
     same: bytes = b""
     other: Objection | None = None
@@ -122,13 +110,8 @@ def compare_memories(
 ) -> Role[Compared]:
     """Show each other both heads and open runs, and go on only if neither side has forgotten.
 
-    Args:
-        own: Of our entries about this peer.
-        known: The peer's, as it was last shown to us.
-        holds: Whether our chain leads through this head.
-        peer: The peer's name.
-        signing: Of heads.
-        runs: Ours with the peer.
+    `own` is the end of our entries about this peer, `known` the peer's as it was last shown to us; `holds` says whether
+    our chain leads through a head.
 
     Discloses: how many entries we have about the peer, and whether our memory is older than the one it was shown; the
     name of a run of this job that we have not seen end, and whether there is one on other terms.
@@ -178,13 +161,7 @@ def head_statement(signer: str, receiver: str, head: LedgerHead) -> bytes:
 
 
 def exchange_heads(own: LedgerHead, known: SignedHead, peer: str, signing: HeadSigning) -> Role[SignedHead]:
-    """Hand each other the end of the ledger, signed, and return the peer's.
-
-    Args:
-        own: Of our entries about this peer.
-        known: The peer's, as it was last shown to us.
-        peer: The peer's name.
-        signing: Of heads.
+    """Hand each other the end of the ledger about the other, signed; the peer's must not fall short of `known`.
 
     Discloses: how many entries we have about the peer.
     """
@@ -195,27 +172,17 @@ def exchange_heads(own: LedgerHead, known: SignedHead, peer: str, signing: HeadS
 
 @dataclass(frozen=True)
 class Resumed:
-    """What need not be sent or asked again.
-
-    Args:
-        answers: Of which both remember this many.
-        copy: The peer's disguised copy, where both have the other's.
-    """
+    """What need not be sent again: answers that both remember, and the peer's copy where both have the other's."""
 
     answers: KeptAnswers = field(default_factory=KeptAnswers)
     copy: bytes | None = None
 
 
 def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Role[Resumed]:
-    """Compare what both have kept; nothing crosses in a run that begins.
+    """Compare what both have kept; nothing crosses in a run that begins. With `opens_once` fill in what one side lacks.
 
-    Args:
-        kept: Ours; both have some or none, as they have agreed.
-        nonces: Of both sides in this session.
-        opens_once: Whether to send what one side alone remembers.
-
-    Discloses: how much of what the peer has told or sent in this run we have not lost; where `opens_once`, also what
-        was opened and the peer has lost.
+    Discloses: how much of what the peer has told or sent in this run we have not lost; with `opens_once`, also what was
+    opened and the peer has lost.
     """
     if kept is None:
         return Resumed()

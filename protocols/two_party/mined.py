@@ -31,13 +31,7 @@ _TOO_WIDE = "the mined tree has more splits on a level than records: set min_lea
 
 
 def mine(train: View, class_counts: Sequence[int], growth: Growth, allowance: Allowance) -> Role[Tree]:
-    """Grow the tree on our own columns and the peer's copy, and send it.
-
-    Args:
-        train: Our view of the training records.
-        class_counts: Of the training records.
-        growth: How far the tree is grown, by our estimates.
-        allowance: How many bits it may have: splits beyond them are leaves.
+    """Grow the tree on our own columns and the peer's copy, and send it; splits beyond the allowance become leaves.
 
     Discloses: to the peer, the tree's splits and the classes of its leaves, which follow from our true columns.
     """
@@ -72,13 +66,7 @@ def _ended(over: frozenset[Expression], where: Expression, node: Split, children
 
 
 def receive_mined(schema: Schema, records: int, growth: Growth, allowance: Allowance) -> Role[Tree]:
-    """Receive the tree that the peer has mined.
-
-    Args:
-        schema: The joint schema.
-        records: The training records.
-        growth: How far the tree may be grown.
-        allowance: How many bits it may have.
+    """Receive the tree that the peer has mined of this many training records.
 
     Discloses: nothing; nothing is sent.
     """

@@ -45,10 +45,9 @@ def noise_of_model(local: PartyInputs, agreement: Agreement) -> KeyedNoise:
 def tables_digest(local: PartyInputs, agreement: Agreement) -> bytes:
     """Return a digest of all that decides, with a query, which true number its answer is, keyed by our secret.
 
-    These are the agreed columns, the peer, the commitment to its table, our own table, and which records are held out.
-    No other term is among them, nor the order of columns, which each side chooses: whichever is varied, the same query
-    has the same noise, unless its scale differs. NB: a peer that brings another table under the same commitment
-    deviates from the protocol, and learns the difference between the two answers.
+    No other term is in it, nor the order of columns, which each side chooses: whichever is varied, the same query has
+    the same noise, unless its scale differs. NB: a peer that brings another table under the same commitment deviates
+    from the protocol, and learns the difference between the two answers.
     """
     terms, schema = agreement.terms, agreement.schema
     columns = sorted(canonical(_name(a), *(value.encode() for value in a.values)) for a in schema.columns)

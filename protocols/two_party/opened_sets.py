@@ -42,12 +42,7 @@ Rule = tuple[TermSet, TermSet]
 
 @dataclass
 class AskedSets:
-    """What is asked, level by level, as both know it.
-
-    Args:
-        attributes: Of both.
-        terms: What is looked for.
-    """
+    """What is asked, level by level, as both know it."""
 
     attributes: Sequence[Attribute]
     terms: RuleTerms
@@ -103,12 +98,7 @@ class AskedSets:
 
 @dataclass(frozen=True, repr=False)
 class OpenedSearch:
-    """One side's part of the search.
-
-    Args:
-        asked: What is.
-        counts: Shared, with room for a sign.
-        answers: The levels that both remember: of each candidate 1 if it is frequent.
+    """One side's part of the search, on shared counts with room for a sign; answers are 1 for a frequent candidate.
 
     Discloses: of each candidate, whether it is frequent; of each rule asked about, whether it reaches the threshold.
     """

@@ -34,12 +34,7 @@ class SeenTogether:
 
 @dataclass(frozen=True)
 class Seen:
-    """How wrong a count of the root must be to be seen, in records; None where it is not seen, however wrong.
-
-    Args:
-        one, two: Of columns of one group of the peer's, or of two.
-        together: All counts of some columns at once.
-    """
+    """By how many records a count of the root must be wrong to be seen: in one group of the peer's, two, or all."""
 
     one: float | None = None
     two: float | None = None
@@ -52,13 +47,7 @@ def seen_as_agreed(local: PartyInputs, agreed: Agreement) -> Seen | None:
 
 
 def seen_of_alike(local: PartyInputs, terms: Terms, records: int) -> Seen | None:
-    """Return how wrong a count of a peer must be for us to see it, if it has columns like ours, and not the class.
-
-    Args:
-        local: What we bring.
-        terms: Of the run.
-        records: How many both have.
-    """
+    """Return how wrong a count of a peer must be for us to see it, if it has columns like ours, and not the class."""
     theirs = f"{local.party} alike"
     label = local.class_attribute or Attribute(local.party, terms.class_name, ("0", "1"))
     alike = [replace(attribute, party=theirs) for attribute in local.attributes]
@@ -68,10 +57,7 @@ def seen_of_alike(local: PartyInputs, terms: Terms, records: int) -> Seen | None
 
 
 def _seen(design: RelatedDesign, schema: Schema, local: PartyInputs, terms: Terms, records: int) -> Seen | None:
-    """Return what the checks see; all counts together are judged of a model's that have no noise.
-
-    What holds of a count of the root holds of one of a set of items, in two groups at most.
-    """
+    """Return what the checks see; all counts together are judged of a model's that have no noise."""
     if not terms.counts_exactly or terms.hides_counts:
         return None
     if not terms.disguises:
@@ -86,16 +72,11 @@ def _seen(design: RelatedDesign, schema: Schema, local: PartyInputs, terms: Term
 
 
 def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int) -> float | None:
-    """Return by how many records a count of the root must be wrong to be seen but for one run in 10^6.
+    """Return by how many records a count of the root in `groups` groups of the peer's must be wrong to be seen.
 
-    Twice the bound of a count: the estimate may be as far from the truth as chance allows, towards what is told. The
-    groups that show most are taken. None where there are fewer groups, or where no count can be that wrong.
-
-    Args:
-        design: Of the peer's copy, from which we estimate.
-        schema: The joint schema.
-        records: Trained on.
-        groups: How many groups of the peer's the count touches, 1 or 2.
+    Twice the bound of a count, which fails once in 10^6 runs: the estimate may be as far from the truth as chance
+    allows, towards what is told. The groups that show most are taken. None where there are fewer, or no count can be
+    that wrong.
     """
     hiding = [k for k in range(len(design.groups)) if design.orders[k] > 1]
     if len(hiding) < groups:
@@ -110,19 +91,12 @@ def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int)
 def least_seen_together(
     design: RelatedDesign, schema: Schema, party: str, records: int, window: int
 ) -> SeenTogether | None:
-    """Return by how much all counts of the root must be wrong at once to be seen but for one run in 10^6.
+    """Return by how much all counts of `window` columns at the root must be wrong at once to be seen.
 
     The lie is one that single bounds see last: records moved from every second value to the one before it, and back in
-    every second class, so that all sums stay. It is seen where its own misfit is twice the bound: the estimates may be
-    as far from the truth as chance allows, towards what is told. Values are taken to be equally frequent and columns
-    independent, which is what is known before the copy is here. None where no counts could be that wrong.
-
-    Args:
-        design: Of the peer's copy, from which we estimate.
-        schema: The joint schema.
-        party: Ours.
-        records: Trained on.
-        window: How many columns are counted at the root; those of the peer that fit are taken, the first ones.
+    every second class, so that all sums stay. It is seen where its own misfit is twice the bound, which fails once in
+    10^6 runs. Values are taken to be equally frequent and columns independent. None where no counts could be that
+    wrong.
     """
     columns: list[int] = []
     cells = 0

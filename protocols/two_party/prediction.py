@@ -42,11 +42,9 @@ _NOT_ASKED: Final = bytes(_COMMITMENT)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedRows:
-    """Rows to classify, as one party sees them.
+    """Rows to classify, as one party sees them: `rows x attributes`, where a column of the other's holds anything.
 
-    Args:
-        people: Whose they are, ascending, so that both list them in one order.
-        codes: `rows x attributes`; a column of the other's holds anything.
+    `people` are ascending, so that both list them in one order.
     """
 
     model: Model
@@ -80,10 +78,7 @@ NO_RECALL: Final = Recall()
 
 @dataclass(frozen=True)
 class Answers:
-    """What a receiver ends with: for each row, in the order of the ids, a position in `outcomes`.
-
-    `remembered` of them come from memory.
-    """
+    """For each row, in the order of the ids, a position in `outcomes`; `remembered` of them come from memory."""
 
     outcomes: tuple[RowOutcome, ...]
     positions: tuple[int, ...]
@@ -92,14 +87,7 @@ class Answers:
 
 @dataclass(frozen=True, repr=False)
 class PredictionRun:
-    """One party's side of a joint prediction.
-
-    Args:
-        local: What we bring; of the table nothing is used.
-        rows: To classify.
-        initiates: Whether we opened the session.
-        recall: What we remember.
-    """
+    """One party's side of a joint prediction; of the table of `local` nothing is used."""
 
     local: PartyInputs
     rows: SharedRows

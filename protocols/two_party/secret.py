@@ -53,15 +53,7 @@ def drawn_split(commitments: Mapping[str, bytes]) -> int:
 def score(
     local: PartyInputs, agreed: Agreement, tree: Tree, held_out: Codes, transfers: Transfers, answers: KeptAnswers
 ) -> Role[Scores]:
-    """Open how good a tree is on those held out.
-
-    Args:
-        local: What we bring.
-        agreed: What was agreed.
-        tree: That both have.
-        held_out: Joint codes of those held out, with our own columns filled in.
-        transfers: Of the session.
-        answers: What both remember of the run.
+    """Open how good a tree is on those held out, by joint codes with our own columns filled in.
 
     Discloses: as `open_scores`.
     """
@@ -84,11 +76,7 @@ def share_counts(
 ) -> Role[tuple[SharedCounts, Gates]]:
     """Begin a session of transfers; return what counts these records with it, and what computes on the counts.
 
-    Args:
-        local: What we bring.
-        agreed: What was agreed.
-        codes: Joint codes with our own columns filled in.
-        room: How much larger than their number what is computed may be.
+    `codes` are joint, with our own columns filled in; what is computed may be larger than their number by `room`.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -103,13 +91,6 @@ def grow_secretly(
     local: PartyInputs, agreed: Agreement, copies: Copies, parts: RecordParts, answers: KeptAnswers
 ) -> Role[tuple[Tree, Scores | None]]:
     """Grow the tree of the training records, and open how good it is on those held out, if any are.
-
-    Args:
-        local: What we bring.
-        agreed: What was agreed.
-        copies: What the exchange of copies has left.
-        parts: The training records, and those held out.
-        answers: The levels that both remember, and the scores.
 
     Discloses: the windows, if there are some; which attribute splits which node, and the class of each leaf, chosen
     with our noise if the terms have any; with our noise in it, how many held-out records have which label, by class.

@@ -42,12 +42,7 @@ _AT_ONCE = 1 << 17
 
 @dataclass(frozen=True, repr=False)
 class BayesTest:
-    """One side of the test of naive Bayes.
-
-    Args:
-        codes: Held-out records, by joint codes with our own columns filled in.
-        chooser: The party that chooses; the class is the other's, or of both.
-        is_chooser: Whether that is us.
+    """One side of the test of naive Bayes on held-out records, by joint codes with our own columns filled in.
 
     Discloses: nothing; the result is a share.
     """
@@ -87,12 +82,7 @@ class SharedKey:
 
 @dataclass(frozen=True, repr=False)
 class SecureCounting:
-    """One party's side of the exact counts of a run.
-
-    Args:
-        parts: Which records are counted on.
-        checks: Of what is told.
-        noises: In what is told.
+    """One party's side of the exact counts of a run, on these parts of the records.
 
     Discloses: the public key, where counts are encrypted and we hold it; else nothing.
     """
@@ -178,26 +168,15 @@ def first_side(party: str, agreed: Agreement) -> str:
 
 
 def choosing_side(columns: Mapping[str, Sequence[int]], class_holder: str | None) -> str:
-    """Return who chooses in the transfers: who lacks the class; where both hold it, who has less to choose.
-
-    Args:
-        columns: Of each party, how many values its attributes have.
-        class_holder: Who alone holds the class; None if both do.
-    """
+    """Return who chooses in the transfers: who lacks the class; where both hold it, who has less to choose."""
     others = {name: sizes for name, sizes in columns.items() if name != class_holder}
     return lighter_side(others, None, 1)
 
 
 def lighter_side(columns: Mapping[str, Sequence[int]], class_holder: str | None, classes: int) -> str:
-    """Return who has less to send, from what both know: a vector for each distinct `E_a` of its columns.
+    """Return who has fewer combinations of values to send: a vector for each distinct `E_a` of its columns.
 
-    That is who has fewer combinations of values; a class that it alone holds is a column of its own, for it would be
-    sent too. Of equals it is who does not hold the class, then the first name.
-
-    Args:
-        columns: Of each party, how many values its attributes have.
-        class_holder: Who alone holds the class; None if both do.
-        classes: How many there are.
+    A class that it alone holds is one, too. Of equals it is who does not hold the class, then the first name.
     """
 
     def weight(name: str) -> tuple[int, bool, str]:

@@ -63,8 +63,7 @@ class Outcome:
 
     `correct` is the number of test records classified correctly: exact, with noise, or of `randomized` the miner's own
     estimate, with a standard error of at most `standard_error`; None where it is not known. `exact_counts_disclosed`
-    are the computations, one count per class, and the accuracy where it is exact. `key` is the one that was used, if
-    any.
+    are the computations, one count per class, and the accuracy where it is exact.
     """
 
     model: Model
@@ -107,14 +106,9 @@ def run(
 ) -> Role[Outcome]:
     """Play one party's part of a run.
 
-    Args:
-        local: What we bring.
-        agreed: What was agreed.
-        judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
-            copy leaves, and returns what we object to.
-        keep: Puts the model where nothing can lose it, before the peer hears that we hold it.
-        record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
-        kept: What we have kept of the run, if both go on with it.
+    `judge` sees a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the copy
+    leaves; `keep` puts the model where nothing can lose it, before the peer hears that we hold it; `record` puts on
+    record what leaves next: at the latest when both have accepted the class. `kept` is of a run that goes on.
 
     Discloses: to the peer, whether a class is too rare, if we hold it; our disguised copy (unless `smc`, or of
     `randomized` if we mine), the windows (`hybrid`) or the tree that we mined (`randomized`); unless `randomized`, our

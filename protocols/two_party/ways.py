@@ -49,11 +49,7 @@ from protocols.tables import Rows
 def share_winners(contest: Contest, codes: Rows, gates: Gates, *, asks: bool) -> Role[Uint64s]:
     """Return our shares of which class of each row beats all others: a wire for each class, a lane for each row.
 
-    Args:
-        contest: The classes.
-        codes: Of the rows; our own columns are read.
-        gates: On shared bits.
-        asks: Whether we bring `X`; else `Y`.
+    Of `codes` our own columns are read; who asks brings `X`, the other side `Y`.
 
     Discloses: nothing; what it returns are shares.
     """

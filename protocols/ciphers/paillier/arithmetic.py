@@ -57,13 +57,8 @@ def multiply_into(
 ) -> None:
     """Multiply each value into the product of its group: the encrypted form of a weighted `numpy.bincount`.
 
-    This loop is where a run spends its time.
-
-    Args:
-        products: One per group, None while it has no value; changed in place.
-        values: Ciphertexts, or any residues; None is passed over.
-        groups: The group of each value, in `0 .. len(products) - 1`.
-        modulus: The square of the public modulus.
+    This loop is where a run spends its time. Products are changed in place, None while they have no value; a value of
+    None is passed over. The modulus is the square of the public one.
     """
     if len(groups) != len(values):
         raise InputError("each value needs exactly one group")

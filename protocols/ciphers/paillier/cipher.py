@@ -55,23 +55,12 @@ _EXCESS_BYTES = 16  # beyond the modulus, so that residues are drawn evenly but 
 
 
 def prove(key: PrivateKey, context: bytes) -> list[Integer]:
-    """Return the N-th roots of the residues that this context draws.
-
-    Args:
-        key: The prover's.
-        context: What names the run and the prover, and no other.
-    """
+    """Return the N-th roots of the residues that this context, which names the run and the prover, draws."""
     return [key.root(residue) for residue in _residues(key.public_key, context)]
 
 
 def verify(key: PublicKey, roots: Sequence[Integer], context: bytes) -> None:
-    """Refuse a modulus whose owner cannot take roots.
-
-    Args:
-        key: Let in by `check_peer_modulus`: without small factors, no power, no prime.
-        roots: What the peer showed.
-        context: As the prover should have it.
-    """
+    """Refuse a modulus, let in by `check_peer_modulus`, whose owner cannot take roots."""
     n = key.n
     found = len(roots) == ROUNDS and all(
         0 < root < n and gcd(residue, n) == 1 and powmod(root, n, n) == residue

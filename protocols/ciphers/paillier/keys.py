@@ -83,12 +83,9 @@ class PublicKey:
 
 
 def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None = None) -> PublicKey:
-    """Let in the peer's modulus, or refuse it (FAULTS cases 10-15 and 18).
+    """Let in the peer's modulus (big-endian, no leading zeros), or refuse it (FAULTS cases 10-15 and 18).
 
-    Args:
-        data: The modulus, big-endian, without leading zeros.
-        floor_bits: The fewest bits accepted: 2048 or more on a node.
-        own_modulus: Ours, where we have one: the peer's must have nothing in common with it.
+    Ours, where we have one, must have nothing in common with it.
     """
     longest = MODULUS_BITS_LIMIT // 8
     if not data or len(data) > longest or data[0] == 0:

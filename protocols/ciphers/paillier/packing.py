@@ -97,14 +97,7 @@ def mask_bound(n: Integer, used_bits: int) -> int:
 
 
 def seal(public_key: PublicKey, ciphertext: Integer | None, used_bits: int, randomness: Randomness) -> FreshCiphertext:
-    """Mask everything above the lowest `used_bits` of a plaintext and make its ciphertext fresh.
-
-    Args:
-        public_key: The key holder's.
-        ciphertext: Any ciphertext; None for an encryption of zero.
-        used_bits: The part of the plaintext that the key holder is meant to read.
-        randomness: The evaluator's secret chance.
-    """
+    """Mask everything above the lowest `used_bits` of a plaintext, and make its ciphertext fresh; None is of zero."""
     if not 0 < used_bits <= _room(public_key):
         raise InputError(f"a reply must use 1 to {_room(public_key)} bits under this key")
     n, n_square = public_key.n, public_key.n_square
@@ -126,14 +119,9 @@ def draw_unit(public_key: PublicKey, randomness: WatchedRandomness) -> Integer:
 def pack_counts(
     public_key: PublicKey, cells: Sequence[Integer | None], item_bits: int, randomness: Randomness
 ) -> list[FreshCiphertext]:
-    """Pack encrypted counts into as few sealed replies as will hold them.
+    """Pack encrypted items of `item_bits` (None for zero) into as few sealed replies as will hold them.
 
-    Args:
-        public_key: The key holder's.
-        cells: The encrypted items; None for an empty cell, which counts as zero.
-        item_bits: Bits of an item: the slot width times the slots of an item.
-        randomness: The evaluator's secret chance; if the caller has wrapped it by `watched`, it is watched across
-            calls.
+    A `randomness` that the caller has wrapped by `watched` is watched across calls.
     """
     source = watched(randomness)
     return [
@@ -166,16 +154,7 @@ def unpack_counts(
     largest: int,
     slots_per_item: int = 1,
 ) -> list[int]:
-    """Decrypt packed replies to the counts of all slots of `count` items, in one list.
-
-    Args:
-        private_key: Ours.
-        ciphertexts: The replies, as `read_page` let them in.
-        count: How many items were asked for.
-        width: Bits of a slot.
-        largest: The largest count that can be true.
-        slots_per_item: Slots in each item, the lowest first.
-    """
+    """Decrypt packed replies to the counts, at most `largest`, of all slots of `count` items, lowest slots first."""
     if largest.bit_length() > width:
         raise InputError("the largest count must fit a slot")
     items = slots_per_reply(private_key.public_key, width * slots_per_item)
