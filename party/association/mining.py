@@ -40,11 +40,11 @@ def frequent_itemsets(
         sent: Disguised baskets.
         design: How they were disguised.
         min_support: A share of all baskets.
-        max_len: The most items of a set; as many as can be told if not given.
+        max_len: The most items of a set; as many as can be estimated if not given.
         confidence: Of the intervals.
 
     Raises:
-        InputError: An argument is out of range, or sets of `max_len` items cannot be told.
+        InputError: An argument is out of range, or sets of `max_len` items cannot be estimated.
     """
     mined = mine_itemsets(sent, design.design, _share(min_support), max_len)
     return result_frame(itemset_columns(sets_of_baskets(mined), design.items, confidence))

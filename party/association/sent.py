@@ -148,7 +148,7 @@ def disguise_baskets(
         design: How they are disguised.
         secret: The owner's secret file, made on first use.
         dataset: Name of the data set, to be noted on first use; the file's name unless given.
-        watch: Told, as it goes, how many baskets are done, and of how many.
+        watch: Called with the number of baskets that are done, and of all.
 
     Raises:
         ConfigError: The data set's name cannot be used, or the secret was used before for another disguise or other

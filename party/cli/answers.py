@@ -91,7 +91,7 @@ def estimate_answers(arguments: argparse.Namespace) -> int:
 
 
 def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[AnswerFile]:
-    """Read answers, each by its own design; what may surprise is told of the first."""
+    """Read answers, each by its own design; print what may surprise about the first."""
     samples: list[AnswerFile] = []
     for answers, design in files:
         questionnaire = read_design(design)

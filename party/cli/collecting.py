@@ -220,7 +220,7 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
     def page() -> str:
         return as_html(results_document(settings.title, current()), every)
 
-    page()  # what cannot be shown is told before anything is served
+    page()  # refuse what cannot be shown before anything is served
 
     def ready(address: Address) -> None:
         say(live_line(f"http://{address}/{token}", every), sys.stderr)

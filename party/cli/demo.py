@@ -75,4 +75,4 @@ def _complete_files(parser: argparse.ArgumentParser) -> None:
             for each in action.choices.values():
                 _complete_files(each)
         elif action.type is not None and getattr(action.type, "__name__", "") == "Path":
-            action.complete = shtab.FILE  # type: ignore[attr-defined]  # how shtab is told
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # as shtab expects it

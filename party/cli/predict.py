@@ -163,7 +163,7 @@ def answered_before(arguments: argparse.Namespace) -> int:
         pages = PredictionPages(PeerPages(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
         known = pages.recall(offer.shared.people).known
     if not known:
-        raise InputError(f"{peer.name} has told no class of these people by {model}: ask it (`--with {peer.name}`)")
+        raise InputError(f"{peer.name} has answered for none of these people by {model}: ask it (`--with {peer.name}`)")
     rows = np.array([row for row, person in enumerate(offer.shared.people) if person in known], dtype=np.intp)
     offer, positions = offer.only(rows), tuple(known[offer.shared.people[row]] for row in rows)
     outcomes = way_of(offer.model, config.name, probabilities=terms.probabilities).outcomes

@@ -115,7 +115,7 @@ class TreatedColumn:
     Args:
         values: In domain order.
         codes: Of each record.
-        missing_label: The value that a missing cell of a new row has, as far as it may be told.
+        missing_label: The value that a missing cell of a new row has, if it may be revealed.
         remarks: What became of values that too few records hold, for the owner alone.
         absorbed: Whether a value that enough records hold had to take in some that too few hold.
     """

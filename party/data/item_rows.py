@@ -35,7 +35,9 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
     enough = (count >= smallest) & (len(found.rows) - count >= smallest)
     names = sorted(name for name, kept in zip(found.items.cells.texts, enough.tolist(), strict=True) if kept)
     if not names:
-        raise found.items.error(f"no item has {smallest} persons with it and {smallest} without: nothing can be told")
+        raise found.items.error(
+            f"no item has {smallest} persons with it and {smallest} without: lower smallest_value, or bring more rows"
+        )
     left = found.items.cells.different - len(names)
     told = (About.ITEMS_LEFT_OUT(left=left, kept=len(names), smallest=smallest),) if left else ()
     table = _table(frame, who, found, names)

@@ -3,7 +3,7 @@
 No answer holds the content of a cell.
 
 An identifier is a column, not binned, of more than 20 different cells that are more than half of all that are not
-missing: e-mail addresses, telephone numbers, names. Identifiers that consist of digits are told from numbers in that
+missing: e-mail addresses, telephone numbers, names. Identifiers that consist of digits differ from numbers:
 they all begin with 0 or +, all have one length of 7 digits or more, or count the records.
 """
 

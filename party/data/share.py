@@ -173,7 +173,7 @@ def _treated(
     if is_class and treated.absorbed:
         raise looks.column.error(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
-            "other values: these are too few to be told or merged"
+            "other values: these are too few to be sent or merged"
         )
     told = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
     return treated, (*told, *treated.remarks)

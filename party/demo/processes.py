@@ -69,7 +69,7 @@ class PartyProcess(Closing):
 
     @property
     def error(self) -> str:
-        """The last error that the process told of, since this was last cleared."""
+        """The last error that the process reported since this was last cleared."""
         return self._error
 
     def clear_error(self) -> None:

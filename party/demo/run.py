@@ -332,7 +332,7 @@ class _Demo:
         )
 
     def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:
-        """Compare what the parties told with what the joined table says (they cannot, we can), where it is exact."""
+        """Compare what the parties found with what the joined table says (they cannot, we can), where it is exact."""
         if run.method == Method.RANDOMIZED or self.options.noise is not None:
             return
         if told.correct != correct and self.options.reveal is Reveal.COUNTS:

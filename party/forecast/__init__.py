@@ -1,1 +1,1 @@
-"""What a run will cost, told before it starts: a short calibration of this machine and a model of the protocol."""
+"""What a run will cost, known before it starts: a short calibration of this machine and a model of the protocol."""

@@ -372,7 +372,7 @@ class _Run:
     rules: RuleOutlook | None
 
     def forecast(self, most: int) -> Forecast:
-        """Add the parts up; `most` counts are told at most."""
+        """Add the parts up; at most `most` counts are revealed."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
         copies = self.sizes.records * self.copied if self.terms.disguises else 0
         told = self.counts * 8 if self.terms.counts_exactly and not self.terms.hides_counts else 0.0
@@ -479,7 +479,7 @@ class _Run:
 
     @property
     def counts(self) -> float:
-        """A guess at the exact counts: the cells of every window, or as many sets as may be told."""
+        """A guess at the exact counts: the cells of every window, or as many sets as may be revealed."""
         if self.terms.rules is not None:
             return float(self.terms.rules.most_sets if self.rules is None else self.rules.both)
         return self.nodes * self.window * self.mean_size * self.sizes.classes

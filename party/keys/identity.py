@@ -247,7 +247,7 @@ class Latest:
         self._path, self._identity = folder / CERTIFICATE_FILE, identity
 
     def __call__(self) -> Identity:
-        """Return it; the one before where the file cannot be used, which is told when a command starts."""
+        """Return it; the one before where the file cannot be used, which a command reports as it starts."""
         with suppress(IdentityError):
             self._identity = self._identity.with_certificate(load_certificate(self._path))
         return self._identity

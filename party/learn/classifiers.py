@@ -114,7 +114,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the share of records that are classified correctly.
 
         Records that look disguised, as those do that cross-validation holds out, are not scored as if they were clear:
-        the score then is that of `estimate_accuracy`, and a warning says so; one says so too where it cannot be told.
+        the score then is that of `estimate_accuracy`, and a warning says so; another warns where this is unclear.
 
         Raises:
             ValueError: The records do not fit, or look disguised and have weights.
@@ -131,7 +131,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             return self.estimate_accuracy(X, y).share
         if likeness < SURE:
             warn(
-                "whether these records are clear or disguised cannot be told: the score takes them as clear; "
+                "whether these records are clear or disguised does not show: the score takes them as clear;  "
                 "for disguised ones use estimate_accuracy",
                 stacklevel=2,
             )

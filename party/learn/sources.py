@@ -57,7 +57,7 @@ class Source(ABC):
 
     @abstractmethod
     def check_answers(self, survey: Responses) -> None:
-        """Refuse answers that are not given, where they cannot be told from codes outside the domains."""
+        """Refuse answers that are not given, where they look like codes outside the domains."""
 
     @abstractmethod
     def check_origin(self, survey: Responses) -> None:

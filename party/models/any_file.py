@@ -1,4 +1,4 @@
-"""Model files of every kind, told apart by their format."""
+"""Model files of every kind, recognized by their format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ A column is found by the attribute's name or, where both parties have a column o
 belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text, the
 bin that holds the number, "other" where rare values were merged, and for a missing one what the model says. A cell that
 belongs to no value has no branch: its row gets the majority class of the node that it reached; naive Bayes leaves such
-a cell out. How many there are is told, column by column: a table written in another way than the training data gets
+a cell out. A line counts them, column by column: a table written in another way than the training data gets
 classes all the same.
 """
 

@@ -49,7 +49,7 @@ class OwnRows:
     Args:
         config: The party's settings.
         local: What it brings now.
-        tell: Gets what the owner should know of the data.
+        tell: Shows what the owner should know of the data.
     """
 
     config: PartyConfig
@@ -87,11 +87,11 @@ class ListRules:
 
     @property
     def least(self) -> Fraction:
-        """The share of the peer's ids that must be ours, or it is not told which are."""
+        """The share of the peer's ids that must be ours before we reveal which are."""
         return self.bounds.least_overlap
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
-        """Object to too many ids, to one alignment too many, and to other people than a run has told of."""
+        """Object to too many ids, to one alignment too many, and to other people than those of a run."""
         del mine
         most = self.bounds.most_ids
         if yours > most:
@@ -101,8 +101,8 @@ class ListRules:
         if not known and not self.rows and was_run_over(self.pages.ledger.entries(), self.dataset):
             return Objection(
                 "id list",
-                f"a run over data set {self.dataset!r} has told of its people: of others, and of these, the answers "
-                f"could be subtracted; bring the lists of that run again",
+                f"data set {self.dataset!r} already has a run over other people; comparing both results could expose "
+                f"single people; use the id lists of that run",
             )
         if len(past) >= self.bounds.most_alignments:
             return Objection(
@@ -131,7 +131,7 @@ class ListRules:
         asked = f", our [agree] least_overlap asks for {self.least} of them" if self.least else ""
         same = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {', '.join(alike)}"
         return Objection(
-            "overlap", f"{number}{asked}: who they are is not told{same if alike else cure or self._ours()}"
+            "overlap", f"{number}{asked}: which ones is not revealed{same if alike else cure or self._ours()}"
         )
 
     def _ours(self) -> str:
@@ -219,7 +219,7 @@ class Offers:
 
     Args:
         read: Reads it.
-        tell: Gets what the owner should know of it.
+        tell: Shows what the owner should know of it.
     """
 
     read: Callable[[], Offer] | None = None

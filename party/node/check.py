@@ -60,10 +60,10 @@ class LeavingColumn:
 
 @dataclass(frozen=True)
 class Past:
-    """What was told of a data set before: the terms of its release, runs on different terms, counts, epsilon.
+    """What was revealed of a data set before: the terms of its release, runs on different terms, counts, epsilon.
 
-    `epsilon` is None where answers without noise have been told, which no epsilon bounds. `others` are the data sets
-    that share columns with this one, each with what was told of it, `changed` what of the table is not as released,
+    `epsilon` is None where answers without noise were given, which no epsilon bounds. `others` are the data sets
+    that share columns with this one, each with what was revealed of it, `changed` what of the table is not as released,
     `records` how many we bring, None where that is not known.
     """
 
@@ -250,7 +250,7 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
 
 
 def told_before(local: PartyInputs, folder: Path) -> Past:
-    """Return what was told of a data set before, as the ledger in the party's folder has it."""
+    """Return what was revealed of a data set before, as the ledger in the party's folder has it."""
     if not has_ledger(folder):
         return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
@@ -264,7 +264,7 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
 
 
 def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
-    """Return what was told of a data set, as these entries have it, and of all others that have columns of it.
+    """Return what was revealed of a data set, as these entries have it, and of all others that have columns of it.
 
     Args:
         entries: Of our ledger.

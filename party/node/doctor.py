@@ -156,14 +156,14 @@ class Examination:
         name = self._peer.name
         if not self._view.takes_ours:
             raise IdentityError(
-                f"{name} does not accept our certificate: send it our cert.pem, and let it remove what it trusts of us "
-                "from peers/ and `cotally trust` this one; if that is the very one, it is out of its dates by the "
-                f"clock of {name} ({self._own.dates_text(self._clock())}): set the clock that is wrong"
+                f"{name} does not accept our certificate: send it our cert.pem; its operator removes ours from peers/ "
+                "and runs `cotally trust` with the new one. If it has this one, it is outside its dates by the clock "
+                f"of {name} ({self._own.dates_text(self._clock())}): set the clock that is wrong"
             )
         self._sight = probe(self._own, self._peer, str(self._config.need_address()), self._seconds, self._clock)
         self._asked = self._clock()
         if self._sight.caller != self._own.name:
-            raise PeerError(f"{name} takes us for another party: let it look into its folder peers/")
+            raise PeerError(f"{name} knows our key under another name: ask its operator to check its folder peers/")
         return (name, self._own.name, *(["busy"] if self._sight.busy else []))
 
     def _version(self) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     Args:
         config: The party's settings.
         key_floor: The least strength of a key that it may use, in bits.
-        tell: Gets what the owner should know of the data.
+        tell: Shows what the owner should know of the data.
     """
     folder, file = config.folder, config.data.file
     if file != STANDARD_INPUT and not is_there(file):
@@ -139,8 +139,8 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
     if unknown is not None:
         meant = suggestion(unknown, columns)
         raise ConfigError(
-            f"{config.path}: disguise names the column {unknown!r}, which is no attribute of "
-            f"{config.data.file.name}{meant}"
+            f"{config.path}: [disguise] lists column {unknown!r}, "
+            f"but {config.data.file.name} has no such attribute{meant}"
         )
     if settings.groups is None:
         return tuple((column,) for name, column in columns.items() if name not in settings.plain)

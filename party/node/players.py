@@ -48,7 +48,7 @@ from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
 OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
-"""Told what was agreed; where a run goes on that ended early, how far that had come; what is read of our copy."""
+"""Gets what was agreed; where a run goes on that ended early, how far that had come; what is read of our copy."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Session:
 
     @property
     def policy(self) -> Policy:
-        """What we object to: by our settings, the rows that we bring, and what was told before."""
+        """What we object to: by our settings, the rows that we bring, and what was revealed before."""
         judges = (self.comparisons.judge_job, self.host.offers.judge_job, self.memory.judge_job, self.account.judge_job)
         return make_policy(self.local, self.config, *judges, initiates=self.runs.initiator)
 

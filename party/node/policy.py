@@ -2,7 +2,7 @@
 
 It is judged before anything leaves, and so is what all runs over a data set may reveal together.
 
-What has been told stands in the ledger. A run on the terms of an earlier one tells nothing new: over the same tables it
+The ledger has what was revealed. A run on the terms of an earlier one reveals nothing new: over the same tables it
 asks for the same counts, and gets the same numbers.
 """
 
@@ -119,8 +119,8 @@ def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction) -> No
     if found is not None:
         name, odds = found
         raise InputError(
-            f"theta = {design.theta} gives the values of column {name!r} odds of {odds_words(odds.truth, odds.other)}, "
-            f"our [agree] odds allow {most} to 1 either way: take theta nearer 1/2"
+            f"theta = {design.theta} would send column {name!r} with odds of {odds_words(odds.truth, odds.other)}; "
+            f"our [agree] odds allow {most} to 1: choose a theta closer to 1/2"
         )
 
 
@@ -142,7 +142,7 @@ def _check_shared(local: PartyInputs, design: RelatedDesign, read: Disclosure | 
 
 
 def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, initiates: bool = False) -> Policy:
-    """Return what this party objects to: by its settings, its data, or what it has told before, and to whom."""
+    """Return what this party objects to: by its settings, its data, or what it has revealed before, and to whom."""
 
     def policy(job: Job) -> Objection | None:
         match job:
@@ -314,7 +314,7 @@ def object_to_bits(bounds: LifeBounds, records: int, before: Fraction, follow: F
 
 @dataclass(frozen=True, repr=False)
 class Account:
-    """What has been told of our data set, beside what may be.
+    """What has been revealed of our data set, beside what may be.
 
     Args:
         local: What we bring.
@@ -431,7 +431,7 @@ class Account:
         return training_records(len(self.local.records), terms)
 
     def _told(self, but: Mapping[str, Any] | None = None) -> Dealings:
-        """Add up what was told in all runs but those that ask for this: a data set has one peer, under all its keys."""
+        """Add up what was revealed in all runs but those that ask for this: a data set has one peer, under any key."""
         entries = [entry for entry in self.ledger.entries() if entry.content.get("dataset") == self.local.dataset]
         begun: list[Any] = [entry.content for entry in entries if entry.content["kind"] == "run"]
         out = {each["run"] for each in begun if asking_of(each["terms"]) == but}

@@ -81,7 +81,7 @@ def run_session(
         held: The lock of our folder.
         channel: To the peer; closed in good order at the end.
         job: What we propose, or None to answer the peer's.
-        host: Who is told, and where the model goes.
+        host: Who hears of it, and where the model goes.
 
     Raises:
         PeerError: The peer's fault; `DisagreementError` before any data has left.

@@ -65,7 +65,7 @@ class Comparisons:
             self._write(fact)
 
     def settle(self) -> None:
-        """Note that an alignment has told in what the lists of this session differ."""
+        """Note that an alignment has shown in what the lists of this session differ."""
         for fact in self.open:
             if fact.what != CLASSES:
                 self._write(replace(fact, same=False))

@@ -71,7 +71,7 @@ class PeerPages:
     shown: Callable[[], SignedHead | None] = lambda: None
 
     def write(self, kind: str, content: Content) -> None:
-        """Add an entry, and with it how far the peer's ledger was when it told what the entry is about."""
+        """Add an entry, and with it how far the peer's ledger was when it sent what the entry is about."""
         who = {"peer": self.peer.name, "fingerprint": self.peer.fingerprint}
         end = self.shown()
         shown = {} if end is None else {_SHOWN: _end_content(end)}
@@ -114,13 +114,13 @@ def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> SignedHead:
 
 
 def _column(name: str, values: Iterable[str], missing: str | None, marks: Iterable[str] | None) -> Content:
-    """Return what was told of a column: with its missing cells only what differs from nothing."""
+    """Return what was sent of a column: with its missing cells only what differs from nothing."""
     told = {} if missing is None else {"missing": missing}
     return {"column": name, "values": list(values)} | told | ({} if marks is None else {"marks": list(marks)})
 
 
 def note_columns(pages: PeerPages, local: PartyInputs) -> None:
-    """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them."""
+    """Note the names of columns and values that the peer is about to receive, agreed or not, unless it knows them."""
     share = local.share()
     columns = [_column(each.name, each.values, each.missing, each.marks) for each in share.attributes]
     label = None if share.class_values is None else list(share.class_values)

@@ -2,8 +2,8 @@
 
 `cotally-journal/3` is one SQLite file beside the ledger. The ledger says what was disclosed, and is kept; the journal
 has what spares work: the peer's disguised copy, the answers so far. That goes when both sides hold
-the model, or the run is given up. To lose a journal costs time and discloses nothing: what is asked again is told again
-alike. Rows bear a digest keyed by the owner's secret, so that a damaged one is found.
+the model, or the run is given up. To lose a journal costs time and discloses nothing: what is asked again gets the same
+answer. Rows bear a digest keyed by the owner's secret, so that a damaged one is found.
 
 A change is on the disk when its method returns (`synchronous=FULL`).
 """

@@ -90,7 +90,7 @@ class PredictionPages:
             return Objection(
                 "people",
                 f"{changed:,} of the {len(asked):,} rows are of people for whom we have answered by this model before, "
-                "about other columns of one side: two answers about one person tell more than one; leave them out",
+                "about other columns of one side: two answers about one person reveal more than one; leave them out",
             )
         return self._overdrawn(len(now.keys() - alike)) if asked else None
 

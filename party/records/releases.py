@@ -39,7 +39,7 @@ from protocols.two_party.noise import run_digest
 _UNBOUNDED = "exact"
 
 Spent = Mapping[str, str]
-"""Epsilon of each run by its digest; `exact` once answers without noise have been told."""
+"""Epsilon of each run by its digest; `exact` once answers without noise were given."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Spend:
             return None
         allowed = f"our [agree] epsilon allows {NOISE.text(budget)} over the life of a data set"
         if _UNBOUNDED in spent or self.epsilon is None:
-            when = "are asked for" if self.epsilon is None else "of this one have been told before"
+            when = "are asked for" if self.epsilon is None else "about this one were given before"
             return f"{allowed}, and answers without noise {when}, which no epsilon bounds"
         before = spent_before(spent) or Fraction(0)
         after = before + self.epsilon
@@ -78,7 +78,7 @@ class Spend:
 
 
 def spent_before(spent: Spent) -> Fraction | None:
-    """Return the epsilon that all runs together have spent; None if answers without noise have been told too."""
+    """Return the epsilon that all runs together have spent; None if answers without noise were given too."""
     return None if _UNBOUNDED in spent else sum(map(Fraction, spent.values()), start=Fraction(0))
 
 

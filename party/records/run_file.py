@@ -48,7 +48,7 @@ class TrainReport:
     `phases` are the seconds of each part of the run. `noise` is the epsilon against each side as a fraction in lowest
     terms, with its `delta`; both None where counts are exact. `seen` is by how many records a false count must be wrong
     for this party to see it, of `one_group` or `two_groups` of the peer's, or all counts `together`; None for however
-    wrong, and as a whole where no counts are told.
+    wrong, and as a whole where no counts are revealed.
     """
 
     run: str

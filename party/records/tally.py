@@ -16,7 +16,7 @@ from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, Method, Reveal, asking_of, epsilon_of
 
 NodePath = frozenset[tuple[str, str]]
-"""A node, as the values of the columns above it; their order tells nothing."""
+"""A node, as the values of the columns above it; their order says nothing."""
 NodeTable = tuple[NodePath, str, str]
 """The counts of one column at a node, and what sets them apart: terms of noise, and of 0.2.0 which classes were one."""
 _NOISED = ("class counts", "counts", "accuracy", "opened")
@@ -30,11 +30,11 @@ _DATED = (PREDICTION, "alignment", COLUMNS, COMPARISON, "run")
 class Side:
     """What one side has learned of the other: all but counts with noise, or these alone.
 
-    `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
+    `tables` are the sizes of all tables of counts, each once however often it was sent, `counts` those of which the
     numbers are known here. `windows` are the nodes of which it is known which columns rank highest, `accuracies` the
-    terms of the runs whose accuracy was told, `itemsets` the counts of sets of items, None where the number is not
+    terms of the runs whose accuracy was revealed, `itemsets` the counts of sets of items, None where the number is not
     known here. `opened` is what was opened of the nodes of trees, by what it is. `answers` are the people, as digests,
-    of whom a joint prediction told the class, by model and by whether it told the shares of the classes too,
+    whose class a joint prediction revealed, by model and by whether it revealed the shares of the classes too,
     `times` how many answers that were by each model.
     """
 
@@ -160,12 +160,12 @@ class Dealings:
     """All that passed between us and one peer about one data set; dates are those of the first and last run.
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
-    `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
+    `finished` those of the runs that ended with a model, `telling` those of the runs that revealed anything to it.
     `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models,
     those with noise among them; `on_record`, by what runs ask for, the bits of what is not opened again, since we know
     what it was.
-    `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
-    told, in each form in which it was, `heard` those that it told in runs. `refused` are the comparisons of whole lists
+    `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer
+    received, in each form, `heard` those that it sent in runs. `refused` are the comparisons of whole lists
     that found a difference, or no end.
     """
 
@@ -212,7 +212,7 @@ class Dealings:
 
     @property
     def epsilons(self) -> list[Fraction]:
-        """The epsilon of each run with noise; runs that asked for the same were told the same, and count once."""
+        """The epsilon of each run with noise; runs that asked for the same got the same, and count once."""
         noisy = {asking_text(terms): terms for terms in self.terms.values() if terms["noise"] is not None}
         return [
             epsilon_of(Fraction(each["noise"]), Fraction(each["test"]), Reveal(each.get("reveal", Reveal.COUNTS)))

@@ -9,7 +9,7 @@ _DESIGN = """\
 # What the survey asks and how answers are disguised. Once there are answers, it must stay as it is.
 kind = "{kind}"     # "related": a group is sent as it is, or moved on by a number of places; "unrelated": or
                      # the answers to personal questions are sent, whose distribution you must know
-theta = "{theta}"          # chance of the truth of two answers, exact; `cotally privacy` tells what it discloses
+theta = "{theta}"          # chance of the truth of two answers, exact; `cotally privacy` shows what it discloses
 # class = "{first}"       # column that `cotally mine` predicts, if there is one
 plain = []           # columns that are not sensitive, sent as they are
 # odds = 2           # refuse stronger odds of an answer to 1, and questions that share a coin

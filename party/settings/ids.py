@@ -19,7 +19,7 @@ class AlignmentBounds:
     """What a peer may ask about whom we list.
 
     Args:
-        least_overlap: The least share of the peer's ids that must be ours, or it is not told which are.
+        least_overlap: The least share of the peer's ids that must be ours before we reveal which are.
         most_ids: The most ids that it may bring.
         most_alignments: The most alignments over the life of a data set, those of the same lists too.
     """

@@ -29,7 +29,7 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "rule_direct": "No coin: the answers of this block are sent as they are.",
     "rule_crosswise": "No coin: say only whether the two statements are alike. Which of them is true stays with you.",
     "rule_triangular": "No coin: say only whether at least one of the two statements is true. Which stays with you.",
-    "note_beside": "Who knows whether the second statement is true of you can tell about the first.",
+    "note_beside": "A person who knows whether the second statement is true of you can learn about the first.",
     "first_statement": "First statement",
     "second_statement": "Second statement",
     "same": "Both are true, or both are not",
@@ -37,8 +37,8 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "neither": "Neither is true",
     "at_least_one": "At least one is true",
     "note_relation": "How your answers within this block relate to each other can show.",
-    "note_personal": "Who knows your answer to a personal question, and sees another one arrive, knows that this "
-    "one is true.",
+    "note_personal": "A person who knows your answer to a personal question, and sees another one arrive, knows "
+    "that this one is true.",
     "private": "Private question",
     "personal": "Personal question",
     "no_answer": "I give no answer (that is seen)",

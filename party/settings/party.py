@@ -68,9 +68,9 @@ class LifeBounds:
     """The most over the life of a data set, None for any.
 
     `most_runs` are those on different terms, `most_bits` those of trees that alone were revealed and of answers by
-    them, `most_counts` the exact ones told, `most_predictions` the rows answered for together. One run is usual: counts
-    and accuracies of two can be subtracted (DESIGN 14); and no prediction: an answer about a person shows on which side
-    of our splits that person is (13).
+    them, `most_counts` the exact ones revealed, `most_predictions` the rows answered for together. One run is usual:
+    counts and accuracies of two can be subtracted (DESIGN 14); and no prediction: an answer about a person shows on
+    which side of our splits that person is (13).
     """
 
     most_runs: Annotated[int | None, _COUNT] = None

@@ -141,7 +141,7 @@ _AGREE: Final[Mapping[str, str]] = {
     "max_depth": "most splits of a path; with a number, a job must have one too",
     "max_classes": "most values of the class: in one of names, every count is a person",
     "smallest_class": "fewest training records of each class",
-    "smallest_test": "fewest held-out records, or none: an accuracy over one tells a person",
+    "smallest_test": "fewest held-out records, or 0: an accuracy over one describes a person",
     "most_values": (
         "most values of a column that the peer brings where no count is revealed: more say more of "
         "people whom it picked"
@@ -161,15 +161,15 @@ _AGREE: Final[Mapping[str, str]] = {
         "most bits that trees alone, and predictions by them, may reveal: with each the peer may know "
         'one fact about a person; or a number, "any"'
     ),
-    "most_counts": "most exact counts that all runs over it may tell",
-    "least_overlap": "least share of the peer's ids that must be ours before it is told which",
+    "most_counts": "most exact counts that all runs over it may reveal",
+    "least_overlap": "least share of the peer's ids that must be ours before we reveal which",
     "most_ids": "most ids that it may bring to find whom both list",
     "most_alignments": "most alignments over this data set; 0 allows none",
     "most_predictions": (
         "most people about whom joint predictions may answer, over its life: an answer shows what our "
         "columns say of that person; none under epsilon"
     ),
-    "probabilities": "whether these may tell class shares, which nearly name the leaf",
+    "probabilities": "whether these may reveal class shares, which nearly name the leaf",
 }
 """What `[agree]` says of each key."""
 

@@ -332,7 +332,7 @@ def _text(number: Fraction | None) -> str | None:
 
 
 def seen_json(seen: Seen | None) -> dict[str, int | None] | None:
-    """Return by how many records counts must be wrong to be seen, for programs; None where none are told exactly."""
+    """Return by how many records counts must be wrong to be seen, for programs; None without exact counts."""
     if seen is None:
         return None
     of_columns = None if seen.together is None else ceil(seen.together.wrong)

@@ -109,7 +109,7 @@ def told_lines(told: Past) -> list[str]:
     party = told.release.get("party")
     whom = f" to {party[0]}" if isinstance(party, list) and party else ""
     refused = [] if told.changed is None else [f"This table is refused as it is now: {told.changed}"]
-    return [f"Last release{whom}: {terms}. Anything else under this name is refused.", *refused]
+    return [f"Last release{whom}: {terms}. Later runs on this data set must use the same terms.", *refused]
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:

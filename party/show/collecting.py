@@ -171,7 +171,7 @@ def _notes(found: SurveyResults) -> Iterator[str]:
             + ("" if found.weighted else ' "Corrected" is the share among the others.')
         )
     elif found.controls:
-        yield "Too few answered the control to tell how many answer at random."
+        yield "Too few answered the control to estimate how many answer at random."
     yield from certain_lines(found.known)
     if found.weighted:
         yield "Records are weighted by the population's shares." + " Nothing is corrected." * bool(found.controls)
@@ -185,7 +185,7 @@ def _tested(found: SurveyResults) -> Iterator[str]:
     tested = found.tested
     yield f"{tested.count.bits:,} respondents tested the published model; {bit_text(tested.design)}"
     if tested.personal is not None and not tested.personal.standard_error:
-        yield "All bits that came are alike: no interval can be told, and so no share."
+        yield "All bits that came are alike: they give no interval, and so no share."
         return
     if tested.personal is not None:
         yield f"It is right about the personal answers of {_share(tested.personal, found.confidence)}."

@@ -65,7 +65,7 @@ def supposed_line(records: int | None, workers: int | None, line: Line) -> list[
 
 def guessed_line(columns: int, values: int, *, columns_known: bool) -> str:
     """Say what a forecast takes the peer's data for."""
-    known = f"{columns} columns as told" if columns_known else f"{columns} columns, as many as ours"
+    known = f"{columns} columns as given" if columns_known else f"{columns} columns, as many as ours"
     better = "" if columns_known else "; better with --peer-columns"
     return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{better}"
 
@@ -108,13 +108,13 @@ def _way(terms: Terms) -> str:
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
-    """Say so where an accuracy that is estimated from disguised copies alone will tell nothing."""
+    """Say so where an accuracy that is estimated from disguised copies alone will say nothing."""
     if not tested:
         return []
     error = min((noise(design, group, tested) / tested for group in range(len(design.groups))), default=0.0)
     if tells(error):
         return []
-    few = f"Accuracy: {tested} held-out records will be too few to tell it from disguised copies"
+    few = f"Accuracy: {tested} held-out records will be too few to estimate it from disguised copies"
     enough = f"it takes about {records_to_tell(tested, error):,} or more"
     return [f"{few} (standard error of about {error:.3f} or more); {enough}"]
 

@@ -16,7 +16,7 @@ _SILENT = 1.0
 
 @contextmanager
 def shown_work(work: Work, clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int], None]]:
-    """Yield what is told how much of a work is done, and shows it once it takes a while."""
+    """Yield a function to call with how much of a work is done; it shows that once it takes a while."""
     began = clock()
     with make_progress("auto", clock=clock) as display:
 

@@ -91,7 +91,7 @@ def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
             f"{known.standard_error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
         )
     if not tells(error):
-        yield f"  too few records to tell: about {records_to_tell(estimate.records, error):,} would do"
+        yield f"  too few records for an estimate: about {records_to_tell(estimate.records, error):,} would do"
     if finding.likely is not None:
         yield f"  most likely distribution of {printable(', '.join(finding.columns))} (not the estimates above):"
         for values, likely in finding.cells(finding.likely):

@@ -1,4 +1,4 @@
-"""What two parties have found together in words: how many sets and rules, how sure, what was told."""
+"""What two parties have found together in words: how many sets and rules, how sure, what was revealed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -124,7 +124,7 @@ def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
     """Say so where a model does no better than a guess, and where it gives every record one class."""
     told = []
     if beats is False:
-        told = ["Within its error, the model cannot be told apart from always guessing the commonest class."]
+        told = ["Within its error, the model is no better than always guessing the commonest class."]
     elif beats is None and beats_in_training(model) is False:
         told = ["The model is no better than always guessing the commonest class, even on its training records."]
     if (label := only_class(model)) is not None:

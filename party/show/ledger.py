@@ -100,7 +100,7 @@ def alignment_text(content: Any, peer: str) -> str:
     who = (
         "each side now knows which of its own people the other has too"
         if content["named"]
-        else "who they are was not told"
+        else "neither side learned which"
     )
     return f"Both learned how many of {lists} are common: {content['both']:,}; {who}; {tries}"
 
@@ -153,7 +153,7 @@ def _opened_text(side: Side) -> str:
 
 def _mined_lines(side: Side) -> Iterator[str]:
     if side.mined:
-        yield f"a mined tree without counts, told {_times(side.mined)}"
+        yield f"a mined tree without counts, sent {_times(side.mined)}"
 
 
 def _rows(number: int) -> str:

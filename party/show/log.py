@@ -1,6 +1,6 @@
 """The log of a node: what happened, when and how grave it was, line by line or as JSON.
 
-It holds no data. An error that nobody foresaw is told by its kind and place alone: its own text may hold a record.
+It holds no data. An error that nobody foresaw is logged by its kind and place alone: its own text may hold a record.
 """
 
 import json

@@ -43,7 +43,7 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
 
 def _unmarked(mined: MinedModel) -> str:
     """Say what the file lacks."""
-    return f"; the marks {MARK} are told here alone" if mined.doubtful else ""
+    return f"; the marks {MARK} are shown here alone" if mined.doubtful else ""
 
 
 def _held_out(parts: Parts) -> str:
@@ -58,7 +58,7 @@ def _accuracy_text(accuracy: Accuracy, held_out: int) -> str:
     rest = f"; {lacking} more lack an answer that is needed" if lacking else ""
     error = "unknown, of one record" if isinf(accuracy.standard_error) else f"{accuracy.standard_error:.4f}"
     if not tells(accuracy.standard_error):
-        return f"Accuracy: {accuracy.records} held-out records are too few to tell (standard error {error}){rest}."
+        return f"Accuracy: {accuracy.records} held-out records are too few for it (standard error {error}){rest}."
     return (
         f"Accuracy {accuracy.share:.4f}, standard error {error}: "
         f"estimated from {accuracy.records} disguised records that were held out{rest}; it may leave 0 .. 1."

@@ -64,7 +64,7 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
     where = f"on port {port} of this machine" if host in {"0.0.0.0", "[::]"} else f"at {address}"  # noqa: S104
     return [
         f"Code: {code}",
-        f"Tell it to the other party, and to nobody else; its `cotally pair` asks for it, and reaches us {where}.",
+        f"Give it to the other party, and to nobody else; its `cotally pair` asks for it, and reaches us {where}.",
         f"It may be tried once, within {seconds / 60:g} minutes. We listen, as our [node] address is not set.",
     ]
 
@@ -180,7 +180,7 @@ def matched_lines(matched: Matched) -> Iterator[str]:
     elif 2 * overlap.both < min(overlap.mine, overlap.yours):
         yield from _look_lines(matched.look)
     if not matched.named:
-        yield "Who they are was not told: without --count-only each side learns which of its own are common"
+        yield "Neither side learned which: without --count-only each side learns which of its own are common"
         return
     here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
     used = "classified" if matched.rows else "used; `train` takes the others"

@@ -28,7 +28,7 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
     rows = len(offer.order)
     if answers is None:
         unwritten = "" if output is None else f", and {output} is not written"
-        yield f"The other party has learned the classes of {rows} rows; nothing was told here{unwritten}"
+        yield f"The other party has learned the classes of {rows} rows; nothing was revealed here{unwritten}"
         return
     if rows < len(offer.frame):
         left, whole = len(offer.frame) - rows, len(offer.frame)

@@ -1,4 +1,4 @@
-"""The full report: everything found of a design in plain words, attributes of the same figures told once.
+"""The full report: everything found of a design in plain words, attributes of the same figures in one paragraph.
 
 For programs an infinite loss is `"infinite"`; attributes and groups go by name.
 """
@@ -60,7 +60,7 @@ def _alike(attributes: Attributes) -> list[list[AttributeFindings]]:
 
 
 def attribute_lines(alike: Sequence[AttributeFindings]) -> list[str]:
-    """Return what its own response says about an attribute, told once for all of the same figures."""
+    """Return what its own response says about an attribute, once for all of the same figures."""
     found, *others = alike
     names = listed([own.name for own in alike])
     if not found.hides:
@@ -200,10 +200,10 @@ def after_mining_lines(mined: AfterMining, found: Findings) -> list[str]:
         smallest = min(group.single_entry, mined.known)
         lines.append(f"The smallest of {titled(group.name)} is then {_signed(smallest)}.")
     if mined.unknown is None:
-        return [*lines, "For who does not know what the model reads, responses are needed: --prior gives them."]
+        return [*lines, "To measure what an outsider learns, pass the responses with --prior."]
     unknown = (
-        f"For who does not know what the model reads, {_signed(mined.unknown)} by the paper's formula, in which every "
-        "rule counts alike, however rare: compare it between designs, not with 0."
+        f"For an outsider, who does not know what the model reads, {_signed(mined.unknown)} by the paper's formula, in "
+        "which every rule counts alike, however rare: compare it between designs, not with 0."
     )
     return [*lines, unknown]
 

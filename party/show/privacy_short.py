@@ -96,9 +96,9 @@ def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str
         case Kind.FORCED:
             return f"{told} {device}"
         case Kind.CROSSWISE:
-            return f"it is told whether it agrees with a harmless statement, which is true of {percent(truth)}"
+            return f"a response says whether it agrees with a harmless statement, which is true of {percent(truth)}"
         case Kind.TRIANGULAR:
-            return f"it is told whether it or a harmless statement is true, the latter of {percent(1 - truth)}"
+            return f"a response says whether it or a harmless statement is true, the latter of {percent(1 - truth)}"
         case _:
             assert_never(kind)
 
@@ -171,19 +171,20 @@ _KNOWN_COLUMNS = headed("<group", "<asked by:3", "epsilon", "epsilon if known", 
 
 
 def known_lines(found: Findings) -> list[str]:
-    """Return what becomes of epsilon where a personal answer is known, and of how many the truth is then certain."""
+    """Return what becomes of epsilon where a personal answer is known, and for how many the truth is then certain."""
     text = []
     for statements in (False, True):
         groups = [g for g in found.groups if g.loss_if_known and (g.kind is not Kind.UNRELATED) == statements]
         shares = {group.given_away for group in groups if group.given_away is not None}
         if groups:
             most = percent(max(shares)) if len(shares) == 1 else f"up to {percent(max(shares))}"
-            text.append(f"{_STATEMENT_KNOWN if statements else _ANSWER_KNOWN} Of {most} the truth is then certain.")
+            known = _STATEMENT_KNOWN if statements else _ANSWER_KNOWN
+            text.append(f"{known} For {most} of respondents, the truth is then certain.")
     return text
 
 
 def known_or_none(found: Findings) -> list[str]:
-    """Return what who knows a personal answer learns, or that there is none to know."""
+    """Return what an insider who knows a personal answer learns, or that no answer depends on one."""
     rests = any(group.loss_if_known is not None for group in found.groups)
     return known_lines(found) if rests else [_NONE_TO_KNOW]
 
@@ -204,11 +205,11 @@ def known_grid(found: Findings) -> Grid:
 
 
 def certain_lines(known: Sequence[tuple[str, Fraction]]) -> list[str]:
-    """Say of how many in each group the truth is certain to who knows the personal answers, if there are any."""
+    """Say for how many in each group an insider who knows the personal answers learns the truth, if there are any."""
     listed = "; ".join(f"{printable(titled(name))} {percent(share)}" for name, share in known)
     told = (
-        "To who knows the personal answers of a respondent, or whether the harmless statement is true, the truth "
-        f"is certain of: {listed}."
+        "An insider who knows a respondent's personal answers, or whether the harmless statement is true, learns the "
+        f"truth for certain in these shares of cases: {listed}."
     )
     return [told] if known else []
 
@@ -269,7 +270,7 @@ def legend_rows(found: Findings) -> list[tuple[str, str]]:
         ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
         ("single-entry", "average chance given to a wrong value; higher is better"),
         ("bits", "how much of a value is unknown; the less it falls, the better"),
-        ("asked twice", "strongest belief if coins were made again: make them once"),
+        ("asked twice", "belief after a second answer with new coins: never re-draw"),
         *([(_SHARES, "its group is read as a whole, not by its response")] if shared else []),
     ]
 

@@ -223,7 +223,7 @@ def _accuracy(trained: Trained) -> list[str]:
         noise = f", with noise of a standard error of {error:.3f}" if error else ""
         return [f"Accuracy {share:.3f} {records}{noise}", *guess]
     if not tells(error):
-        few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
+        few = f"Accuracy: {outcome.records_test} held-out records are too few to estimate it from disguised copies"
         enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
         return [f"{few} (standard error of up to {error:.3f}); {enough}", *guess]
     told = f"Accuracy estimated from the disguised copy, for us alone, as {share:.3f} {records}"
@@ -231,7 +231,7 @@ def _accuracy(trained: Trained) -> list[str]:
 
 
 def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
-    """Say what came of a run whose itemsets were written there, and what both sides have told for them."""
+    """Say what came of a run whose itemsets were written there, and what both sides have revealed for them."""
     found, terms = ended.found, ended.agreed.terms
     digest = found.itemsets.digest().hex()[:16]
     yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
@@ -242,11 +242,11 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
             rules = "" if found.itemsets.reached is None else ", and rules of them,"
             yield f"{found.counted:,} sets with items of both{rules} were asked about"
         else:
-            yield f"Of the sets, {found.told:,} are of one side's items and were told, {found.counted:,} of both"
+            yield f"Of the sets, {found.told:,} are of one side's items (counts sent), {found.counted:,} of both"
     if found.withheld:
         yield (
             f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "
-            f"min_leaf = {terms.min_leaf} records, of whom too much would be told"
+            f"min_leaf = {terms.min_leaf} records, about whom they would say too much"
         )
     listing = (
         f"`cotally rules {model}` lists the rules"

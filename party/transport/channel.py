@@ -56,7 +56,7 @@ def stopped_by(peer: str, reason: Reason) -> PeerError:
 
 
 def reason_for(error: BaseException) -> Reason:
-    """Return what the peer is told when this error ends our role.
+    """Return what the peer hears when this error ends our role.
 
     What only a broken or hostile peer does is a deviation; an interruption, a disagreement and a peer that is
     gone are not.
@@ -218,7 +218,7 @@ class PagedChannel(ABC):
         self._incoming.check()
 
     def interrupt(self, error: Exception) -> None:
-        """Let our role's next wait, or the one that it is in, raise this error; why it ends is then told as ever."""
+        """Let our role's next wait, or the one that it is in, raise this error; why it ends is then sent as ever."""
         self._incoming.fail(error)
         self._outgoing.refuse(error)
 
@@ -259,7 +259,7 @@ class PagedChannel(ABC):
 
 @dataclass(frozen=True)
 class Watchers:
-    """Who is told how far a role is, notes what each side learns, and saves what the run may need to go on.
+    """Who hears how far a role is, notes what each side learns, and saves what the run may need to go on.
 
     A fact, or an item to keep, is safe when its watcher returns: only then does the role go on.
     """
@@ -275,7 +275,7 @@ NO_WATCHERS: Final = Watchers()
 def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
     """Run a role over a channel and return its result; the caller closes the channel.
 
-    Whatever ends the role early is told to the peer as a `Reason`, and raised again. Not so a disagreement: the
+    Whatever ends the role early is sent to the peer as a `Reason`, and raised again. Not so a disagreement: the
     messages that bring it to the peer must arrive.
 
     Raises:

@@ -206,7 +206,7 @@ def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
 
     _, line = serve_with_one_problem(pair, calls)
     assert "theta = 1/5" in line
-    assert "take theta nearer 1/2" in line
+    assert "choose a theta closer to 1/2" in line
 
 
 def with_another_model(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:

@@ -313,7 +313,7 @@ def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
 def test_plan_says_whether_held_out_records_can_tell_an_accuracy_from_disguised_copies(pair: Pair) -> None:
     for terms, few in (({"method": "randomized"}, True), ({"method": "randomized", "test": "0"}, False), ({}, False)):
         ended = cotally_here("plan", pair.alice / "party.toml", pair.write_job(**terms))
-        assert ("Accuracy: 30 held-out records will be too few to tell it" in ended.out) == few
+        assert ("Accuracy: 30 held-out records will be too few to estimate it" in ended.out) == few
 
 
 def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:

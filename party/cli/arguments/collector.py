@@ -21,7 +21,7 @@ def declare_privacy(parser: argparse.ArgumentParser) -> None:
 
     The figures depend on what is known beforehand: all values equally likely, or with `--prior` the distribution
     that disguised answers suggest (estimated, negative shares set to 0 and the rest rescaled). With `--model`, a
-    tree or naive Bayes that was mined, what its rules leave of the privacy of the class is told too. How many whole
+    tree or naive Bayes that was mined, what its rules leave of the privacy of the class is printed too. How many whole
     records a collector reads is shown of a pilot table of true answers (`--pilot`), or estimated from disguised
     answers (`--prior`).
 
@@ -259,10 +259,10 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
 
     `new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links.
     `serve` is the server, until it is stopped. `status` shows how many have answered, `results` what they say so
-    far. `close` ends it, and cuts codes from answers for good. `publish` ends the answering, and lets respondents
-    test a model on their personal answers (`[round_two]`). `export` writes the answers as `estimate`, `mine` and
-    `audit` read them. `page` writes the pages as they are served, to be read or printed. `texts` prints every text
-    of theirs.
+    far. `close` ends the survey and permanently unlinks the codes from the answers. `publish` ends the answering, and
+    lets respondents test a model on their personal answers (`[round_two]`). `export` writes the answers as `estimate`,
+    `mine` and `audit` read them. `page` writes the pages as they are served, to be read or printed. `texts` prints all
+    their texts.
 
     Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; 130 interrupted; a
     `serve` that is stopped ends with 130 (Ctrl-C) or 143 (SIGTERM).

@@ -56,8 +56,8 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
     `--costs` names the report that `train --report` wrote, or if that is report.json beside the settings.
 
     Of a survey: shares of all columns with intervals, what was learned, what a response discloses, before and after
-    mining and to who knows personal answers, and an audit of the sampler. Of baskets: supports with intervals,
-    itemsets and rules, breaches, the audit. The HTML file asks for no other and runs no script.
+    mining and to an insider who knows personal answers, and an audit of the sampler. Of baskets: supports with
+    intervals, itemsets and rules, breaches, the audit. The HTML file asks for no other and runs no script.
 
     Examples:
       cotally report bob -o report.html
@@ -115,14 +115,13 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     model reads are needed: the splits of a tree, all columns of naive Bayes. Numbers fall into the bins of the
     model. A missing cell counts as the value "missing" where the model has it, else as "other". A cell that the
     model does not know (never seen in training, or missing where the model knows no missing value) gives its row
-    the majority class of the node that it reached; naive Bayes leaves it out. How many such cells each column has
-    is told on the standard error; so is, if the file has the class column, the accuracy over the rows whose class
-    is given.
+    the majority class of the node that it reached; naive Bayes leaves it out. The standard error shows how many such
+    cells each column has and, if the file has the class column, the accuracy over the rows that have a class.
 
     With --with PEER the first argument names this party, the file holds the ids and our own columns of the model,
     and the peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to
-    the other. What was answered is kept: --answered in place of --with writes again which classes the peer has told
-    for these people, as after a crash, and at the side that served; it calls nobody.
+    the other. Answers are kept: --answered in place of --with writes them again, as after a crash or at the side that
+    served; it calls nobody.
 
     Examples:
       cotally predict bob/model.json rows.csv -o classified.csv

@@ -47,8 +47,8 @@ def declare_align(parser: argparse.ArgumentParser) -> None:
 def declare_plan(parser: argparse.ArgumentParser) -> None:
     """Show what a run will cost, calling nobody: seconds, traffic, memory, round trips; and what it may reveal.
 
-    Below stands what the same run would cost with SMC alone and with windows of 1, 3 and all attributes. Other tables,
-    machines and lines may be supposed.
+    Below stands what the same run would cost with SMC alone and with windows of 1, 3 and all attributes. Options plan
+    for a larger table, other machines or a slower network.
 
     Examples:
       cotally plan bob job.toml
@@ -60,12 +60,12 @@ def declare_plan(parser: argparse.ArgumentParser) -> None:
         "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
     )
     parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
-    parser.add_argument("--records", type=int, metavar="N", help="of a table like ours (default: those of ours)")
+    parser.add_argument("--records", type=int, metavar="N", help="plan for a table with N records (default: ours)")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)"
     )
-    parser.add_argument("--megabits", type=float, metavar="N", help="that the line carries per second each way")
-    parser.add_argument("--delay", type=float, metavar="MS", help="of the line one way, in milliseconds")
+    parser.add_argument("--megabits", type=float, metavar="N", help="bandwidth in Mbit/s, each way")
+    parser.add_argument("--delay", type=float, metavar="MS", help="delay of the network one way, in milliseconds")
     add_json(parser)
 
 
@@ -121,7 +121,7 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
     """Give up a run that has not ended, here and, when both meet, at the peer.
 
     A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step.
-    The job may be started again, and then begins again; what was told stays told.
+    The job may be started again, and then begins from the start; what was revealed stays on record.
 
     What waits for its peer before a run has begun, and `align` and `predict` at any time, have no run to be
     cancelled, and `cotally status` says so: end them by Ctrl-C where they run, or SIGTERM.

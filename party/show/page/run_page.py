@@ -449,7 +449,7 @@ def _worth(told: Finished) -> _Rows:
 
 
 def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:
-    """Say how many of the sets are known exactly, and of how many that was told."""
+    """Say how many of the sets are known exactly, and how many of these counts were sent."""
     rules, sides = run.terms["rules"], {f"{each.party}.{each.name}": each.party for each in found.attributes}
     of_both = sum(len({sides[column] for column, _ in items}) > 1 for items in run.itemsets)
     settled = sum(each.settled for each in found.frequent)
@@ -461,7 +461,7 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"
     yield "Left undecided", f"{found.undecided:,} sets"
     yield "Counted exactly", f"{of_both:,} sets with items of both sides, of at most {rules['most_sets']:,}"
-    yield "Told exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
+    yield "Sent exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
 def _windows(told: Finished) -> list[ReportPart]:

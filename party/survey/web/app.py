@@ -9,7 +9,7 @@ that a model has been published, so that `GET /` gives the page that tests it an
 
 Results as they come are a page behind a secret address, of a server of its own on the loopback: the one that
 respondents reach knows nothing of results. Who else is on this machine does not know the address, which is drawn again
-each time; the browser is told to load the page again, without a script. Each load computes again, one at a time.
+each time; the browser loads the page again by itself, without a script. Each load computes again, one at a time.
 """
 
 import time
@@ -67,8 +67,8 @@ class CollectorSurvey:
         enough: The number of answers with which it closes; None for any.
         clock: Seconds, for limits.
         now: The time, for the date on which it closes.
-        fault: Told of what nobody foresaw.
-        turned: Told of the page that is served from now on, since a model has been published.
+        fault: Called with what nobody foresaw.
+        turned: Called with the page that is served from now on, since a model has been published.
     """
 
     settings: CollectorSettings
@@ -161,7 +161,7 @@ class CollectorApp:
         return self._first["/"] if self._second is None else self._second.page
 
     def look(self) -> None:
-        """Do what is due without a call; what the store refuses now is told once, and done at a later look."""
+        """Do what is due without a call; what the store refuses now is reported once, and done at a later look."""
         try:
             self._survey.close_if_due()
             self._is_closed = self._survey.store.stage() in _CLOSED
@@ -281,7 +281,7 @@ def make_live_app(token: str, page: Callable[[], str], style: str, fault: Callab
         token: The path behind which the page stands; anything else is not there.
         page: Makes it.
         style: What the policy calls its one style.
-        fault: Told of what nobody foresaw.
+        fault: Called with what nobody foresaw.
     """
     turn = Lock()
     policy = "; ".join(["default-src 'none'", f"style-src {style}", *(f"{name} 'none'" for name in _NOT_USED)])

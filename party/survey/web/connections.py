@@ -107,7 +107,7 @@ class CollectorProtocol(H11Protocol):
     """By which it is encrypted; None for connections in the clear."""
     limits: ConnectionLimits
     report_cut: Callable[[Cut], None]
-    """Told of each connection that was cut."""
+    """Called with each connection that was cut."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -60,7 +60,7 @@ class SurveyResults:
         at_random: The share that answers at random; None where there is no control item, or too few answered it.
         tables: Of columns, then of pairs.
         known: Of groups whose responses rest on personal answers, by their names, the share of respondents whose truth
-            is certain to who knows these answers, by the estimates so far.
+            is certain to an insider who knows these answers, by the estimates so far.
         tested: What respondents say of a model that was published.
     """
 

@@ -40,7 +40,7 @@ class ModelTest:
     Args:
         count: The bits.
         design: How they were disguised.
-        personal: The share of respondents about whose personal answers it is right; None while nobody has told.
+        personal: The share of respondents about whose personal answers it is right; None while nobody has answered.
         accuracy: Its accuracy on responses held out; None likewise.
     """
 

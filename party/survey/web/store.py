@@ -2,8 +2,8 @@
 
 Until the survey is closed a response stands beside the digest of its code, so that a repeated submission replaces it.
 Closing it cuts that link for good: responses go into a table of their own, in the order of their values, and what the
-file held before is overwritten (flash storage and backups may keep it); only then it is told to be closed. Of the bits
-by which a model is tested two counts are kept, and of each code whether it has sent one. The same statements run on
+file held before is overwritten (flash storage and backups may keep it); only then is it reported as closed.
+Two counts of the bits that test a model are kept, and for each code whether it has sent one. The same statements run on
 SQLite and PostgreSQL (`databases.py`).
 
 A response is on the disk when `submit` returns.

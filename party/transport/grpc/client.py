@@ -65,7 +65,7 @@ def connect(
         waits: How long the peer may keep us waiting.
         clock: Gives the date, for certificates.
         latest: Returns ours with the certificate that we have by then.
-        renewed: Told of a certificate that the peer has renewed.
+        renewed: Called with a certificate that the peer has renewed.
 
     Raises:
         ConfigError: A setting is out of range, or the peer's certificate is not for this host.

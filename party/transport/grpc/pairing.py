@@ -171,7 +171,7 @@ def _call(method: Callable[..., M], request: object, address: str, seconds: floa
                 "program has that port"
             ) from None
         raise PeerError(
-            f"{address} has another code, which is void now, or does not accept us, as its screen tells: {_AGAIN}"
+            f"{address} has another code, which is void now, or does not accept us (its screen shows which): {_AGAIN}"
         ) from None
     if not is_canonical(reply, reply.ByteSize()):
         raise PeerError(f"what answers at {address} sent a reply with unknown fields: nothing is pinned")

@@ -53,7 +53,7 @@ class Acquaintance:
         peer: As it is on file.
         address: `host:port`.
         clock: Gives the date.
-        renewed: Told of a certificate that the peer has renewed.
+        renewed: Called with a certificate that the peer has renewed.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         self._changed = threading.Condition()
         self._session: _Session | None = None
         self._pending: _Session | None = None  # until it is accepted
-        self._foreign: PeerError | None = None  # of a peer that speaks another version, until it is told
+        self._foreign: PeerError | None = None  # of a peer that speaks another version, until it hears so
         self._said = Sparingly(waits.timer)
         self._closed = False
         self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
@@ -89,7 +89,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             waits: How long a session's peer may keep us waiting.
             clock: Gives the date, for certificates.
             latest: Returns ours with the certificate that we have by then, connection by connection.
-            renewed: Told of a peer that has renewed its certificate.
+            renewed: Called with a peer that has renewed its certificate.
         """
         require_fast_protobuf()
         node = cls(peers, waits)
@@ -250,7 +250,7 @@ class _Session(PagedChannel):
 
     @contextlib.contextmanager
     def call(self) -> Iterator[Self]:
-        """Note that the peer lives, and that it is told of our stop."""
+        """Note that the peer lives, and that it hears of our stop."""
         self._last_call = self._timer.now()
         try:
             yield self

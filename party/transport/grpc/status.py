@@ -181,7 +181,7 @@ class Guard(StrictCalls):
     Args:
         peers: Who may call.
         clock: Gives the date.
-        renewed: Told of a caller that shows another certificate over its key than before.
+        renewed: Called with a caller that shows another certificate over its key than before.
     """
 
     def __init__(self, peers: Iterable[Peer], clock: Clock, renewed: OnRenewed) -> None:

@@ -164,7 +164,7 @@ def test_rows_that_look_disguised_are_scored_as_such_and_clear_ones_as_clear(tmp
     assert (model.predict(cells) == label).mean() < 0.8
     with pytest.raises(ValueError, match="weights are for clear ones"):
         model.score(cells, label, np.ones(len(label)))
-    with pytest.warns(UserWarning, match="cannot be told"):
+    with pytest.warns(UserWarning, match="does not show"):
         model.score(true[:2], told[:2])
 
 

@@ -54,7 +54,7 @@ def test_groups_that_name_every_column_once_are_taken_as_they_are(folder: Path) 
     ['groups = [["agee", "sex"], ["age"]]', 'groups = [["age", "sex"]]\nplain = ["agee"]', 'plain = ["agee"]'],
 )
 def test_a_disguise_of_a_column_that_the_data_lack_is_refused(folder: Path, disguise: str) -> None:
-    with pytest.raises(ConfigError, match=r"names the column 'agee', which is no attribute of t\.csv; did you mean"):
+    with pytest.raises(ConfigError, match=r"lists column 'agee', but t\.csv has no such attribute; did you mean"):
         load(folder, f"[disguise]\n{disguise}\n")
 
 

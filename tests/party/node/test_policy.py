@@ -215,11 +215,11 @@ def alice() -> PartyInputs:
     ("theta", "most", "words"),
     [
         ("9/20", "11/9", None),
-        ("9/20", "6/5", "the values of column 'a1' odds of 9 to 11, our [agree] odds allow 6/5 to 1 either way"),
+        ("9/20", "6/5", "column 'a1' with odds of 9 to 11; our [agree] odds allow 6/5 to 1"),
         ("2/3", "2", None),
-        ("2/3", "9/5", "'a1' odds of 2 to 1, our [agree] odds allow 9/5 to 1 either way: take theta nearer 1/2"),
-        ("3/4", "2", "'a1' odds of 3 to 1, our [agree] odds allow 2 to 1 either way: take theta nearer 1/2"),
-        ("4/5", "2", "'a0' odds of 5 to 2, our [agree] odds allow 2 to 1 either way: take theta nearer 1/2"),
+        ("2/3", "9/5", "'a1' with odds of 2 to 1; our [agree] odds allow 9/5 to 1: choose a theta closer to 1/2"),
+        ("3/4", "2", "'a1' with odds of 3 to 1; our [agree] odds allow 2 to 1: choose a theta closer to 1/2"),
+        ("4/5", "2", "'a0' with odds of 5 to 2; our [agree] odds allow 2 to 1: choose a theta closer to 1/2"),
     ],
 )
 def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(

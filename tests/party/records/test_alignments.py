@@ -95,7 +95,7 @@ def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages
 
 def test_a_number_without_names_is_told_as_one(pages: PeerPages) -> None:
     note_alignment(pages, "d", replace(begun(), both=43))
-    assert "common: 43; who they are was not told" in told(pages)
+    assert "common: 43; neither side learned which" in told(pages)
 
 
 def objection(rules: ListRules, overlap: Overlap) -> str:
@@ -123,7 +123,7 @@ def test_where_few_are_common_our_own_ids_are_described(pages: PeerPages) -> Non
     assert asked.reason.endswith("to ask about few people of a long list, set least_overlap = 0")
     few = Overlap(50, 90, 0)
     zeros = "ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
-    assert reason(NO_LOOK, few).endswith("who they are is not told")
+    assert reason(NO_LOOK, few).endswith("which ones is not revealed")
     assert "; ours look like 99-9 or A9 (9 for a digit)" in reason(IdLook(("99-9", "A9")), few)
     assert zeros not in reason(IdLook(("99-9", "A9")), few)
     assert reason(IdLook(("999",), unpadded=True), few).endswith(zeros)
@@ -189,5 +189,5 @@ def test_after_a_run_no_other_lists_of_its_data_set_are_compared(pages: PeerPage
     pages.write("run", {"dataset": "d"})
     objection = rules.judge_list(5, 6, LISTS)
     assert objection is not None
-    assert "a run over data set 'd' has told of its people" in objection.reason
+    assert "data set 'd' already has a run over other people" in objection.reason
     assert replace(rules, rows=True).judge_list(5, 6, LISTS) is None

@@ -494,7 +494,7 @@ def test_with_a_budget_counts_without_noise_are_refused_and_never_forgotten(tmp_
     free.folder.mkdir()
     assert all(end.error is None for end in free.meet(_terms(None)))
     free.budget = Fraction(100)
-    _assert_refused(free.meet(_terms("1")), "answers without noise of this one have been told before")
+    _assert_refused(free.meet(_terms("1")), "answers without noise about this one were given before")
 
 
 def test_without_a_budget_what_is_spent_is_on_record_all_the_same(tmp_path: Path) -> None:

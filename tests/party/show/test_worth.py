@@ -15,7 +15,7 @@ from tests.support.plain import schema_of
 
 POOR = "The model is no better than always guessing the commonest class"
 TRAINED = "even on its training records"
-ALIKE = "Within its error, the model cannot be told apart from always guessing the commonest class."
+ALIKE = "Within its error, the model is no better than always guessing the commonest class."
 
 
 def tree(*leaves: tuple[int, int], labels: tuple[int, int]) -> Tree:

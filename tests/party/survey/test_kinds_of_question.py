@@ -50,10 +50,10 @@ def test_every_command_takes_groups_of_several_kinds(
     write_rows(tmp_path, rows(1200), header="id,sex,evaded,drunk,income,smokes")
     report = told(capsys, "privacy", "design.toml")
     for sentence in (
-        "of evaded, it is told whether it agrees with a harmless statement, which is true of 16.7%",
-        "of drunk, it is told whether it or a harmless statement is true, the latter of 25.0%",
+        "of evaded, a response says whether it agrees with a harmless statement, which is true of 16.7%",
+        "of drunk, a response says whether it or a harmless statement is true, the latter of 25.0%",
         "Against someone who knows whether a harmless statement is true of a respondent, epsilon is infinite.",
-        "Of up to 100% the truth is then certain.",
+        "For up to 100% of respondents, the truth is then certain.",
     ):
         assert sentence in " ".join(report.split())
     assert '"kind": "triangular"' in told(capsys, "privacy", "design.toml", "--json")

@@ -165,7 +165,7 @@ def test_beside_an_accuracy_stands_that_of_the_commonest_class(tmp_path: Path, t
         assert mined.guess == expected  # two thirds do not smoke
         lead = mined.accuracy.share - expected.share if mined.accuracy else 0
         assert mined.beats_guessing is (mined.accuracy is not None and lead > mined.accuracy.standard_error)
-        line = "Within its error, the model cannot be told apart from always guessing the commonest class."
+        line = "Within its error, the model is no better than always guessing the commonest class."
         assert (
             line in mined_lines(mined, parts, read_design(tmp_path / "design.toml"), None)
         ) is not mined.beats_guessing

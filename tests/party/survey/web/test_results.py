@@ -127,4 +127,4 @@ def test_known_personal_answers_and_their_effect_are_told(path: Path, survey: Se
     assert found.keys() == {"habits", "money"}
     assert found["habits"] == pytest.approx(1 / 4)
     assert found["money"] == pytest.approx(1 / 3)
-    assert "certain of: group habits 25.0%; group money 33.3%" in told(path)
+    assert "cases: group habits 25.0%; group money 33.3%" in told(path)
