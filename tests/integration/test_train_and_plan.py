@@ -269,7 +269,7 @@ def test_plan_uses_what_is_known_better(pair: Pair) -> None:
 def test_plan_says_what_it_takes_the_peers_data_for(pair: Pair) -> None:
     guess = "The peer's data are a guess: "
     ours = "2 columns, as many as ours, 3 values each, the mean of ours; better with --peer-columns"
-    told = "5 columns as told, 3 values each, the mean of ours"
+    told = "5 columns as given, 3 values each, the mean of ours"
     for options, words in (((), ours), (("--peer-columns", "5"), told)):
         ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), *options)
         assert f"{guess}{words}" in ended.out.splitlines()
