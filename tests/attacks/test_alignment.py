@@ -41,7 +41,7 @@ from protocols.role import Message, run_pair
 from protocols.two_party.alignment import align
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
-from tests.protocols.oblivious.test_views import off
+from tests.protocols.oblivious.test_known_answers import off
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Judge, Match, listing, noting, numbered
 

@@ -46,10 +46,10 @@ from protocols.two_party.secret import score, split_of
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_gates import sides
 from tests.protocols.secret_tree.test_growth import Game
-from tests.protocols.two_party.test_held_out import agreements
+from tests.protocols.two_party.test_secret import agreements
 from tests.support.binomial import ShareTest
 from tests.support.curious import Guarded, assert_refused
-from tests.support.parties import Case, make_local, make_roles, make_terms
+from tests.support.parties import Case, make_local, make_roles, make_terms, play
 from tests.support.plain import schema_of
 
 Labels = NDArray[np.int64]
@@ -480,3 +480,25 @@ def test_windows_of_columns_that_differ_by_five_people_read_less_of_them_than_th
     assert np.mean(read[3], axis=0) == pytest.approx([1.13, 2.42], abs=0.01)
     assert np.mean(read[16], axis=0) == pytest.approx([2.57, 4.35], abs=0.01)
     assert read[33] == [(0, 5)] * 4
+
+
+RECORDS = 200
+BOBS = np.random.default_rng(10).integers(0, 2, (RECORDS, 2))
+
+
+def splits(held: int, min_leaf: int) -> bool:
+    """Tell whether the tree that Alice mines splits by her column, which holds this many people."""
+    people = np.arange(RECORDS)
+    label = np.where(people < held, people % 20 == 0, people % 2)
+    codes = np.column_stack([people < held, BOBS, label]).astype(np.uint8)
+    terms = make_terms(
+        method="randomized", theta=Fraction(2, 3), min_leaf=min_leaf, max_depth=1, test=Fraction(0), reveal="tree"
+    )
+    case = Case({"alice": (2,), "bob": (2, 2)}, ("alice",), 2, codes, {"alice": 1, "bob": 1}, terms)
+    return play(case)[0].tree.columns == {0}
+
+
+def test_each_run_with_another_limit_shows_by_one_bit_how_many_records_a_branch_of_a_mined_tree_has() -> None:
+    """Eight runs read the number among as many; `[agree] most_runs` is 1."""
+    for held in (37, 38, 39):
+        assert [limit for limit in range(34, 42) if splits(held, limit)] == list(range(34, held + 1))

@@ -5,24 +5,40 @@ of one guess per content and session; what is left are as many sessions as guess
 
 And somebody between two who pair by a spoken code (`party.keys.pairing`). Control: proofs that are a digest
 keyed by the code give every code away. By SPAKE2 the code that Mallory has bet on is tried, and no other.
+
+A partner knows all but two of Alice's ids, and brings one guess of the whole list per session (DESIGN 3).
+
+It minds no wait of its own: its clock is days further on at each session.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from spake2 import SPAKE2_B
 
 from party.keys.pairing import Meeting, Pairing, new_code, read_spoken_code
+from party.node.session import Report
+from party.records import comparisons
+from party.records.tally import dealings
+from party.show.ledger import dealings_lines
+from party.transport.channel import PagedChannel
 from protocols.errors import PeerError
+from protocols.jobs import Job
 from protocols.messages import HiddenContents, JointDigests
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Role, Send, receive
+from protocols.role import Message, Role, Send, receive
+from protocols.terms import Method
 from protocols.two_party.equality import as_written, compare, hidden_content, times
+from protocols.two_party.inputs import PartyInputs
 from tests.party.keys.test_pairing import BOB, MALLORY, der
 from tests.support.duel import duel
 from tests.support.lists import NONCES, listing, numbered
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 KNOWN, UNKNOWN = numbered(range(4)), numbered(range(20, 26))
 GUESSES = [as_written([*KNOWN, *rest]) for rest in combinations(UNKNOWN, 2)]
@@ -183,3 +199,111 @@ def test_who_only_listens_can_try_none() -> None:
     eve = Mallory(CODE)
     eve.point = alice.point
     assert not any(eve.confirms(code, bob, proof) for code in CODES for proof in proofs)
+
+
+M = TypeVar("M", bound=Message)
+Rest = tuple[str, ...]
+LISTS_GUESSES: list[Rest] = list(combinations([f"t{number}" for number in range(6)], 2))
+HER_REST = LISTS_GUESSES[9]
+
+MORNING = datetime(2027, 3, 1, 8, tzinfo=UTC)
+
+
+@dataclass
+class ListsGuessing(Sessions):
+    """Bob brings one guess after the other; `moment` is what Alice's clock shows."""
+
+    guess: Rest = HER_REST
+    moment: datetime = MORNING
+    days: int = 0
+    heard: dict[Rest, bool] = field(default_factory=dict)
+
+    def local(self, party: str) -> PartyInputs:
+        local = super().local(party)
+        return replace(local, records=(*local.records[:-2], *(HER_REST if party == "alice" else self.guess)))
+
+    def tries(self, guess: Rest) -> str:
+        """Return why a session with this guess has ended at Alice's."""
+        self.guess, self.days = guess, self.days + 2
+        self.clocks = {"alice": lambda: self.moment, "bob": lambda: MORNING + timedelta(self.days)}
+        error = self.both_errors()[0]
+        if getattr(error, "field", None) != "comparisons":
+            self.heard[guess] = error is None
+        return "" if error is None else str(error)
+
+
+def refused(sessions: Sessions, party: str) -> Sequence[object]:
+    """Return the comparisons on record of which no end is."""
+    entries = of_kind(contents(sessions, party), "comparison")
+    same = {entry["about"] for entry in entries if entry["same"]}
+    return [entry for entry in entries if entry["about"] not in same]
+
+
+def guessing(folder: Path) -> ListsGuessing:
+    return ListsGuessing(folder, with_terms(CASE, method=Method.RANDOMIZED), f"{ANY_ODDS}most_alignments = 0")
+
+
+def test_without_a_wait_all_guesses_would_be_tried_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "FREE", len(LISTS_GUESSES))
+    sessions = guessing(tmp_path)
+    for guess in LISTS_GUESSES[: LISTS_GUESSES.index(HER_REST) + 1]:
+        sessions.tries(guess)
+    assert [guess for guess, right in sessions.heard.items() if right] == [HER_REST]
+
+
+def test_after_three_guesses_of_a_whole_list_the_wait_doubles_and_both_ledgers_have_each(tmp_path: Path) -> None:
+    sessions = guessing(tmp_path)
+    said = [sessions.tries(guess) for guess in LISTS_GUESSES[:6]]
+    assert list(sessions.heard) == LISTS_GUESSES[:4]
+    assert all("compares none for a while" not in each and "may begin at" in each for each in said[4:])
+    assert [len(refused(sessions, party)) for party in NAMES] == [4, 4]
+    for number in range(3):  # from file to file: nothing is kept but the ledger
+        sessions.moment += timedelta(seconds=2 ** (number + 1) - 1)
+        assert "comparisons of whole lists with bob" in sessions.tries(LISTS_GUESSES[4 + number])
+        sessions.moment += timedelta(seconds=1)
+        assert "other people" in sessions.tries(LISTS_GUESSES[4 + number])
+    assert len(sessions.heard) == 7
+    with sessions.ledger("alice") as ledger:
+        (told,) = dealings(ledger.entries())
+    assert "  7 comparisons of whole lists found a difference" in "\n".join(dealings_lines(told, full=False))
+
+
+def test_twenty_guesses_take_days_and_an_honest_pair_waits_seconds() -> None:
+    waits = [comparisons.wait_after(number) for number in range(1, 20)]
+    assert sum(waits[:3], timedelta()) == timedelta(0)
+    assert sum(waits[:6], timedelta()) < timedelta(seconds=15)
+    assert sum(waits, timedelta()) > timedelta(days=1)
+    assert max(comparisons.wait_after(number) for number in (20, 100, 10**6)) == timedelta(days=1)
+
+
+class Heard(BaseException):
+    """Bob has read the answer, and ends."""
+
+
+class BreakingOff(ListsGuessing):
+    """Bob sends no answer of his own, reads hers and drops the line."""
+
+    def _take_part(self, party: str, channel: PagedChannel, job: Job | None) -> Report:
+        if party == "bob":
+            send, receive = channel.send, channel.receive
+
+            def kept_back(message: Message) -> None:
+                if not isinstance(message, JointDigests):
+                    send(message)
+
+            def read(kind: type[M]) -> M:
+                message = receive(kind)
+                if isinstance(message, JointDigests):
+                    raise Heard
+                return message
+
+            channel.send, channel.receive = kept_back, read  # type: ignore[method-assign]
+        return super()._take_part(party, channel, job)
+
+
+def test_who_breaks_off_when_the_answer_is_read_has_guessed_all_the_same(tmp_path: Path) -> None:
+    sessions = BreakingOff(tmp_path, with_terms(CASE, method=Method.RANDOMIZED), f"{ANY_ODDS}most_alignments = 0")
+    for guess in LISTS_GUESSES[:4]:
+        sessions.tries(guess)
+    assert len(refused(sessions, "alice")) == 4
+    assert "comparisons of whole lists with bob" in sessions.tries(LISTS_GUESSES[4])

@@ -1,19 +1,38 @@
-"""Both sides' noise: the bound of a sum, once for a question, what is told of it, and what it must cover."""
+"""Both sides' noise: the bound of a sum, once for a question, what is told of it, and what it must cover.
 
+Runs with noise on neighbouring tables: what one side receives tells them apart no further than epsilon.
+
+False alarm 1e-6 for each claim. Power: noise of half the scale, hence twice the epsilon, is refuted with a chance of
+0.99 or more, and the number of runs follows from that.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from math import exp, log
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.errors import InputError
+from protocols.noise import geometric
 from protocols.noise.accounting import Spending, most_changes
 from protocols.noise.both import EXACT, BothNoises, KnownSums, OwnNoise, branch_variance, refined, sum_bound
-from protocols.noise.geometric import Geometric
+from protocols.noise.geometric import Geometric, OneSided, decays, magnitude
+from protocols.randomness import KeyedRandomness
+from protocols.simulation.noise import BulkNoise, NoisyRun, SideNoise, grow_with_noise, side_spending
+from protocols.simulation.two_party import HoldOut, accuracy, grow_plain
 from protocols.tables import ROOT, Attribute, Codes, Expression, Schema, joint_schema
-from protocols.terms import ALL, Window
+from protocols.terms import ALL, Growth, Window
+from tests.support.binomial import ShareTest
+from tests.support.cases import correlated
+from tests.support.exponentials import decay_bounds, growth_bounds, law_bounds
+from tests.support.privacy_claims import Claim
 
 ALARM = -log(1e-6)
 
@@ -227,3 +246,293 @@ def test_the_scale_is_all_changes_over_epsilon() -> None:
     assert spending.delta == Fraction(1, 2**41)
     spreads = [Spending(Fraction(epsilon), 26).cells.variance for epsilon in ("0.1", "0.5", "1", "2", "10")]
     assert all(less > more for less, more in pairwise(spreads))
+
+
+SCALES = [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(7, 3)]
+Outcome = TypeVar("Outcome")
+SMALLEST = Fraction(1, 10**9)
+
+
+@dataclass
+class _Script:
+    """Chance that follows a script and then takes 0; what it was asked for is the script of its siblings.
+
+    `mass` is at most the chance of what has been drawn.
+    """
+
+    script: tuple[int, ...]
+    mass: Fraction = Fraction(1)
+    taken: list[tuple[int, int]] = field(default_factory=list)
+
+    def randbelow(self, bound: int, /) -> int:
+        return self._follow([Fraction(1, bound)] * bound)
+
+    def decays(self, numerator: int, denominator: int) -> bool:
+        low, high = decay_bounds(Fraction(numerator, denominator))
+        return bool(self._follow([low, 1 - high]) == 0)
+
+    def _follow(self, chances: Sequence[Fraction]) -> int:
+        value = self.script[len(self.taken)] if len(self.taken) < len(self.script) else 0
+        self.taken.append((value, len(chances)))
+        self.mass *= chances[value]
+        if self.mass < SMALLEST:
+            raise _TooUnlikelyError
+        return value
+
+
+class _TooUnlikelyError(Exception):
+    """A branch that is left out: its chance is part of what is missing."""
+
+
+def _enumerated(draw: Callable[[_Script], Outcome]) -> tuple[dict[Outcome, Fraction], Fraction]:
+    """Return what every outcome's chance is at least, over all that chance may do, and how much is missing."""
+    chances: dict[Outcome, Fraction] = {}
+    script: tuple[int, ...] | None = ()
+    while script is not None:
+        chance = _Script(script)
+        try:
+            outcome = draw(chance)
+            chances[outcome] = chances.get(outcome, Fraction(0)) + chance.mass
+        except _TooUnlikelyError:
+            pass
+        taken = chance.taken
+        while taken and taken[-1][0] + 1 == taken[-1][1]:
+            taken.pop()
+        script = (*(value for value, _ in taken[:-1]), taken[-1][0] + 1) if taken else None
+    return chances, 1 - sum(chances.values(), start=Fraction(0))
+
+
+def _accepted(law: Geometric) -> tuple[dict[int, Fraction], Fraction]:
+    """Return the chance of every value given that an attempt gives one, at least, and how much may be missing."""
+    chances, missing = _enumerated(law.attempt)
+    again = chances.pop(None)
+    values = {value: chance / (1 - again) for value, chance in chances.items() if value is not None}
+    return values, missing / (1 - again - missing)
+
+
+@pytest.fixture
+def coins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a whole draw toss coins of bounded chances: a coin by itself has a test of its own."""
+    monkeypatch.setattr(geometric, "decays", lambda numerator, denominator, s: s.decays(numerator, denominator))
+
+
+@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (2, 3), (1, 1)])
+def test_a_coin_that_decays_shows_true_with_the_chance_of_the_exponential(numerator: int, denominator: int) -> None:
+    chances, missing = _enumerated(lambda chance: decays(numerator, denominator, chance))
+    low, high = decay_bounds(Fraction(numerator, denominator))
+    assert missing < Fraction(1, 100)
+    assert chances[True] <= high
+    assert chances[True] + missing >= low
+
+
+@pytest.mark.usefixtures("coins")
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_every_outcome_of_the_sampler_has_the_chance_that_its_law_gives_it(scale: Fraction) -> None:
+    law = Geometric(scale)
+    chances, missing = _accepted(law)
+    assert missing < Fraction(1, 10**5)
+    for z, (low, high) in law_bounds(law).items():
+        assert chances.get(z, 0) <= high
+        assert chances.get(z, 0) + missing >= low
+    assert max(map(abs, chances)) <= law.cut
+
+
+@pytest.mark.usefixtures("coins")
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_every_magnitude_falls_by_the_exponential_of_the_scale(scale: Fraction) -> None:
+    """`P(k) = p^k (1 - p)`: what one-sided noise is before its cut."""
+    chances, missing = _enumerated(lambda chance: magnitude(scale, chance))
+    again = chances.pop(None, Fraction(0))
+    missing /= 1 - again - missing
+    low, high = decay_bounds(1 / scale)
+    for size in range(6):
+        seen = chances[size] / (1 - again)
+        assert seen <= high**size * (1 - low)
+        assert seen + missing >= low**size * (1 - high)
+
+
+def test_one_sided_noise_is_never_negative_and_never_beyond_its_cut() -> None:
+    law = OneSided(Fraction(1, 9), 0)
+    drawn = {law.draw(KeyedRandomness(b"k" * 32, b"%d" % k)) for k in range(300)}
+    assert min(drawn) == 0
+    assert max(drawn) <= law.cut == Geometric(law.scale).cut
+    assert OneSided(law.scale, 7).cut == law.cut + 7
+
+
+@pytest.mark.usefixtures("coins")
+def test_the_enumeration_would_see_a_sampler_of_half_the_scale() -> None:
+    chances, _ = _accepted(Geometric(Fraction(1)))
+    assert chances[0] > law_bounds(Geometric(Fraction(2)))[0][1]
+
+
+@pytest.mark.usefixtures("coins")
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_outcomes_that_differ_in_sign_have_equal_chances_so_the_mean_is_zero(scale: Fraction) -> None:
+    law = law_bounds(Geometric(scale))
+    assert all(law[z] == law[-z] for z in law)
+    chances, _ = _accepted(Geometric(scale))
+    assert all(chance == chances[-z] for z, chance in chances.items())
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_the_variance_is_that_of_the_formula(scale: Fraction) -> None:
+    law = Geometric(scale)
+    low, high = (sum(z**2 * pair[side] for z, pair in law_bounds(law).items()) for side in (0, 1))
+    assert float(low) == pytest.approx(law.variance, rel=1e-8)
+    assert float(high) == pytest.approx(law.variance, rel=1e-8)
+
+
+def _delta(law: Geometric, epsilon: Fraction) -> Fraction:
+    """Bound by how much any event's chance can pass `exp(epsilon)` times that of a count larger by 1."""
+    chances, (growth, _) = law_bounds(law), growth_bounds(epsilon)
+    nothing = (Fraction(0), Fraction(0))
+    excess = (high - growth * chances.get(z - 1, nothing)[0] for z, (_, high) in chances.items())
+    return sum((each for each in excess if each > 0), start=Fraction(0))
+
+
+def test_a_cell_that_changes_by_one_is_as_private_as_its_scale_says() -> None:
+    for scale in (*SCALES, Fraction(40)):
+        assert _delta(Geometric(scale), 1 / scale) <= 1 / scale / 2**40
+    assert _delta(Geometric(Fraction(1, 2)), Fraction(1)) > Fraction(1, 2)
+
+
+@pytest.mark.parametrize("scale", [*SCALES, Fraction(40), Fraction(1, 9)], ids=str)
+def test_noise_is_cut_where_its_chance_is_below_two_to_the_minus_forty(scale: Fraction) -> None:
+    cut = Geometric(scale).cut
+    assert decay_bounds(cut / scale)[1] <= Fraction(1, 2**40)
+    assert decay_bounds((cut - 2) / scale)[0] > Fraction(1, 2**40)
+
+
+def test_a_stream_of_draws_shows_zero_as_often_as_the_law_says() -> None:
+    """False alarm 1e-9; half and twice the scale, which give 0 a chance of 0.46 and 0.12, are caught."""
+    law, draws = Geometric(Fraction(2)), 3000
+    zero = law_bounds(law)[0][0].limit_denominator(10**6)
+    test = ShareTest(draws, zero, 1e-9)
+    seen = [law.draw(KeyedRandomness(b"k" * 32, b"%d" % k)) for k in range(draws)]
+    assert test.accepts(seen.count(0))
+    others = [law_bounds(Geometric(Fraction(scale)))[0][0].limit_denominator(10**6) for scale in (1, 4)]
+    assert min(map(test.power, others)) > 0.999999
+
+
+@pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), 0.5])
+def test_a_scale_that_is_no_fraction_above_zero_is_refused(scale: Fraction) -> None:
+    with pytest.raises(InputError, match="scale of noise"):
+        Geometric(scale)
+
+
+EPSILON = Fraction(2)
+CLAIM = Claim(float(EPSILON), float(EPSILON) / 2**40, alarm=1e-6)
+AUDITED = [("alice", 1)]
+Place = tuple[Expression, int] | None
+SCHEMA = joint_schema(
+    [Attribute("alice", "a", ("u", "v")), Attribute("bob", "b", ("u", "v"))],
+    Attribute("bob", "class", ("x", "y")),
+    ["bob"],
+)
+CODES = correlated([2, 2, 2], 60)
+
+
+def _neighbour(side: str) -> HoldOut:
+    """Change all values of the first training record on a side."""
+    train = CODES[20:].copy()
+    columns = list(SCHEMA.held_by(side))
+    train[0, columns] = 1 - train[0, columns]
+    return HoldOut(SCHEMA, train, CODES[:20])
+
+
+TABLE = HoldOut(SCHEMA, CODES[20:], CODES[:20])
+
+
+class _Receiver:
+    """The other side: it knows its own noise, the same in all runs, and which of two neighbours it may be facing."""
+
+    def __init__(self, side: str, depth: int) -> None:
+        self.side, self.party = side, "alice" if side == "bob" else "bob"
+        self.noise = _Remembered(OwnNoise(b"r" * 32, b"audit", side_spending(SCHEMA, EPSILON, depth)[self.party]))
+        self._true: dict[tuple[Place, bool], Any] = {}
+
+    def true(self, place: Place, changed: bool) -> Any:
+        """Return the counts of a place on the table, or on its neighbour."""
+        if (place, changed) not in self._true:
+            train = (_neighbour(self.side) if changed else TABLE).train
+            rows = train if place is None else train[place[0].satisfied_by(train)]
+            keys = rows[:, SCHEMA.class_index].astype(int) + (0 if place is None else 2 * rows[:, place[1]].astype(int))
+            self._true[place, changed] = np.bincount(keys, minlength=2 if place is None else 4)
+        return self._true[place, changed]
+
+    def believes(self, run: NoisyRun) -> bool:
+        """Tell whether every received number that differs between the neighbours is on the table's side."""
+        seen: dict[Place, Any] = {
+            place: table.ravel() - self.noise.cells(*place, table.size) for place, table in run.cells.items()
+        }
+        if self.side in SCHEMA.class_owners:
+            seen[None] = np.array(run.class_counts)
+        return all(
+            ((told - self.true(place, False)) * (self.true(place, False) - self.true(place, True)) >= 0).all()
+            for place, told in seen.items()
+        )
+
+
+class _Remembered:
+    """Noise that is drawn once for whatever is asked."""
+
+    def __init__(self, noise: OwnNoise) -> None:
+        self.spending = noise.spending
+        self.cells, self.class_counts = cache(noise.cells), cache(noise.class_counts)
+        self.accuracy = noise.accuracy
+
+
+def _hits(data: HoldOut, receiver: _Receiver, spending: Spending, depth: int, runs: range) -> int:
+    """Count the runs after which the receiver believes in the table; noise is drawn as under another secret each."""
+    growth = Growth(max_depth=depth, noise=EPSILON)
+    hits = 0
+    for number in runs:
+        drawn: SideNoise = OwnNoise(b"%032d" % number, b"audit", spending)
+        run = grow_with_noise(data, {receiver.side: drawn, receiver.party: receiver.noise}, growth)
+        hits += receiver.believes(run)
+    return hits
+
+
+def _chances(changes: int, scale: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the chance of that event where all changes are asked for, on the table and on its neighbour."""
+    decay = exp(-1 / scale)
+    return Fraction((1 / (1 + decay)) ** changes), Fraction((decay / (1 + decay)) ** changes)
+
+
+def _audit(side: str, depth: int, part: Fraction) -> tuple[int, int, int]:
+    """Return the number of runs, and the hits on the table and on the neighbour, with noise of a part of its scale."""
+    spending = side_spending(SCHEMA, EPSILON, depth)[side]
+    runs = CLAIM.runs_needed(*_chances(spending.changes, spending.cells.scale / 2), miss=1e-2)
+    drawn, receiver = replace(spending, epsilon=spending.epsilon / part), _Receiver(side, depth)
+    on_table = _hits(TABLE, receiver, drawn, depth, range(runs))
+    return runs, on_table, _hits(_neighbour(side), receiver, drawn, depth, range(runs, 2 * runs))
+
+
+@pytest.mark.parametrize("part", [Fraction(1), Fraction(1, 2)], ids=["as declared", "half"])
+@pytest.mark.parametrize(("side", "depth"), AUDITED)
+def test_a_whole_run_tells_neighbours_apart_no_further_than_epsilon_and_half_the_noise_is_caught(
+    side: str, depth: int, part: Fraction
+) -> None:
+    runs, hits, others = _audit(side, depth, part)
+    assert CLAIM.refuted(hits, others, runs) == (part < 1)
+    assert hits > 2 * others  # they are told apart, as far as epsilon lets them
+
+
+def test_little_noise_leaves_plain_id3_and_much_less_of_it_less() -> None:
+    """At scale 0.02 or less a number is changed with a chance below 1e-20."""
+    split = HoldOut(SCHEMA, CODES, CODES)
+    rng = np.random.default_rng(0)
+    growth = Growth(max_depth=2, noise=Fraction(1000))
+    sides = {side: BulkNoise(rng, spent) for side, spent in side_spending(SCHEMA, Fraction(1000), 2).items()}
+    run = grow_with_noise(split, sides, growth)
+    plain = grow_plain(split, Growth(max_depth=2)).tree
+    assert run.tree.root == plain.root
+    assert run.correct == round(accuracy(plain, split) * len(CODES))
+
+
+def test_noise_in_bulk_has_the_variance_of_the_law() -> None:
+    """Six standard errors of a variance of 20,000 draws: false alarm below 1e-8; half the scale is 75 of them away."""
+    spending = Spending(Fraction(1), 10)
+    drawn = np.array(BulkNoise(np.random.default_rng(1), spending).class_counts(20_000), dtype=float)
+    assert drawn.var() == pytest.approx(spending.cells.variance, rel=6 * (5 / 20_000) ** 0.5)
+    assert abs(drawn.mean()) < 6 * (spending.cells.variance / 20_000) ** 0.5

@@ -27,7 +27,7 @@ from protocols.role import Role, Transcript, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_hostile_peers import changed, sending, with_more, without_its_end
-from tests.protocols.oblivious.test_views import bits_of, off
+from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.support.duel import replay
 from tests.support.examples import at_most
 

@@ -1,23 +1,34 @@
-"""One session with fixed chance: what crosses is on file, and is what the papers say, worked out in plain integers."""
+"""One session with fixed chance: what crosses is on file, and is what the papers say, worked out in plain integers.
+
+What each side sees is what a simulator makes that knows nothing of the other: lengths, and shares of ones.
+
+Each test states its false alarm: 10**-9 for all its shares together. A control shows that a view that is off is seen.
+"""
 
 import hashlib
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from protocols.messages import ChoicePage, CorrectionPage
-from protocols.oblivious.base import TRANSFERS, answer_choices, choose, make_offer, read_offer
-from protocols.oblivious.extension import Chooser
-from protocols.oblivious.products import bits_as_numbers
-from protocols.oblivious.seeds import grow
+from protocols.oblivious.base import TRANSFERS, answer_choices, choose, make_offer, read_offer, simulate_points
+from protocols.oblivious.bits import transposed
+from protocols.oblivious.extension import Chooser, Sender
+from protocols.oblivious.lanes import lanes_of
+from protocols.oblivious.masks import BothKeys, ChosenKeys
+from protocols.oblivious.products import bits_as_numbers, simulate_page
+from protocols.oblivious.seeds import Follower, grow
 from protocols.role import Message, Transcript
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious import plain
-from tests.protocols.oblivious.parts import extend, meet, multiply
+from tests.protocols.oblivious.parts import extend, meet, multiply, random_bits, usual
 from tests.protocols.oblivious.plain_curve import as_bytes, plus, times
-from tests.protocols.oblivious.test_hash_to_points import swift
+from tests.protocols.oblivious.test_curve import swift
+from tests.support.binomial import ShareTest
 from tests.support.duel import replay
 
 KNOWN = json.loads((Path(__file__).parents[2] / "vectors/oblivious_transfer.json").read_text("utf-8"))
@@ -125,3 +136,126 @@ def unpacked(data: bytes, count: int, widths: list[int]) -> list[list[int]]:
         value = sum((planes[p][8 * column + row // 8] >> row % 8 & 1) << p for p in range(used))
         words.append(plain.fields(value.to_bytes(8, "little"), widths))
     return words
+
+
+ALARM = 1e-9
+VIEW_CHOICES = {"nothing": np.zeros(4000, bool), "everything": np.ones(4000, bool), "some": random_bits(4000, 5)}
+
+
+def bits_of(data: bytes, width: int) -> NDArray[np.uint8]:
+    """Return a row of bits for each string of this many bytes."""
+    return np.unpackbits(np.frombuffer(data, np.uint8).reshape(-1, width), axis=1)
+
+
+def off(*samples: NDArray[np.uint8]) -> list[tuple[int, int]]:
+    """Return the columns of bits whose share of ones is not one half, of all samples and all their neighbours' sums."""
+    tests, found = sum(2 * sample.shape[1] for sample in samples), []
+    for number, sample in enumerate(samples):
+        test = ShareTest(len(sample), Fraction(1, 2), ALARM / tests)
+        low, high = test.low, test.high
+        pairs = sample ^ np.roll(sample, 1, axis=1)
+        for columns in (sample, pairs):
+            found += [(number, at) for at, hits in enumerate(columns.sum(axis=0).tolist()) if not low <= hits <= high]
+    return found
+
+
+def points_of(data: bytes) -> NDArray[np.uint8]:
+    """Return the bits of points: whether y is odd, and x but for its first bytes."""
+    return bits_of(data, 33)[:, 7:]
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_points_of_the_first_transfers_look_the_same_whatever_is_chosen(choice: int) -> None:
+    _, offer = make_offer(Chance(1))
+    real, _ = choose(b"s", read_offer(offer), [choice] * 128, Chance(2))
+    for _ in range(7):
+        real += choose(b"s", read_offer(offer), [choice] * 128, Chance(len(real)))[0]
+    simulated = simulate_points(2 * 128 * 8, Chance(3))
+    assert len(real) == len(simulated)
+    halves = [b"".join(real[at : at + 33] for at in range(33 * side, len(real), 66)) for side in (0, 1)]
+    assert off(*map(points_of, halves)) == off(points_of(simulated)) == []
+
+
+def test_hints_of_trees_look_like_uniform_strings_that_pass_the_check() -> None:
+    pairs = [(bytes([n]) * 16, bytes([n + 128]) * 16) for n in range(128)]
+    missing = [n % 2 for n in range(128)]
+    keys = [pair[1 - side] for pair, side in zip(pairs, missing, strict=True)]
+    real, simulated = [], []
+    for run in range(40):
+        follower = Follower(run.to_bytes(2, "big"), 4, missing, keys)
+        real.append(grow(follower.session, pairs, 4)[1])
+        simulated.append(follower.simulate(Chance(run)))
+        assert len(follower.follow(simulated[-1])) == len(follower.follow(real[-1])) == 32
+    for hints in (real, simulated):
+        told, sums = (b"".join(getattr(each, name) for each in hints) for name in ("hints", "sums"))
+        assert off(bits_of(told, 16), bits_of(sums, 32)) == []
+    assert [len(each.hints + each.sums + each.digest) for each in real] == [
+        len(each.hints + each.sums + each.digest) for each in simulated
+    ]
+
+
+def seen(sender: Sender, first: int, page: Message) -> list[NDArray[np.uint8]]:
+    """Return what the sender makes of a page: masked choices of each tree, and these less the streams it knows."""
+    assert isinstance(page, ChoicePage)
+    matrix = np.frombuffer(page.matrix, np.uint8).reshape(128 // sender.depth, -1)
+    known, _ = sender._columns(first, 8 * matrix.shape[1], sender._missing)
+    return [np.unpackbits(matrix, axis=1).T, np.unpackbits(matrix ^ known, axis=1).T]
+
+
+@pytest.mark.parametrize("case", VIEW_CHOICES)
+def test_a_page_of_choices_looks_the_same_whatever_is_chosen(case: str) -> None:
+    one, other = meet(4)
+    crossed, simulated = Transcript(), []
+    for first in range(0, 8 * 4224, 4224):
+        extend(one.chooser, other.sender, [VIEW_CHOICES[case]], crossed)
+        simulated.append(other.sender.simulate(first, 4224, Chance(first)))
+    for pages in (crossed.sent_by_a, simulated):
+        hashes = b""
+        for number, page in enumerate(pages):
+            assert off(*seen(other.sender, 4224 * number, page)) == []
+            assert isinstance(page, ChoicePage)
+            assert (len(page.matrix), len(page.check)) == (32 * 4224 // 8, 129 * 16)
+            hashes += page.check[:16]  # of the choices; those of the columns follow from it and from what is known
+        assert ShareTest(8 * 128, Fraction(1, 2), ALARM).accepts(int(bits_of(hashes, 16).sum()))
+
+
+def test_a_simulated_page_passes_the_check_of_the_sender_that_it_was_made_for() -> None:
+    _, other = meet(4)
+    assert replay(other.sender.extend([4000]), [other.sender.simulate(0, 4224, Chance(9))]).result
+
+
+@pytest.mark.parametrize("case", VIEW_CHOICES)
+@pytest.mark.parametrize("held", [0, 1])
+def test_corrections_look_uniform_to_who_knows_the_chosen_keys(case: str, held: int) -> None:
+    """The chooser takes its own masks away, too: what is left has the mask that it lacks."""
+    widths = [13, 13, 13, 13, 12]
+    columns = [np.full(4000, bool(held))] * len(widths)
+    chosen, both = extend(*usual(4), [VIEW_CHOICES[case]])
+    crossed = Transcript()
+    multiply(chosen, both, [widths], [bits_as_numbers(columns, widths)], crossed)
+    (page,) = crossed.sent_by_b
+    assert isinstance(page, CorrectionPage)
+    simulated = simulate_page(len(page.corrections), Chance(4))
+    (lanes,) = lanes_of(widths)
+    own = next(chosen[0].masks([0]))[:, 0] & lanes.used
+    for each in (page, simulated):
+        words = np.frombuffer(each.corrections, np.uint64).reshape(64, -1)
+        told = transposed(words).reshape(-1)[:4000]
+        views = [told, lanes.subtract(told, own), lanes.add(told, own)]
+        assert off(*(bits_of(view.astype("<u8").tobytes(), 8) for view in views)) == []
+
+
+def test_a_mask_that_is_used_twice_is_seen() -> None:
+    """The control: the difference of two corrections under one mask is no mask."""
+    widths = [13, 13, 13, 13, 12]
+    (chosen,), (both,) = extend(*usual(4), [VIEW_CHOICES["some"]])
+    pages = []
+    for column in (np.zeros(4000, bool), np.ones(4000, bool)):
+        again = BothKeys(both.zero, both.offset)  # counts its uses from the start
+        crossed = Transcript()
+        once = ChosenKeys(chosen.choices, chosen.chosen)
+        multiply([once], [again], [widths], [bits_as_numbers([column] * 5, widths)], crossed)
+        (page,) = crossed.sent_by_b
+        assert isinstance(page, CorrectionPage)
+        pages.append(np.frombuffer(page.corrections, np.uint8))
+    assert off(bits_of((pages[0] ^ pages[1]).tobytes(), 8)) != []

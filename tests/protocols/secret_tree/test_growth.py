@@ -37,7 +37,7 @@ from protocols.terms import ALL, Growth, Impurity, Window
 from protocols.two_party.noise import tree_spending
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
-from tests.protocols.oblivious.test_views import bits_of, off
+from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.support.examples import at_most
 from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import schema_of

@@ -2,6 +2,12 @@
 
 One message of a recorded honest run is changed, dropped, doubled or moved, and the honest side is played against the
 record. Nothing but `PeerError` may come out of it, and a model only if it is the right one.
+
+Whole hybrid runs with a peer that errs or cheats in numbers: plausibility ends them, and never an honest one.
+
+2,000 records: the class equals Bob's column, half of them 1. Alice holds the class and the key (equal costs, first
+name). Theta is 9/10, one binary group a side, so a sent column is a sum of coins and every power below is a binomial
+tail. Both sides' bounds are about 90 records.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,19 +30,22 @@ from protocols.counts import Query
 from protocols.errors import DeviationError, PeerError
 from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
-from protocols.messages import Greeting, ModelDigest, SharedColumn, Verdict
-from protocols.randomized_response.related_question import RelatedDesign
+from protocols.messages import DisguisedPage, ExactCounts, Greeting, ModelDigest, SharedColumn, Verdict
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.role import Message, Role, Transcript, run_pair
-from protocols.tables import ROOT
-from protocols.terms import ALL
+from protocols.tables import ROOT, Attribute, joint_schema
+from protocols.terms import ALL, Terms
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.power import least_seen, least_seen_together
 from protocols.two_party.training import Outcome
 from tests.protocols.ciphers.paillier.chance import Chance
+from tests.support.binomial import lower_tail
 from tests.support.cases import correlated
-from tests.support.duel import replay
+from tests.support.duel import End, Tamper, duel, honest, replay
 from tests.support.examples import at_most, few
-from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms
+from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms, play
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
 
@@ -339,3 +348,148 @@ def test_more_columns_show_smaller_lies_and_what_cannot_be_is_not_claimed() -> N
     assert least[1].wrong < least[0].wrong
     assert least_seen_together(design, WIDE, "bob", 40, 12) is None
     assert least_seen_together(design, WIDE, "alice", MANY, 12) is None  # the peer has no column but the class
+
+
+HALF = 1000
+THETA = Fraction(9, 10)
+MOVED_CODES = np.repeat(np.array([[0, 0, 0], [1, 1, 1]], dtype=np.uint8), HALF, axis=0)
+MOVED_CODES[::10, 0] ^= 1  # Alice's column errs in a tenth, so Bob's is the better one
+TEXT = "the peer's reply failed a check: the run is over; find the cause before starting another"
+
+
+def moved_case(counting: str, owners: tuple[str, ...] = ("alice",)) -> Case:
+    return Case(
+        sizes={"alice": (2,), "bob": (2,)},
+        class_owners=owners,
+        classes=2,
+        codes=MOVED_CODES,
+        groups={"alice": 1, "bob": 1},
+        terms=make_terms(theta=THETA, counting=counting, test=Fraction(0)),
+    )
+
+
+MOVED_WAYS = ["oblivious_transfer", "paillier"]
+
+
+def alices_bound() -> float:
+    """Return how far Alice lets a count of Bob's column and the class lie from her estimate."""
+    attributes = [Attribute("alice", "a0", ("v0", "v1")), Attribute("bob", "b0", ("v0", "v1"))]
+    schema = joint_schema(attributes, Attribute("alice", "class", ("v0", "v1")), ("alice",))
+    seen = view_of(schema, "alice", MOVED_CODES, peer_design(schema, "alice", ((1,),), THETA))
+    return Plausibility(seen, Estimator(seen))._bound(ROOT, 1, HALF)
+
+
+def sent_ones(estimate: float) -> int:
+    """Return how many of `HALF` records must be sent as 1 for this estimate: `N* = (k - n(1-theta))/(2 theta - 1)`."""
+    return int(float(2 * THETA - 1) * estimate + float(HALF * (1 - THETA)))
+
+
+class WrongTheta(PartyInputs):
+    """Draws its coins with another theta than it says."""
+
+    def coins(self, design: RelatedDesign) -> Coins:
+        return replace(design, theta=Fraction(7, 10)).coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
+
+
+def changed_kind(local: PartyInputs, kind: type[PartyInputs]) -> PartyInputs:
+    return kind(**{name: getattr(local, name) for name in local.__dataclass_fields__})
+
+
+@pytest.mark.parametrize("counting", MOVED_WAYS)
+def test_a_peer_with_another_theta_is_caught_by_who_has_its_copy(counting: str) -> None:
+    """1,000 records of class 1 are sent as 1 with chance 7/10; the estimate is then 750, not 1,000.
+
+    A miss needs an estimate above 1,000 less the bound: its chance is below 10^-8.
+    """
+    missed = 1.0 - lower_tail(HALF, Fraction(7, 10), sent_ones(HALF - alices_bound()) - 1)
+    assert missed < 1e-8
+    bob = changed_kind(make_local(moved_case(counting), "bob"), WrongTheta)
+    alice, other = duel(*make_roles(moved_case(counting), bob=bob))
+    assert type(alice.error) is DeviationError
+    assert str(alice.error) == TEXT
+    assert not any(isinstance(message, ExactCounts) for message in alice.sent)
+    assert other.waits
+
+
+def shuffle(sender: str) -> Tamper:
+    """Deliver this side's copy with its records in another order than it encrypts or selects them."""
+
+    def tamper(who: str, number: int, message: Message) -> Message:
+        if who != sender or not isinstance(message, DisguisedPage):
+            return message
+        rows = np.frombuffer(message.codes, dtype=np.uint8).reshape(2 * HALF, -1)
+        return DisguisedPage(rows[np.random.default_rng(1).permutation(2 * HALF)].tobytes())
+
+    return tamper
+
+
+@pytest.mark.parametrize("counting", MOVED_WAYS)
+@pytest.mark.parametrize("sender", ["a", "b"])
+def test_a_copy_whose_records_are_in_another_order_than_what_is_counted_ends_the_run(
+    counting: str, sender: str
+) -> None:
+    """Class 1 then gets about half of all ones that were sent, 500 of 1,000; a miss needs `sent_ones(1000 - bound)`.
+
+    There are at most 1,200 such ones, but for a chance of 10^-15; Hoeffding's bound for draws without replacement then
+    gives a miss a chance below 10^-30.
+    """
+    needed = sent_ones(HALF - alices_bound())
+    assert lower_tail(2 * HALF, Fraction(1, 2), 2 * HALF - 1200) < 1e-15
+    assert np.exp(-2 * (needed - 600) ** 2 / HALF) < 1e-30
+    ends = duel(*make_roles(moved_case(counting)), shuffle(sender))
+    assert [str(end.error) for end in ends if type(end.error) is DeviationError] == [TEXT]
+    assert [end.result for end in ends] == [None, None]
+
+
+def moved(by: int) -> Tamper:
+    """Move records between the values of Alice's column in the first batch; sums and ranges stay."""
+
+    def tamper(who: str, number: int, message: Message) -> Message:
+        if who != "a" or not isinstance(message, ExactCounts) or len(message.values) != 8:
+            return message
+        a00, a01, a10, a11, *rest = message.values
+        return ExactCounts((a00, a01 + by, a10, a11 - by, *rest))
+
+    return tamper
+
+
+def play_cheat(counting: str, by: int) -> tuple[End[Any], End[Any]]:
+    """Bob holds the class and judges what Alice says of her own column."""
+    return duel(*make_roles(moved_case(counting, owners=("bob",))), moved(by))
+
+
+def test_moved_counts_are_caught() -> None:
+    """300 of about 900: the estimate is 210 records beyond the bound, 17 standard errors."""
+    for counting in MOVED_WAYS:
+        alice, bob = play_cheat(counting, 300)
+        assert type(bob.error) is DeviationError
+        assert str(bob.error) == TEXT
+        assert alice.waits or isinstance(alice.error, DeviationError)
+    for counting in MOVED_WAYS:
+
+        def tamper(who: str, number: int, message: Message) -> Message:
+            if who != "a" or not isinstance(message, ExactCounts) or len(message.values) != 8:
+                return message
+            *rest, b00, b01, b10, b11 = message.values
+            return ExactCounts((*rest, b00 - 1, b01, b10 + 1, b11))
+
+        _, bob = duel(*make_roles(moved_case(counting, owners=("bob",))), tamper)
+        assert type(bob.error) is DeviationError
+
+
+def test_honest_runs_end_well() -> None:
+    """In each of these 2 runs either side's check may fail falsely once in 10^6."""
+    for counting in MOVED_WAYS:
+        for owners in (("alice",), ("bob",)):
+            alice, bob = duel(*make_roles(moved_case(counting, owners)), honest)
+            assert alice.result
+            assert bob.result
+            assert alice.result[1] == bob.result[1]
+    # 24 runs in all, at most one false alarm in 10^6 a side and run.
+    for theta in (Fraction(9, 20), THETA):
+        for seed in range(12):
+            codes = correlated((2, 3, 2, 2, 3), 120, seed=seed, flips=0.6)
+            terms: Terms = make_terms(theta=theta, omega=1 + seed % 3, counting=MOVED_WAYS[seed % 2])
+            each = Case({"alice": (2, 3), "bob": (2, 2)}, ("bob",), 3, codes, {"alice": 2, "bob": 2}, terms)
+            a, b = play(each)
+            assert a == b

@@ -16,9 +16,8 @@ from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPa
 from protocols.role import Message, Part, Phase, Progress, Transcript, run_pair, with_progress
 from protocols.terms import Method, Metric, Reveal
 from protocols.two_party.opened_sets import Rule, simulate_answers
-from tests.protocols.oblivious.test_views import bits_of, off
-from tests.protocols.two_party.test_itemsets import RULES, cases, table
-from tests.protocols.two_party.test_itemsets_going_on import Store, play
+from tests.protocols.oblivious.test_known_answers import bits_of, off
+from tests.protocols.two_party.test_itemsets import RULES, Store, cases, stored_play, table
 from tests.support.examples import at_most
 from tests.support.joint_itemsets import RuleCase, plain_apriori
 from tests.support.mask_recorder import ONCE, MaskRecorder
@@ -166,16 +165,16 @@ def test_no_more_sets_are_asked_about_than_agreed_and_the_rest_is_undecided() ->
 @pytest.mark.parametrize("metric", Metric)
 def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_alike(metric: Metric) -> None:
     case = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 10))
-    whole, everything = play({"alice": Store(), "bob": Store()}, 99, goes_on=False, case=case)
+    whole, everything = stored_play({"alice": Store(), "bob": Store()}, 99, goes_on=False, case=case)
     stores = {"alice": Store(), "bob": Store()}
-    assert play(stores, 2, goes_on=False, case=case)[0] == {}
-    ended, crossed = play(stores, 99, goes_on=True, case=case)
+    assert stored_play(stores, 2, goes_on=False, case=case)[0] == {}
+    ended, crossed = stored_play(stores, 99, goes_on=True, case=case)
     assert {each.itemsets.digest() for each in ended.values()} == {whole["bob"].itemsets.digest()}
     assert 0 < crossed[OpenedPage] < everything[OpenedPage]
     for store in stores.values():
         store.parts[Part.ANSWERS][1] += bytes(8)
     with pytest.raises(DeviationError):
-        play(stores, 99, goes_on=True, case=case)
+        stored_play(stores, 99, goes_on=True, case=case)
 
 
 def test_progress_grows_level_by_level_and_is_of_the_search_alone() -> None:

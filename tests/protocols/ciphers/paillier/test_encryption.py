@@ -1,6 +1,12 @@
+""""""
+
+import ast
+import re
 from collections import Counter
+from collections.abc import Iterator
 from itertools import product
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import phe
@@ -8,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.ciphers.draws import watched
+import protocols.ciphers.paillier
+from protocols.ciphers.draws import WatchedRandomness, watched
 from protocols.ciphers.paillier import arithmetic
 from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
 from protocols.ciphers.paillier.encryption import Encryptor, FixedBase, random_member
-from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
+from protocols.ciphers.paillier.packing import FreshCiphertext, draw_unit
 from protocols.errors import InputError
 from tests.protocols.ciphers.paillier.chance import Chance, Script
 
@@ -163,3 +171,95 @@ def test_primes_are_primes_and_groups_must_fit() -> None:
         with pytest.raises(InputError, match="group"):
             multiply_into(products, [Integer(5), Integer(6)], np.array(groups), MODULUS)
         assert products == [None, 3]
+
+
+PACKAGE = Path(protocols.ciphers.paillier.__file__).parent
+ROOT = PACKAGE.parents[2]
+PUBLIC_EXPONENTS = {"n"}
+
+
+def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func).rsplit(".", 1)[-1], node
+
+
+def exponents_shown(path: Path) -> list[str]:
+    """List the exponents that a source gives to a power whose time shows them."""
+    return [
+        ast.unparse(call.args[1])
+        for name, call in calls(path)
+        if (name == "powmod" and ast.unparse(call.args[1]) not in PUBLIC_EXPONENTS) or (name == "pow")
+    ]
+
+
+def test_secret_exponents_never_reach_the_plain_power(tmp_path: Path) -> None:
+    for path in sorted(PACKAGE.glob("*.py")):
+        shown = exponents_shown(path)
+        assert shown == (["exponent"] if path.name == "arithmetic.py" else [])
+    source = tmp_path / "source.py"
+    source.write_text("powmod(c, n, m)\npowmod_secret(c, p - 1, m)\npowmod(c, p - 1, m)\npow(c, d, m)\n")
+    assert exponents_shown(source) == ["p - 1", "d"]
+    users = {path.name for path in PACKAGE.glob("*.py") for name, _ in calls(path) if name == "powmod_secret"}
+    assert users == {"keys.py", "encryption.py"}
+
+
+def test_only_encryption_and_packing_make_fresh_ciphertexts() -> None:
+    makers = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("protocols", "party")
+        for path in (ROOT / folder).rglob("*.py")
+        for name, _ in calls(path)
+        if name == "FreshCiphertext"
+    }
+    assert makers == {"protocols/ciphers/paillier/encryption.py", "protocols/ciphers/paillier/packing.py"}
+
+
+def test_representations_show_kind_and_size_only(key: PrivateKey, small_key: PrivateKey) -> None:
+    encryptor = Encryptor(key, Chance(1))
+    shown = {
+        repr(key): "PrivateKey(512 bits)",
+        repr(key.public_key): "PublicKey(512 bits)",
+        repr(encryptor): "Encryptor(512 bits)",
+        repr(watched(Chance(1))): "WatchedRandomness()",
+        repr(FreshCiphertext(key.public_key.n)): "FreshCiphertext(512 bits)",
+        repr(FixedBase(small_key.p + 2, small_key.p, 20)): "FixedBase(64-bit prime, 4 rows)",
+    }
+    assert list(shown) == list(shown.values())
+    assert not any(re.search(r"\d{5}", text) for text in shown)
+
+
+LONG = 2**128
+
+
+def test_equal_draws_in_a_row_are_refused() -> None:
+    source = WatchedRandomness(Script([5, 6, 5, 5]))
+    assert [source.randbelow(LONG) for _ in range(3)] == [5, 6, 5]
+    with pytest.raises(InputError, match="repeated"):
+        source.randbelow(LONG)
+    source = WatchedRandomness(Script([5, 6, 5]))
+    source.randbelow(LONG)
+    source.randbelow(2 * LONG)
+    with pytest.raises(InputError, match="repeated"):
+        source.randbelow(LONG)
+    source = WatchedRandomness(Script([5, 5]))
+    source.randbelow(LONG)
+    with pytest.raises(InputError, match="repeated"):
+        source.randbelow(2 * LONG)
+    source = WatchedRandomness(Script([5, 5, 5]))
+    assert [source.randbelow(2**128 - 1) for _ in range(3)] == [5, 5, 5]
+    for draw in (-1, 10):
+        with pytest.raises(InputError, match="range"):
+            WatchedRandomness(Script([draw])).randbelow(10)
+
+
+def test_a_source_that_fails_is_not_replaced_and_a_watched_one_keeps_its_memory(chance: Chance) -> None:
+    class Broken:
+        def randbelow(self, exclusive_upper_bound: int, /) -> int:
+            raise OSError
+
+    with pytest.raises(OSError):  # noqa: PT011  # the source's own
+        WatchedRandomness(Broken()).randbelow(10)
+    source = watched(chance)
+    assert watched(source) is source
+    assert draw_unit(PublicKey(Integer(35)), watched(Script([0, 5, 14, 34]))) == 34
