@@ -16,14 +16,7 @@ from protocols.randomized_response.estimate import quantile
 
 @dataclass(frozen=True)
 class SupportFinding:
-    """The estimated support of one set.
-
-    Args:
-        items: Their names.
-        support: Over all baskets.
-        interval: For it, the baskets being what they are; not cut to `0 .. 1`.
-        too_small: How many baskets have fewer items than the set: they hold it with certainty not.
-    """
+    """The estimated support of one set; its interval is not cut to `0 .. 1`, `too_small` baskets cannot hold it."""
 
     items: tuple[str, ...]
     support: Support

@@ -33,14 +33,7 @@ BasketSource = Path | str | Frame | DataFrameLike
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Baskets:
-    """True transactions, and what names each.
-
-    Args:
-        transactions: Their items by number.
-        ids: One per transaction.
-        path: Where they came from.
-        repeating: How many of them named an item more than once; it counts once.
-    """
+    """True transactions, and what names each."""
 
     transactions: Transactions
     ids: Sequence[str]

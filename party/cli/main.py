@@ -33,13 +33,7 @@ from protocols.errors import CotallyError, InputError
 
 @dataclass(frozen=True)
 class Command:
-    """A subcommand.
-
-    Args:
-        summary: What it does, for the help of all.
-        arguments: The module of `party.cli.arguments` that declares its help and arguments, by `declare_` and its name.
-        work: The module of `party.cli` that has `command_` and its name.
-    """
+    """A subcommand."""
 
     summary: str
     arguments: str

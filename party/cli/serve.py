@@ -115,12 +115,7 @@ def _expiry_teller(folder: Path, identity: Identity, peer: Peer) -> Callable[[],
 
 @contextmanager
 def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterator[None]:
-    """Call a task once a day, by a thread of its own, the first time in a day.
-
-    Args:
-        task: Must raise nothing.
-        timer: Says when a day is over.
-    """
+    """Call a task, which must raise nothing, once a day by a thread of its own, the first time in a day."""
     over = threading.Event()
 
     def repeat() -> None:

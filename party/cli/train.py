@@ -94,11 +94,7 @@ def command_train(arguments: argparse.Namespace) -> int:
 
 
 def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
-    """Meet the peer until the run is over: a line that was cut or a peer that starts again does not end it.
-
-    Raises:
-        PausedError: The peer has not come back, or is lost each time.
-    """
+    """Meet the peer until the run is over: a line that was cut or a peer that starts again does not end it."""
     paused: PausedError | None = None
     for left in reversed(range(_MEETINGS)):
         try:

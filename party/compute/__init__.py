@@ -39,11 +39,7 @@ __all__ = [
 
 @contextmanager
 def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
-    """Hold workers for as long as the context lasts; each makes its tables of a key once.
-
-    Raises:
-        WorkerError: The cluster cannot be used.
-    """
+    """Hold workers for as long as the context lasts; each makes its tables of a key once."""
     with _workers(settings) as workers, _threads(settings) as threads:
         places = Places(threads, threads if settings.cluster is None else workers)
         yield Compute(partial(ParallelEncryptor, workers=workers), workers, places)
@@ -51,12 +47,7 @@ def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
 
 @contextmanager
 def heeding(compute: Compute | None, check: Callable[[], None]) -> Iterator[None]:
-    """Let waits for workers end with what this raises, for as long as the context lasts.
-
-    Args:
-        compute: Of a party; of what is done in this process, nothing waits.
-        check: Called again and again.
-    """
+    """Let waits for workers end with what this raises, called again and again for as long as the context lasts."""
     workers = None if compute is None else compute.workers
     if not isinstance(workers, Heedful):
         yield

@@ -49,14 +49,7 @@ class Cluster(Heedful, Closing):
 
     @classmethod
     def joined(cls, address: str) -> Self:
-        """Connect to a cluster whose workers have this version of cotally.
-
-        Args:
-            address: Of the scheduler, as `ComputeSettings` has it.
-
-        Raises:
-            WorkerError: Dask is not installed, the cluster cannot be reached, has no workers, or other versions.
-        """
+        """Connect to a cluster whose workers have this version of cotally."""
         cluster = cls(address, _connect(address))
         try:
             cluster._check_workers()
@@ -77,12 +70,7 @@ class Cluster(Heedful, Closing):
             raise self._lost() from None
 
     def wait(self, future: Future[B]) -> B:
-        """Wait for a result.
-
-        Raises:
-            WorkerError: The cluster was lost, or it lost a task again and again.
-            Exception: What the task, or `look`, has raised.
-        """
+        """Wait for a result."""
         self._seen = time.monotonic()
         try:
             return super().wait(future)
@@ -94,11 +82,7 @@ class Cluster(Heedful, Closing):
             raise self._failed(error) from error
 
     def look(self) -> None:
-        """See whether anybody waits for us, and whether there are workers; Dask itself would wait forever for new ones.
-
-        Raises:
-            WorkerError: There have been none for a minute, or the cluster was lost.
-        """
+        """See whether anybody waits for us, and whether there are workers; Dask itself would wait forever for new ones."""
         super().look()
         now = time.monotonic()
         if now - self._looked < _LOOK_SECONDS:
@@ -172,11 +156,7 @@ def _connect(address: str) -> Any:
 
 
 def _in_time(make: Callable[[], B]) -> B:
-    """Make a client, or give up: at a port that accepts and says nothing, Dask waits forever.
-
-    Raises:
-        TimeoutError: It took too long.
-    """
+    """Make a client, or give up: at a port that accepts and says nothing, Dask waits forever."""
     made: Future[B] = Future()
 
     def run() -> None:

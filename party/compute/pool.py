@@ -63,17 +63,7 @@ def ordered_map(
     tasks: Iterable[A],
     ahead: int,
 ) -> Iterator[B]:
-    """Yield the results of all tasks in order; closed early, it cancels what waits.
-
-    Args:
-        submit: Starts a task.
-        result: Waits for it.
-        tasks: Taken one by one.
-        ahead: How many tasks may be started before the first of them is asked for.
-
-    Raises:
-        WorkerError: A worker ran out of memory.
-    """
+    """Yield the results of all tasks in order; closed early, it cancels what waits."""
     started: deque[Future[B]] = deque()
     try:
         for task in tasks:
@@ -103,36 +93,20 @@ class Heedful(ABC):
         """Start a task."""
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Apply a function of a module to tasks; results come in order.
-
-        Raises:
-            WorkerError: Workers were lost, or ran out of memory.
-        """
+        """Apply a function of a module to tasks; results come in order."""
         return ordered_map(partial(self._start_task, function), self.wait, tasks, self.ahead)
 
     def submit(self, function: Callable[[A], B], task: A) -> Callable[[], B]:
-        """Start one task; return what waits for its result.
-
-        Raises:
-            WorkerError: Workers were lost, or ran out of memory.
-        """
+        """Start one task; return what waits for its result."""
         started = self._start_task(function, task)
         return lambda: _result(started, self.wait)
 
     def look(self) -> None:
-        """See, twice a second while a result is waited for, whether it can still come.
-
-        Raises:
-            Exception: It cannot, or what `heed` raises.
-        """
+        """See, twice a second while a result is waited for, whether it can still come."""
         self.heed()
 
     def wait(self, future: Future[B]) -> B:
-        """Wait for a result.
-
-        Raises:
-            Exception: What the task, or `look`, has raised.
-        """
+        """Wait for a result."""
         while True:
             try:
                 return future.result(_LOOK_SECONDS)
@@ -252,11 +226,7 @@ class Threads(Heedful, Closing):
 
 
 class LocalPool(Heedful, Closing):
-    """Worker processes, which start with the first task; a context, at whose end they end.
-
-    Args:
-        count: How many.
-    """
+    """Worker processes, which start with the first task; a context, at whose end they end."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -269,11 +239,7 @@ class LocalPool(Heedful, Closing):
 
     @classmethod
     def started(cls, workers: int) -> Self:
-        """Start this many worker processes at once.
-
-        Raises:
-            WorkerError: One cannot be started.
-        """
+        """Start this many worker processes at once."""
         pool = cls(workers)
         try:
             pool._fill()
@@ -366,11 +332,7 @@ class _Worker:
 
     @classmethod
     def started(cls) -> Self:
-        """Start a process.
-
-        Raises:
-            WorkerError: It cannot be started.
-        """
+        """Start a process."""
         ours, theirs = _SPAWN.Pipe()
         process = _SPAWN.Process(target=serve, args=(theirs,), daemon=True)
         try:
@@ -383,11 +345,7 @@ class _Worker:
         return cls(process, ours)
 
     def call(self, function: Callable[[Any], Any], task: object) -> Any:
-        """Have one task done.
-
-        Raises:
-            _WorkerDiedError: The process died over it, or before.
-        """
+        """Have one task done."""
         self._at_work, self._looks = True, 0
         try:
             self._connection.send((function, task))
@@ -459,12 +417,7 @@ def _encryptor(key: AnyKeyHolder) -> PageEncryptor:
 
 
 class ParallelEncryptor:
-    """Encrypts pages under our key by workers.
-
-    Args:
-        key: Ours.
-        workers: Who encrypts.
-    """
+    """Encrypts pages under our key by workers."""
 
     def __init__(self, key: AnyKeyHolder, workers: Workers) -> None:
         self._key, self._workers = key, workers

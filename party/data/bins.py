@@ -86,11 +86,6 @@ def edges_of(
     `smallest - 1` outermost records, and an edge is the roundest number that can be had by moving fewer than
     `smallest` records across it, whichever of them it is moved past. So it is no record's own number, but one that many
     hold or one that is round. Of dates, it ends a period, a decade or a century that `smallest` records hold.
-
-    Args:
-        bins: "median-of-range", "quantiles:4" (any number of quantiles), "year", "quarter", "month", or the edges.
-        numbers: Those of the column; at least one where the edges depend on them.
-        smallest: How many records can hide each other; 1 for exact edges.
     """
     if not isinstance(bins, str):
         return tuple(Decimal(edge.toordinal()) if isinstance(edge, date) else edge for edge in bins)

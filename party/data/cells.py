@@ -95,11 +95,7 @@ class Cells(ABC, Sequence[str | None]):
         return int(np.argmax(self.codes == code))
 
     def standing_for(self, text_of: Mapping[str, str | None]) -> "Cells":
-        """Return the cells that these stand for.
-
-        Args:
-            text_of: What a text stands for, if not for itself.
-        """
+        """Return the cells that these stand for."""
         if not text_of:
             return self
         place = dict(zip(self.texts, range(len(self.texts)), strict=True))
@@ -198,12 +194,7 @@ class NumberCells(Cells):
 
 
 def coded(texts: Sequence[str | None], codes: NDArray[np.int32]) -> TextCells:
-    """Return cells by their codes among texts of which some may not occur, and one may be empty.
-
-    Args:
-        texts: Distinct.
-        codes: Of each record; `NO_TEXT` for an empty cell.
-    """
+    """Return cells by their codes among texts of which some may not occur, and one may be empty."""
     kept = np.bincount(codes[codes != NO_TEXT], minlength=len(texts)) > 0
     for nothing in {"", None}.intersection(texts):
         kept[texts.index(nothing)] = False

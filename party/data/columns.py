@@ -47,12 +47,6 @@ def joined_bins(
 
     The rarest bin joins the smaller of its neighbours; of two equal ones, the lower. With `smallest = 1` nothing is
     rare, not even an empty bin. No edge remains if all records end up in one bin.
-
-    Args:
-        edges: In rising order.
-        records: Of each bin, lowest first: one more than edges.
-        smallest: A bin of fewer records is rare.
-        most: How many bins may remain; None for any number.
     """
     kept, sizes = list(edges), list(records)
     while len(sizes) > 1:
@@ -113,8 +107,6 @@ class TreatedColumn:
     """A column as an attribute.
 
     Args:
-        values: In domain order.
-        codes: Of each record.
         missing_label: The value that a missing cell of a new row has, if it may be revealed.
         remarks: What became of values that too few records hold, for the owner alone.
         absorbed: Whether a value that enough records hold had to take in some that too few hold.
@@ -186,11 +178,6 @@ def _missing_label(treatment: ColumnTreatment, values: tuple[str, ...], filler: 
 
 def label_of(values: tuple[str, ...], text: str | None, missing_label: str | None = None) -> str | None:
     """Return the value of an attribute to which a raw cell belongs, or None: it was never seen.
-
-    Args:
-        values: The attribute's values.
-        text: The cell; None for a missing one.
-        missing_label: What missing cells became, as `TreatedColumn` says, if not a value named "missing".
 
     >>> label_of(("<= 5", "> 5", "missing"), "7.5"), label_of(("x", "other"), "z"), label_of(("x", "y"), "z")
     ('> 5', 'other', None)

@@ -62,8 +62,6 @@ class Form:
     """What is declared about a table's file; anything left None is found out.
 
     Args:
-        separator: Between columns.
-        encoding: By a name that Python knows.
         missing: Markers of a missing cell, beside the usual ones and an empty cell.
         decimal: The sign, a point or a comma, that begins a fraction; the other one, blanks and apostrophes then group
             thousands. Unless it is declared, a point does and nothing groups.
@@ -180,12 +178,7 @@ class CsvLayout:
 
 
 def layout_of(sample: str, separator: str | None) -> CsvLayout:
-    """Return the layout of a file that begins like this.
-
-    Args:
-        sample: Its first lines; the last one may be cut off.
-        separator: As declared; None to find it out.
-    """
+    """Return the layout of a file that begins like this."""
     first = _DECLARED.match(sample)
     skipped = 1 if first else 0
     if first:

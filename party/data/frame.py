@@ -32,16 +32,7 @@ _UNNAMED = re.compile(r"Unnamed: 0(?:\.\d+)*", re.ASCII)  # what pandas calls an
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column:
-    """A named column, its cells as text, and where they stand in the file; a missing cell is None.
-
-    Args:
-        name: Its name.
-        cells: The texts that the cells stand for.
-        path: The file.
-        lines: Where each cell stands in it.
-        taken: The markers that were taken for missing cells.
-        spelt: What its owner may not expect of how cells were read.
-    """
+    """A named column, its cells as text or None where missing, where they stand, and how they were read."""
 
     name: str
     cells: Cells
@@ -64,17 +55,10 @@ class Frame:
     """The columns of a table. Record `i` begins on `lines[i]`: a line of CSV or a row of Parquet, from 1.
 
     Args:
-        path: The file, or what to call the table in errors.
-        columns: Their names.
         cells: The cells of each column, as the file has them; an empty one is None.
-        lines: Where each record begins.
-        missing: Markers of a missing cell, where these are declared.
         indexes: Names of columns that are not part of the table: indexes of the program that wrote it.
-        notices: What the owner of the table should know.
-        decimal: What begins a fraction, where that is declared.
         typed: The columns whose cells the file itself holds as numbers.
         flaws: Why columns cannot be used, where that is known before their cells are looked at.
-        encoding: What the texts were read from.
     """
 
     path: Path
@@ -101,13 +85,7 @@ class Frame:
         return replace(self, cells=cells, lines=[self.lines[row] for row in rows])
 
     def column(self, name: str, keep: Collection[str] = (), marks: Collection[str] | None = None) -> Column:
-        """Return the column of this name; its cells are the texts of `party.data.texts`.
-
-        Args:
-            name: The column's.
-            keep: Texts that are values of it, though they mark a missing cell elsewhere.
-            marks: Markers of its missing cells, where the file's own are not declared; else the usual ones.
-        """
+        """Return the column of this name; its cells are the texts of `party.data.texts`."""
         cells = self._usable(name)
         decimal = None if name in self.typed else self.decimal
         numbers = cells.numbers if decimal != COMMA else None
@@ -128,11 +106,7 @@ class Frame:
         return self._read(name, cells, read_ids(_counted(cells)))
 
     def need(self, name: str, owner: str | None = None) -> None:
-        """Make sure that there is a column of this name.
-
-        Raises:
-            AbsentColumnError: There is none; the text suggests a similar name.
-        """
+        """Make sure that there is a column of this name."""
         if name in self.columns:
             return
         none = "the file has no such column" + (f" ({owner}'s)" if owner else "")
@@ -188,13 +162,7 @@ def _spelt(name: str, reading: Reading) -> Iterator[Notice]:
 
 
 def frame_of(path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]]) -> Frame:
-    """Return columns from memory as a frame, by the rules for files.
-
-    Args:
-        path: What to call them in errors.
-        names: Of the columns.
-        cells: Of each column, all of one length; None for a missing one.
-    """
+    """Return columns from memory as a frame, by the rules for files."""
     if not cells or not cells[0]:
         raise DataError("there are no records: bring some", path=path)
     written = Written(path, names, list(map(Cells.of, cells)), range(1, len(cells[0]) + 1))
@@ -206,14 +174,8 @@ class Written:
     """A table as it stands in a file, with whatever is not part of it.
 
     Args:
-        path: The file.
         names: Of all columns, with any blanks around them.
-        cells: Of all columns.
-        lines: Where each record begins.
         indexes: Names of columns that the file itself calls indexes.
-        notices: What is already known about the file.
-        encoding: What the texts were read from.
-        header: The line of the names, if they have one.
         typed: The columns whose cells the file itself holds as numbers.
         flaws: Why columns cannot be used, by their place.
     """

@@ -26,14 +26,7 @@ _CUT: Final = re.compile(r"\d[.,]\d+[eE]\+?\d+|\d[eE]\+\d+|\d{16,}\.0+", re.ASCI
 
 @dataclass(frozen=True)
 class IdColumns:
-    """Which columns make an id, in which normal form, and which row of a repeated one is kept.
-
-    Args:
-        names: Of the columns, as many as the form has.
-        form: The normal form.
-        repeated: One of `REPEATED`.
-        items: The column of items, where the file has a row for each that a person has (`party.data.item_rows`).
-    """
+    """Which columns make an id, in which normal form, and which row of a repeated one is kept."""
 
     names: tuple[str, ...]
     form: IdForm = USUAL_FORM
@@ -62,11 +55,7 @@ class People:
         return People([self.ids[i] for i in order], [self.rows[i] for i in order])
 
     def ordered(self, ids: Sequence[str]) -> "People":
-        """Return these people alone, in this order.
-
-        Raises:
-            KeyError: One of them is not here.
-        """
+        """Return these people alone, in this order."""
         row_of = dict(zip(self.ids, self.rows, strict=True))
         return People(list(ids), [row_of[each] for each in ids])
 

@@ -22,14 +22,7 @@ HELD: Final = ("0", "1")
 
 
 def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest: int) -> Frame:
-    """Return a table with a row per person and a column per item that enough persons have, and enough lack.
-
-    Args:
-        frame: Rows of ids and items. One without an item stands for a person who may have none.
-        who: What makes an id, and which is the column of items.
-        ignore: Columns that are neither.
-        smallest: How many persons are enough.
-    """
+    """Return a table with a row per person and a column per item that enough persons have, and enough lack."""
     found = _find(frame, who, ignore)
     count = np.diff(found.starts)
     enough = (count >= smallest) & (len(found.rows) - count >= smallest)

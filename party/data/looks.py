@@ -161,13 +161,7 @@ def check_no_identifier(
 
 
 def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> Notice | None:
-    """Return what an owner may not expect about a column.
-
-    Args:
-        looks: The column.
-        treatment: What is done to it.
-        given: What the owner said; it differs where numbers are binned unasked.
-    """
+    """Return what an owner may not expect about a column."""
     if treatment != given:
         return About.BINNED(bins=treatment.bins)
     few = MOST_CODES if looks.kind == "numbers" else 1

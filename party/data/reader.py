@@ -64,12 +64,7 @@ def _cells(pa: Any, column: Any) -> Cells:
 
 
 def read_frame(path: Path | str, form: Form = USUAL) -> Frame:
-    """Read a table.
-
-    Args:
-        path: A `.csv`, `.tsv`, `.txt` or `.parquet` file, packed by gzip or not; `-` for the standard input.
-        form: What is declared about the file.
-    """
+    """Read a table."""
     path = Path(path)
     called = Path("standard input") if path == STANDARD_INPUT else path
     try:

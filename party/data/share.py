@@ -29,11 +29,8 @@ class DataShare:
     """What one party holds.
 
     Args:
-        ids: One per record, distinct, in ascending order of their UTF-8 bytes, whatever order the file has.
         attributes: In file order, without the class.
         table: Codes of the attributes and, last, of the class if it is held.
-        class_attribute: None if the class is not held.
-        notices: What the owner should know before anything leaves.
     """
 
     ids: list[str]

@@ -65,15 +65,7 @@ class Reading:
 def read_texts(
     cells: Mapping[str, int], markers: Collection[str], keep: Collection[str] = (), decimal: str | None = None
 ) -> Reading:
-    """Say what the distinct texts of a column stand for.
-
-    Args:
-        cells: How many cells hold each.
-        markers: Texts that mean a missing cell, except those in `keep`.
-        keep: Texts that are values of this column.
-        decimal: What begins a fraction, where that is declared; then the other sign, blanks and apostrophes group
-            thousands.
-    """
+    """Say what the distinct texts of a column stand for."""
     plain = _spelled(cells, decimal)
     values = {plain_text(text, decimal) for text in keep}
     missing = {marker: text for marker in markers if (text := plain_text(marker, decimal)) not in values}

@@ -33,14 +33,7 @@ def check_table_name(path: Path | None) -> None:
 
 
 def write_table(path: Path, columns: Sequence[str], cells: Sequence[Sequence[Cell]], text: AsText = str) -> None:
-    """Write a table, whole or not at all.
-
-    Args:
-        path: Where; its name says in which form.
-        columns: Names.
-        cells: Of each column; Parquet holds numbers as such.
-        text: Writes a number where the form is text.
-    """
+    """Write a table, whole or not at all."""
     write_atomically(path, table_bytes(path, columns, cells, text))
 
 

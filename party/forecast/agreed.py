@@ -22,14 +22,7 @@ from protocols.work import PageEncryptor
 def measure(
     terms: Terms, local: PartyInputs, encryption: Callable[[AnyKeyHolder], PageEncryptor], workers: int
 ) -> Means:
-    """Measure how fast this machine makes counts as these terms say.
-
-    Args:
-        terms: Of the run.
-        local: Has our key.
-        encryption: As the run will use it.
-        workers: How many pages it makes at a time.
-    """
+    """Measure how fast this machine makes counts as these terms say."""
     if not terms.encrypts:
         return ByTransfers(calibrate_transfers())
     key = local.secrets.key

@@ -84,13 +84,7 @@ def calibrate_transfers() -> TransferSpeed:
 
 
 def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> PaillierSpeed:
-    """Measure; both parties are taken to be equally fast.
-
-    Args:
-        key: Ours: the peer's has the same size.
-        encryption: As the run will use it.
-        workers: How many pages it makes at a time.
-    """
+    """Measure; both parties are taken to be equally fast."""
     cipher = key.public
     messages = [secrets.randbelow(2) for _ in range(_PAGE)]
     pages = [messages] * (2 * workers)
@@ -126,12 +120,7 @@ _SEED = 0  # the chance of a guess, which may be the same every time
 
 @dataclass(frozen=True)
 class RuleOutlook:
-    """What a run for rules will probably reveal.
-
-    Args:
-        own: Exact counts of sets of each side's own items, of both sides together.
-        both: Exact counts of sets with items of both.
-    """
+    """How many exact counts a run for rules will probably reveal: of sets of one side, and of both."""
 
     own: int
     both: int
@@ -143,15 +132,7 @@ class RuleOutlook:
 
 
 def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int | None = None) -> RuleOutlook:
-    """Guess what a run reveals.
-
-    Args:
-        local: What we bring.
-        terms: Of the run.
-        rules: Those of its rules.
-        records: Of a table like ours; those of ours unless given. Of more than a million, it is played with a million,
-            which leave more in doubt.
-    """
+    """Guess what a run reveals; more than a million records are played as a million, which leave more in doubt."""
     if not terms.counts_exactly:
         return RuleOutlook(0, 0)
     ours = local.bringing(terms)
@@ -274,13 +255,6 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     A node is asked for if its records can be split and are of two classes, so those of one level are at most one for
     each two smallest leaves; and they are at most as many as the values of the attributes above them combine to. Each
     costs its window. The class holder sends the records of each class before.
-
-    Args:
-        domains: Numbers of values of all attributes.
-        classes: Number of classes.
-        train: Training records.
-        terms: Of the run.
-        splits: Inner nodes of the tree, if known.
     """
     if terms.hides_counts:
         return 0
@@ -315,16 +289,7 @@ def forecast(
     line: Line = NO_LINE,
     rules: RuleOutlook | None = None,
 ) -> Forecast:
-    """Return what a run will cost.
-
-    Args:
-        sizes: Of both parties.
-        terms: Of the run.
-        means: How counts are made, and how fast each machine is at it.
-        splits: Inner nodes of the tree, if better known than the guess.
-        line: Between them.
-        rules: What a run for rules will probably reveal, if that was looked at.
-    """
+    """Return what a run will cost."""
     train = training_records(sizes.records, terms)
     guess = guess_splits(sizes.domains, terms, train) if splits is None else splits
     if terms.rules is not None:
@@ -341,11 +306,6 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
     """Guess the number of inner nodes: as of a tree grown to the end, with the smallest leaf in the place of a record.
 
     A depth allows no more than the attributes' values combine to.
-
-    Args:
-        domains: Numbers of values of all attributes.
-        terms: Of the run.
-        train: Training records.
     """
     levels, mean = _most_levels(len(domains), terms), sum(domains) / len(domains)
     if terms.noises_tree:  # no leaf is above the last level

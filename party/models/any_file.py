@@ -97,9 +97,6 @@ class KeptModel:
 
     Each party sends the digest of its model only when that is written: so neither says that both hold it while one has
     lost it, as to a full disk (FAULTS case 90).
-
-    Args:
-        place: Says where a model goes.
     """
 
     def __init__(self, place: Callable[[KeptResult], Path]) -> None:

@@ -28,15 +28,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, repr=False)
 class Unknown:
-    """Cells of a column that belong to no value the model knows.
-
-    Args:
-        column: Its name.
-        cells: How many.
-        alike: How many of them look like a value.
-        commas: How many of them would be one if this sign were declared to begin a fraction, and which sign that is.
-        rows: Number of rows.
-    """
+    """Cells of no known value; `alike` look like one, `commas` would be one if this sign began a fraction."""
 
     column: str
     cells: int
@@ -69,13 +61,7 @@ class Predictions:
 
 
 def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) -> Predictions:
-    """Classify every row of a file.
-
-    Args:
-        model: The model.
-        frame: The file; of a tree only columns that it splits on are needed.
-        probabilities: Whether to give the shares of the classes too.
-    """
+    """Classify every row of a file."""
     target = model.schema.class_attribute
     coded = coded_rows(model, frame, model.columns)
     predicted = model.predict(coded.codes)

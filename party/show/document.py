@@ -68,7 +68,6 @@ class Sentence:
     """A text broken between words, lines after the first hanging; the blanks that it starts with indent all.
 
     Args:
-        text: The sentence.
         cut: Whether a word that no line can hold is cut, or, as a path that somebody will copy, has a longer line.
         hanging: How far lines after the first are set in.
     """
@@ -286,8 +285,6 @@ class Pairs:
     """Names, and what is shown of each beside it.
 
     Args:
-        rows: Both.
-        indent: How far the names are set in on a screen.
         of: The table whose columns they explain: those that have no room in it need no meaning.
     """
 
@@ -313,8 +310,6 @@ class Drawing:
     """A picture on a page, as wide as it needs; its lines on a screen.
 
     Args:
-        label: What it shows, for people who cannot see it.
-        svg: The picture.
         lines: The same as text; none where another part of the section shows it.
         note: What the picture alone needs said.
     """

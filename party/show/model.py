@@ -19,14 +19,7 @@ from protocols.tables import Expression
 
 @dataclass(frozen=True)
 class ModelDisplay:
-    """How a kind of model is shown.
-
-    Args:
-        blocks: From the model, how many levels of it, and the splits that get a mark.
-        svg: From the model and how many levels of it, a drawing.
-        dot: From the same, Graphviz's language; None of a kind that has no branches.
-        levels: Whether the kind has levels, some of which can be left out.
-    """
+    """How a kind of model is shown."""
 
     blocks: Callable[[Any, int | None, Collection[Expression]], Iterable[Block]]
     svg: Callable[[Any, int | None], str]

@@ -27,15 +27,7 @@ from protocols.tables import Codes
 
 @dataclass(frozen=True, repr=False)
 class DisguisedTable:
-    """A disguised table as text: column names, and the cells of each, None where no answer was given.
-
-    Args:
-        columns: Names.
-        cells: Of each column.
-        left_out: Columns of the true table that the design does not name.
-        answers: Of each column in which answers are not given, how many are.
-        read: What the collector reads of it; None where it hides nothing, or that was not looked at.
-    """
+    """A disguised table as text: column names, and the cells of each, None where no answer was given."""
 
     columns: tuple[str, ...]
     cells: tuple[Sequence[str | None], ...]

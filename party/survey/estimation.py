@@ -83,12 +83,7 @@ MOST_COLUMNS = 63  # numpy numbers the cells of no more axes
 
 @dataclass(frozen=True)
 class EstimateOptions:
-    """Which answers are wanted beside the estimate.
-
-    Args:
-        confidence: Of the interval for the population's share.
-        likelihood: Whether to give the most likely joint distribution too.
-    """
+    """Which answers are wanted beside the estimate."""
 
     confidence: float = 0.95
     likelihood: bool = False
@@ -96,18 +91,7 @@ class EstimateOptions:
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """What is known of one expression, by the answers of those who gave one in all of its columns.
-
-    Args:
-        text: The expression.
-        records: Of how many records; `estimate.records` of them gave an answer.
-        estimate: Of those.
-        interval: For the share.
-        columns: Of the expression.
-        labels: The values of each.
-        likely: The most likely distribution, if it was asked for.
-        corrected: The share of those who do not answer at random, where the design has control items.
-    """
+    """What is known of one expression, by the answers of those who gave one in all of its columns."""
 
     text: str
     records: int
@@ -242,14 +226,7 @@ def mined_privacy(
     codes: Codes | None,
     priors: Sequence[tuple[Fraction, ...] | None] | None,
 ) -> AfterMining:
-    """Return what a mined model leaves of the privacy of its class.
-
-    Args:
-        model: Of the design's columns.
-        questionnaire: What was asked.
-        codes: Responses, if there are any: rules between disguised values are counted in them.
-        priors: As for the report on the design.
-    """
+    """Return what a mined model leaves of the privacy of its class."""
     own = [(column.name, column.values) for column in model.schema.columns]
     if own != list(zip(questionnaire.names, questionnaire.values, strict=True)):
         raise InputError("the model is of other columns than the design: name the design that it was mined by")

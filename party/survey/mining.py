@@ -53,14 +53,7 @@ class MinedModel:
 
 
 def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts:
-    """Split the records by a public order: anyone who knows the seed finds the same parts.
-
-    Args:
-        survey: All records.
-        test: Share to hold out for testing; 0 for none.
-        seed: Of the order.
-        prune: Whether to hold out `PRUNING_SHARE` for pruning.
-    """
+    """Split the records by a public order: anyone who knows the seed finds the same parts."""
     if not 0 <= test < 1:
         raise InputError("must be 0 or more and below 1", field="test")
     records = len(survey)

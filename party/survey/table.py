@@ -32,12 +32,7 @@ TableSource = Path | str | Frame | DataFrameLike
 
 
 def as_frame(source: TableSource) -> Frame:
-    """Return a table's columns as text.
-
-    Args:
-        source: A `.csv` or `.parquet` file, columns that were read, or a data frame, whose cells are taken as text and
-            whose missing cells are missing.
-    """
+    """Return a table's columns as text."""
     if isinstance(source, Path | str):
         return read_frame(source)
     return source if isinstance(source, Frame) else _from_data_frame(source)

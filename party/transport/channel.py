@@ -210,11 +210,7 @@ class PagedChannel(ABC):
                 return bodies[0] if len(bodies) == 1 else b"".join(bodies)
 
     def check(self) -> None:
-        """Make sure that the peer is there, or has left something to read, and that nobody has interrupted us.
-
-        Raises:
-            Exception: As for `receive`, or what `interrupt` was given.
-        """
+        """Make sure that the peer is there, or has left something to read, and that nobody has interrupted us."""
         self._incoming.check()
 
     def interrupt(self, error: Exception) -> None:
@@ -277,9 +273,6 @@ def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
 
     Whatever ends the role early is sent to the peer as a `Reason`, and raised again. Not so a disagreement: the
     messages that bring it to the peer must arrive.
-
-    Raises:
-        CotallyError: Whatever the role or the channel raises.
     """
     try:
         return _drive(role, channel, watch)

@@ -46,11 +46,7 @@ def resolve(host: str, port: int) -> tuple[str, ...]:
 
 
 def reach(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> socket.socket:
-    """Return a connection to a port.
-
-    Raises:
-        PeerLostError: Nobody listens there, no route leads there, or nothing answers in time.
-    """
+    """Return a connection to a port."""
     address = f"{host}:{port}"
     try:
         return socket.create_connection((host, port), timeout=seconds)
@@ -101,12 +97,7 @@ def shown_certificate(host: str, port: int, seconds: float = LOOK_SECONDS) -> x5
 
 
 def greeting(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> x509.Certificate:
-    """Return the certificate with which a port greets, whose key it has. Of us nothing is shown.
-
-    Raises:
-        PeerLostError: Nobody listens there, no route leads there, or nothing answers in time.
-        PeerError: It does not speak our TLS.
-    """
+    """Return the certificate with which a port greets, whose key it has. Of us nothing is shown."""
     return greet(peer, reach(peer, host, port, seconds), host, None).certificate
 
 

@@ -41,9 +41,6 @@ class AwakeTime:
     Who has slept must not take the others for lost, who had no chance to call. A thread looks at the clock twice a
     second; where nobody has looked for longer than `_STILL_SECONDS`, nothing of this process has run. If that thread
     has died (a fork has none, say), that proves nothing: time has passed, and another thread looks from then on.
-
-    Args:
-        clock: Gives seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -90,11 +87,7 @@ REAL_TIME: Final[Timer] = AwakeTime()
 
 
 class Sparingly:
-    """Lets what a peer could make us say at will be said once a minute, key by key.
-
-    Args:
-        timer: Says when a minute is over.
-    """
+    """Lets what a peer could make us say at will be said once a minute, key by key."""
 
     def __init__(self, timer: Timer = REAL_TIME) -> None:
         self._timer = timer
@@ -209,11 +202,7 @@ class Pages:
         self._at_once = False
 
     def put(self, page: Page, timeout: float | None = None) -> bool:
-        """Wait for room and append; return whether there was room in time. An end needs none.
-
-        Raises:
-            Exception: What `fail`, `refuse` or `replace` was given.
-        """
+        """Wait for room and append; return whether there was room in time. An end needs none."""
         with self._changed:
             self._wait(lambda: self._failure or self._closed or page.end or len(self._pages) < self._limit, timeout)
             if error := self._failure or self._closed:
@@ -225,22 +214,14 @@ class Pages:
             return room
 
     def head(self, timeout: float | None = None) -> Page | None:
-        """Wait for a page and return it without removing it; None when none came in time.
-
-        Raises:
-            Exception: What `fail` was given.
-        """
+        """Wait for a page and return it without removing it; None when none came in time."""
         with self._changed:
             self._wait(lambda: self._failure or self._pages, timeout)
             self.check()
             return self._pages[0] if self._pages else None
 
     def check(self) -> None:
-        """Make sure that there is, or may come, another page.
-
-        Raises:
-            Exception: What `fail` was given.
-        """
+        """Make sure that there is, or may come, another page."""
         with self._changed:
             if self._failure and (self._at_once or not self._pages):
                 raise self._failure
@@ -292,11 +273,7 @@ class Pages:
             self._changed.notify_all()
 
     def wait_delivered(self, *, end: bool, timeout: float | None = None) -> bool:
-        """Wait until nothing is left, or nothing but the end; return whether that came to pass.
-
-        Raises:
-            Exception: What `fail` was given, if anything is left.
-        """
+        """Wait until nothing is left, or nothing but the end; return whether that came to pass."""
         with self._changed:
             self._wait(lambda: self._failure or self._delivered(end=end), timeout)
             if self._failure and not self._delivered(end=end):

@@ -18,20 +18,7 @@ from protocols.association.transactions import Randomized
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasketsTold:
-    """All that the page of baskets shows.
-
-    Args:
-        sent: The disguised baskets.
-        baskets: What their file is called, and the SHA-256 of it.
-        declared: How they were disguised.
-        design: What the file of that is called, and its SHA-256.
-        confidence: Of the intervals.
-        asked: What they say of the sets that were asked for.
-        found: Itemsets and rules, if they were looked for.
-        unsought: Why larger sets were not looked for, if so.
-        disclosed: What the design discloses.
-        audited: Of the sampler.
-    """
+    """All that the page of baskets shows."""
 
     sent: Randomized
     baskets: tuple[str, str]

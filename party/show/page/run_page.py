@@ -151,18 +151,7 @@ class Finished:
     """All that a page shows.
 
     Args:
-        party: Whose page it is.
-        fingerprint: Of its key.
-        model: What it ended with.
-        written: When the model's file was written.
-        run: The run that it is of.
-        dealings: All that passed between both sides about the data set.
-        entries: How many entries the ledger has.
-        head: The digest of its last one.
-        past: What was revealed of the data set so far, this run included.
-        agree: What this party agrees to.
         copy: Our disguised copy, measured; None where none left, or the table that was released is not here.
-        costs: What the run cost, if that was kept.
         alike: The runs, this one among them, that differ in method and window alone.
         follows: What is certain by a tree alone; None of all else, and where our table is not here as it was.
     """

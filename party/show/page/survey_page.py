@@ -34,19 +34,7 @@ from protocols.survey.inference import AfterMining
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AskedFile:
-    """Answers of one design, and what is known of it.
-
-    Args:
-        sample: The answers.
-        answers: What their file is called, and the SHA-256 of it.
-        design: Likewise of the design.
-        found: What it discloses, by what the answers suggest.
-        read: What the collector reads of answers like these.
-        audited: Of the sampler.
-        at_random: How many answer at random; None without control items.
-        mined: What the model leaves of the privacy of its class, if there is a model.
-        ruled: What the rules do, if there are any that name a class.
-    """
+    """Answers of one design, and what is known of it."""
 
     sample: AnswerFile
     answers: tuple[str, str]
@@ -71,17 +59,7 @@ class FoundInColumns:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurveyTold:
-    """All that the page of a survey shows.
-
-    Args:
-        files: Answers, each of a design.
-        options: Of all estimates.
-        columns: What the answers say of every column.
-        asked: What they say of what was asked for.
-        model: That was mined from them, if there is one.
-        levels: How many levels of a tree to draw; as many as can be read, if None.
-        found: Itemsets and rules, if they were looked for.
-    """
+    """All that the page of a survey shows."""
 
     files: Sequence[AskedFile]
     options: EstimateOptions

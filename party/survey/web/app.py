@@ -62,12 +62,7 @@ class CollectorSurvey:
     """A survey that is served.
 
     Args:
-        settings: Of it.
-        store: Where answers go.
         enough: The number of answers with which it closes; None for any.
-        clock: Seconds, for limits.
-        now: The time, for the date on which it closes.
-        fault: Called with what nobody foresaw.
         turned: Called with the page that is served from now on, since a model has been published.
     """
 
@@ -101,11 +96,7 @@ class CollectorSurvey:
         return self.store.count_bit(bit.code, right=bit.right)
 
     def close_if_due(self) -> None:
-        """Close it if its date has come or its answers are enough, and end a closing that was cut short.
-
-        Raises:
-            StoreError: The store cannot be used.
-        """
+        """Close it if its date has come or its answers are enough, and end a closing that was cut short."""
         stage = self.store.stage()
         if stage is SurveyStage.CUT or (stage is SurveyStage.OPEN and self._has_enough()):
             self.store.close_survey()
@@ -130,11 +121,7 @@ class _SecondRound:
 
 
 class CollectorApp:
-    """The application of a survey.
-
-    Raises:
-        StoreError: The store cannot be used.
-    """
+    """The application of a survey."""
 
     def __init__(self, survey: CollectorSurvey) -> None:
         settings = survey.settings
@@ -275,14 +262,7 @@ _NOT_USED = ("base-uri", "frame-ancestors", "form-action")
 
 
 def make_live_app(token: str, page: Callable[[], str], style: str, fault: Callable[[Exception], None]) -> ASGIApp:
-    """Return the application.
-
-    Args:
-        token: The path behind which the page stands; anything else is not there.
-        page: Makes it.
-        style: What the policy calls its one style.
-        fault: Called with what nobody foresaw.
-    """
+    """Return the application."""
     turn = Lock()
     policy = "; ".join(["default-src 'none'", f"style-src {style}", *(f"{name} 'none'" for name in _NOT_USED)])
 

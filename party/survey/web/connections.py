@@ -27,12 +27,7 @@ _MINUTE = 60.0
 
 
 class CallLimits:
-    """Lets each address call so often per minute.
-
-    Args:
-        per_minute: How often; as often at once.
-        clock: Seconds, of any beginning.
-    """
+    """Lets each address call so often per minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self._most, self._clock = float(per_minute), clock

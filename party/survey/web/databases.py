@@ -17,12 +17,7 @@ _SECONDS_TO_WAIT: Final = 30.0  # for others that read or write
 
 
 def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerStore:
-    """Open a store.
-
-    Raises:
-        ConfigError: There is none, or it is no store of this survey.
-        StoreError: The database cannot be used.
-    """
+    """Open a store."""
     database: Database = SqliteDatabase(place, make=make) if isinstance(place, Path) else PostgresDatabase(place, make)
     try:
         return AnswerStore(database, survey)
@@ -32,12 +27,7 @@ def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerS
 
 
 class SqliteDatabase(Closing):
-    """A file of SQLite, for its owner alone, with WAL and `synchronous=FULL`; threads take turns.
-
-    Raises:
-        ConfigError: There is none, it is open to others, or no store.
-        StoreError: It cannot be used.
-    """
+    """A file of SQLite, for its owner alone, with WAL and `synchronous=FULL`; threads take turns."""
 
     read_stage = "SELECT stage FROM survey"
 
@@ -123,12 +113,7 @@ class PostgresDatabase(Closing):
     """A PostgreSQL database; a connection that was lost is made again. The password may stand in `PGPASSWORD`.
 
     Args:
-        url: Of the database.
         make: Whether to make the tables where there are none.
-
-    Raises:
-        ConfigError: There are none, or psycopg is not installed.
-        StoreError: It cannot be reached.
     """
 
     read_stage = "SELECT stage FROM survey FOR SHARE"

@@ -31,12 +31,7 @@ class PageQuestion:
     """A column as its respondent meets it.
 
     Args:
-        column: Its index.
-        text: The question.
-        answers: One per value.
-        optional: Whether it may be left without an answer.
         personal: The personal question; None where there is none, or the page draws its answer.
-        personal_answers: One per value.
         drawn: Whole numbers in proportion to the chances of a personal answer that the page draws; else empty.
     """
 
@@ -54,10 +49,8 @@ class PageBlock:
     """The columns of a group, or those that are plain.
 
     Args:
-        name: Of the group.
         kind: "related", "unrelated", "crosswise", "triangular" or "direct".
         coin: Whole numbers in proportion to the chances of its coin's sides, the truth first.
-        questions: Of its columns.
         relates: Whether responses show how its columns relate.
     """
 

@@ -21,12 +21,7 @@ _MOST_VALUES = 12
 
 
 def questions_of_table(frame: Frame, names: Sequence[str] = ()) -> list[DraftQuestion]:
-    """Return a question per column: its values, or rounded quartiles of many numbers; what few hold is "other".
-
-    Args:
-        frame: The table.
-        names: The columns to ask; all if none is named.
-    """
+    """Return a question per column: its values, or rounded quartiles of many numbers; what few hold is "other"."""
     return [_question_of_column(frame, name) for name in names or frame.columns]
 
 

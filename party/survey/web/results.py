@@ -53,15 +53,10 @@ class SurveyResults:
     """All that answers say so far.
 
     Args:
-        records: How many there are.
-        confidence: Of the intervals.
         weighted: Whether records stand for unequal parts of a population.
-        controls: The columns of control items.
         at_random: The share that answers at random; None where there is no control item, or too few answered it.
-        tables: Of columns, then of pairs.
         known: Of groups whose responses rest on personal answers, by their names, the share of respondents whose truth
             is certain to an insider who knows these answers, by the estimates so far.
-        tested: What respondents say of a model that was published.
     """
 
     records: int
@@ -81,15 +76,7 @@ def survey_results(
     confidence: float,
     population: Population | None = None,
 ) -> SurveyResults:
-    """Return what answers say of every column, and of each pair that is asked for.
-
-    Args:
-        codes: Responses.
-        questionnaire: What was asked.
-        pairs: Columns, by index.
-        confidence: Of each interval.
-        population: What records are weighted by; all alike if not given.
-    """
+    """Return what answers say of every column, and of each pair that is asked for."""
     singles = [(column,) for column in range(len(questionnaire.names))]
     weights = None if population is None else poststratified(codes, population.column, population.shares)
     tables = (_table(codes, questionnaire, columns, confidence, weights) for columns in (*singles, *pairs))

@@ -35,14 +35,7 @@ TEST_FORMAT: Final = "cotally-test/1"
 
 @dataclass(frozen=True)
 class ModelTest:
-    """What the bits say of a model.
-
-    Args:
-        count: The bits.
-        design: How they were disguised.
-        personal: The share of respondents about whose personal answers it is right; None while nobody has answered.
-        accuracy: Its accuracy on responses held out; None likewise.
-    """
+    """What the bits say of a model."""
 
     count: BitCount
     design: BitDesign

@@ -60,14 +60,7 @@ class StoreStatus:
 
 @dataclass(frozen=True, repr=False)
 class PublishedModel:
-    """A model that respondents test, once in a survey, on their personal answers.
-
-    Args:
-        text: Its file.
-        truth: The chance that a bit is true, as text.
-        test: The share of records that were held out when it was learned, as text.
-        seed: Of the order by which they were.
-    """
+    """A model that respondents test, once in a survey, on their personal answers, and how it was learned."""
 
     text: str
     truth: str
@@ -105,11 +98,7 @@ class Database(Protocol):
         ...
 
     def forget(self) -> None:
-        """Overwrite what was deleted, as far as the database can.
-
-        Raises:
-            StoreError: Not now.
-        """
+        """Overwrite what was deleted, as far as the database can."""
         ...
 
     def close(self) -> None:
@@ -118,12 +107,7 @@ class Database(Protocol):
 
 
 class AnswerStore(Closing):
-    """The store of one survey.
-
-    Args:
-        database: Open, with its tables.
-        survey: The digest of the survey's design: noted if the store is new.
-    """
+    """The store of one survey."""
 
     def __init__(self, database: Database, survey: str) -> None:
         self._database = database
@@ -165,12 +149,7 @@ class AnswerStore(Closing):
             return Reception.TAKEN if changed else self._why_not(digest)
 
     def publish(self, model: PublishedModel, learned_from: Sequence[bytes]) -> None:
-        """Take no further answers, and let respondents test this model.
-
-        Args:
-            model: What they test.
-            learned_from: The responses that were looked at before: which are held out follows from all of them.
-        """
+        """Take no further answers, and let respondents test this model."""
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
                 raise ConfigError("a model is published once, and before the survey is closed")
@@ -214,9 +193,6 @@ class AnswerStore(Closing):
         """End it, unless it has ended: cut the responses from the codes that they came with, for good.
 
         What was cut short before, by a crash or a full disk, is done to its end.
-
-        Raises:
-            StoreError: What the file held before cannot be overwritten now: to be done again.
         """
         database = self._database
         with database.transaction():

@@ -39,13 +39,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class ResponseShape:
-    """What a response to this survey can be.
-
-    Args:
-        survey: The digest of the design.
-        sizes: Domain size of each column.
-        optional: Of each column, whether it may be left without an answer.
-    """
+    """What a response to this survey can be."""
 
     survey: str
     sizes: tuple[int, ...]

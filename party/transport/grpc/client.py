@@ -56,23 +56,7 @@ def connect(
     latest: Callable[[], Identity] | None = None,
     renewed: OnRenewed = not_kept,
 ) -> PagedChannel:
-    """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as our patience lasts.
-
-    Args:
-        identity: Ours.
-        peer: As it is on file.
-        address: Where it listens.
-        waits: How long the peer may keep us waiting.
-        clock: Gives the date, for certificates.
-        latest: Returns ours with the certificate that we have by then.
-        renewed: Called with a certificate that the peer has renewed.
-
-    Raises:
-        ConfigError: A setting is out of range, or the peer's certificate is not for this host.
-        IdentityError: A certificate is outside its dates, the peer's may sign others, or the peer does not accept ours.
-        PeerLostError: There is no answer.
-        PeerError: It is busy with another session, or speaks another version.
-    """
+    """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as our patience lasts."""
     require_fast_protobuf()
     acquaintance = Acquaintance(latest or (lambda: identity), peer, address, clock, renewed)
     acquaintance.check()
@@ -133,19 +117,7 @@ class _Line:
         refused_seconds: float = REFUSED_SECONDS,
         heed: Callable[[], None] | None = None,
     ) -> Any:
-        """Make one call, repeated with the same bytes while its failure may pass.
-
-        Args:
-            name: Of the method.
-            request: What is sent.
-            repeat: Failures that may pass.
-            refused_seconds: How long nobody may listen on the port.
-            heed: Called again and again meanwhile; what it raises ends the waiting.
-
-        Raises:
-            PeerLostError: It failed for `patience` seconds, or a port that nobody listens on for fewer.
-            CotallyError: The peer refused it.
-        """
+        """Make one call, repeated with the same bytes while its failure may pass."""
         started = self._timer.now()
         for attempt in itertools.count():
             left = started + self._patience - self._timer.now()

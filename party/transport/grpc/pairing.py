@@ -34,14 +34,7 @@ Accept = Callable[[x509.Certificate], None]
 
 
 class PairingServer(node_pb2_grpc.PairingServicer, Closing):
-    """A port on which one code may be tried once; made by `listen`, which opens it.
-
-    Args:
-        code: The code, as `read_spoken_code` returns it.
-        certificate: Our own.
-        accept: Pins the caller's, whose proof is right.
-        timer: Measures the life of the code.
-    """
+    """A port on which one code may be tried once; made by `listen`, which opens it."""
 
     def __init__(self, code: str, certificate: x509.Certificate, accept: Accept, timer: Timer) -> None:
         self._code, self._certificate, self._accept, self._timer = code, certificate, accept, timer
@@ -83,12 +76,7 @@ class PairingServer(node_pb2_grpc.PairingServicer, Closing):
         return pairing
 
     def wait(self, seconds: float = CODE_SECONDS) -> None:
-        """Return when a caller has proved that it knows the code, and is accepted.
-
-        Raises:
-            PeerLostError: Nobody has tried before the code's life ended.
-            CotallyError: Somebody has tried another code, which makes ours void, or is not accepted.
-        """
+        """Return when a caller has proved that it knows the code, and is accepted."""
         if not self._timer.wait(self._ended, seconds):
             raise PeerLostError(f"nobody has used the code within {seconds:g} s, and it is void: {_AGAIN}")
         if self._failure is not None:
@@ -142,12 +130,7 @@ class PairingServer(node_pb2_grpc.PairingServicer, Closing):
 
 
 def pair(code: str, certificate: x509.Certificate, address: str, *, seconds: float = _CALL_SECONDS) -> x509.Certificate:
-    """Try a code where somebody listens for it, and return that side's certificate.
-
-    Raises:
-        PeerLostError: Nobody listens for it.
-        PeerError: The other side has another code, or something between changes what is sent.
-    """
+    """Try a code where somebody listens for it, and return that side's certificate."""
     pairing = Pairing(code, certificate, calls=True)
     offer = wire.PairingOffer(version=_VERSION, point=pairing.point, certificate=pairing.certificate)
     options, without = CLIENT_OPTIONS, grpc.Compression.NoCompression

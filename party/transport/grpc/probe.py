@@ -46,15 +46,7 @@ _LOOK_SECONDS = 2.0
 
 
 class Acquaintance:
-    """Ourselves and a pinned peer, at an address.
-
-    Args:
-        latest: Returns our identity of the moment.
-        peer: As it is on file.
-        address: `host:port`.
-        clock: Gives the date.
-        renewed: Called with a certificate that the peer has renewed.
-    """
+    """Ourselves and a pinned peer, at an address."""
 
     def __init__(
         self, latest: Callable[[], Identity], peer: Peer, address: str, clock: Clock, renewed: OnRenewed
@@ -154,13 +146,7 @@ def own_release() -> str:
 
 
 class Doctor(node_pb2_grpc.DoctorServicer):
-    """Answers probes.
-
-    Args:
-        peers: Who may call.
-        clock: Gives the time of day.
-        is_busy: Says whether a session runs.
-    """
+    """Answers probes."""
 
     def __init__(self, peers: Iterable[Peer], clock: Clock, is_busy: Callable[[], bool]) -> None:
         self._names = {peer.fingerprint: peer.name for peer in peers}
@@ -181,11 +167,7 @@ class Doctor(node_pb2_grpc.DoctorServicer):
 
 
 def probe(identity: Identity, peer: Peer, address: str, seconds: float, clock: Clock = utc_now) -> Sight:
-    """Ask a node how it sees us.
-
-    Raises:
-        CotallyError: It does not answer, refuses us, or cannot be asked.
-    """
+    """Ask a node how it sees us."""
     credentials = grpc.ssl_channel_credentials(peer.pem, identity.key_pem, identity.pem)
     with grpc.secure_channel(
         address, credentials, options=CLIENT_OPTIONS, compression=grpc.Compression.NoCompression

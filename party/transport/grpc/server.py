@@ -48,12 +48,7 @@ _LEAVE_SECONDS: Final = 1.0
 
 
 class NodeServer(node_pb2_grpc.NodeServicer, Closing):
-    """A port on which pinned peers open sessions; made by `listen`, which opens it.
-
-    Args:
-        peers: Who may call.
-        waits: How long a session's peer may keep us waiting.
-    """
+    """A port on which pinned peers open sessions; made by `listen`, which opens it."""
 
     def __init__(self, peers: Iterable[Peer], waits: Waits) -> None:
         self._peers = {peer.fingerprint: peer for peer in peers}
@@ -80,17 +75,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         latest: Callable[[], Identity] | None = None,
         renewed: OnRenewed = not_kept,
     ) -> Self:
-        """Open the port.
-
-        Args:
-            identity: Ours.
-            peers: Who may call.
-            address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
-            waits: How long a session's peer may keep us waiting.
-            clock: Gives the date, for certificates.
-            latest: Returns ours with the certificate that we have by then, connection by connection.
-            renewed: Called with a peer that has renewed its certificate.
-        """
+        """Open the port."""
         require_fast_protobuf()
         node = cls(peers, waits)
         if not node._peers:
@@ -123,13 +108,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         server.start()
 
     def accept(self, timeout: float | None = None) -> PagedChannel:
-        """Wait for the next session.
-
-        Raises:
-            PeerLostError: None was opened in time.
-            PeerError: A peer that speaks another version has tried to open one.
-            InputError: The server was closed.
-        """
+        """Wait for the next session."""
         with self._changed:
             self._waits.timer.wait_for(self._changed, lambda: self._closed or self._waiting() or self._foreign, timeout)
             if self._closed:
@@ -261,12 +240,7 @@ class _Session(PagedChannel):
             self._last_call = self._timer.now()
 
     def push(self, sequence: int, page: Page) -> None:
-        """Take the next page, or the last one again.
-
-        Raises:
-            NotNowError: There is no room yet.
-            OutOfOrderError: It is neither.
-        """
+        """Take the next page, or the last one again."""
         with self._pushing:
             if sequence == self._next_push - 1 and page == self._last_push:
                 return
@@ -280,11 +254,7 @@ class _Session(PagedChannel):
             self._last_push = page
 
     def pull(self, sequence: int) -> Page | None:
-        """Give the next page or the last one again; asking for the next one says that the last arrived.
-
-        Raises:
-            OutOfOrderError: Another one is asked for.
-        """
+        """Give the next page or the last one again; asking for the next one says that the last arrived."""
         with self._pulling:
             if self._given is not None and sequence == self._next_pull + 1:
                 self._outgoing.remove(self._given)

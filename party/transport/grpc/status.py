@@ -176,13 +176,7 @@ class StrictCalls(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic 
 
 
 class Guard(StrictCalls):
-    """Stand before every handler of a node: first of all, the caller's key must be pinned.
-
-    Args:
-        peers: Who may call.
-        clock: Gives the date.
-        renewed: Called with a caller that shows another certificate over its key than before.
-    """
+    """Stand before every handler of a node: first of all, the caller's key must be pinned."""
 
     def __init__(self, peers: Iterable[Peer], clock: Clock, renewed: OnRenewed) -> None:
         super().__init__()
