@@ -77,19 +77,14 @@ def command_mine(arguments: argparse.Namespace) -> int:
     of = _of_design(arguments)
     if of is _BASKETS and arguments.learner not in OF_SETS:
         raise InputError(f"{arguments.learner} is not for baskets: mine itemsets or rules")
-    _check(arguments)
-    return of.mine(arguments)
-
-
-def give_example(folder: Path) -> None:
-    """Write an example to try, and say how."""
-    say_all(example_lines(*write_example(folder)))
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Refuse, before long work, what cannot be done."""
     is_tree = arguments.learner == "tree"
-    _check_baskets(arguments)
+    is_rules = arguments.learner == "rules"
+    if arguments.learner in OF_SETS and (arguments.min_support is None or arguments.test != "0"):
+        raise InputError("itemsets and rules hold nothing out: give --min-support, such as 1/100, and no --test")
+    if arguments.learner not in OF_SETS and (arguments.min_support or arguments.max_len is not None):
+        raise InputError("--min-support and --max-len are for itemsets and rules: leave them out")
+    if not is_rules and (arguments.metric or arguments.min_threshold):
+        raise InputError("--metric and --min-threshold are for rules: leave them out, or mine rules")
     given = (arguments.levels, arguments.max_depth, arguments.min_leaf, arguments.impurity)
     if not is_tree and (arguments.prune or any(value is not None for value in given)):
         raise InputError("--prune, --levels, --max-depth, --min-leaf and --impurity are for trees: leave them out")
@@ -103,13 +98,9 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     reads = [arguments.disguised, arguments.design, *(path for pair in arguments.more for path in pair)]
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    return of.mine(arguments)
 
 
-def _check_baskets(arguments: argparse.Namespace) -> None:
-    is_rules = arguments.learner == "rules"
-    if arguments.learner in OF_SETS and (arguments.min_support is None or arguments.test != "0"):
-        raise InputError("itemsets and rules hold nothing out: give --min-support, such as 1/100, and no --test")
-    if arguments.learner not in OF_SETS and (arguments.min_support or arguments.max_len is not None):
-        raise InputError("--min-support and --max-len are for itemsets and rules: leave them out")
-    if not is_rules and (arguments.metric or arguments.min_threshold):
-        raise InputError("--metric and --min-threshold are for rules: leave them out, or mine rules")
+def give_example(folder: Path) -> None:
+    """Write an example to try, and say how."""
+    say_all(example_lines(*write_example(folder)))

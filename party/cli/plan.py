@@ -40,7 +40,14 @@ def command_plan(arguments: argparse.Namespace) -> int:
         value = getattr(arguments, option)
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
-    line = _line(arguments)
+    if arguments.megabits is not None and not arguments.megabits > 0:
+        raise InputError("--megabits must be more than 0")
+    if arguments.delay is not None and not 0 <= arguments.delay < inf:
+        raise InputError("--delay must be 0 or more")
+    line = Line(
+        rate=inf if arguments.megabits is None else arguments.megabits * 1e6,
+        delay=(arguments.delay or 0.0) / 1e3,
+    )
     config = read_party_config(arguments.party)
     local = load_common(config, KEY_FLOOR, telling_once())
     job = read_job(arguments.job, people=arguments.records or local.listed)
@@ -49,17 +56,6 @@ def command_plan(arguments: argparse.Namespace) -> int:
     if refused is not None:
         raise refused
     return 0
-
-
-def _line(arguments: argparse.Namespace) -> Line:
-    if arguments.megabits is not None and not arguments.megabits > 0:
-        raise InputError("--megabits must be more than 0")
-    if arguments.delay is not None and not 0 <= arguments.delay < inf:
-        raise InputError("--delay must be 0 or more")
-    return Line(
-        rate=inf if arguments.megabits is None else arguments.megabits * 1e6,
-        delay=(arguments.delay or 0.0) / 1e3,
-    )
 
 
 def _plan_training(

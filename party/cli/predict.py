@@ -200,20 +200,15 @@ def write_predicted(predicted: Predicted, output: Path | None, column: str) -> N
     if answers is None:
         say_all(notes, sys.stderr)
         return
-    write_classified(output, column, _classified(offer, answers, probabilities=predicted.terms.probabilities), notes)
-
-
-def _classified(offer: Offer, answers: Answers, *, probabilities: bool) -> Classified:
-    """Put the answers into the order of the file; a row of a person whom the peer does not list has none."""
     target = offer.model.schema.class_attribute
     labels = [""] * len(offer.frame)
-    shares = np.full((len(labels), target.size), np.nan) if probabilities else None
+    shares = np.full((len(labels), target.size), np.nan) if predicted.terms.probabilities else None
     for row, position in zip(offer.order, answers.positions, strict=True):
         outcome = answers.outcomes[position]
         labels[row] = target.values[outcome.label]
         if shares is not None:
             shares[row] = outcome.shares
-    return Classified(offer.frame, target, labels, shares)
+    write_classified(output, column, Classified(offer.frame, target, labels, shares), notes)
 
 
 _SOME_ROWS = 10  # of fewer, unknown cells may be so by chance

@@ -57,15 +57,6 @@ _SHIFT = Fraction(1, 20)  # 1/100, as `cotally audit` has it, takes 25 times as 
 
 def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
     """Return the page of answers or baskets, and whether the sampler is as declared."""
-    _check(arguments)
-    if is_of_baskets(arguments.design):
-        told = baskets_told(arguments)
-        return page_of_baskets(told), told.audited.passed
-    asked = survey_told(arguments)
-    return page_of_survey(asked), all(each.audited.passed for each in asked.files)
-
-
-def _check(arguments: argparse.Namespace) -> None:
     if arguments.costs is not None:
         raise InputError("--costs is for the report of a run: leave it out")
     if str(arguments.party) == "-":
@@ -74,6 +65,11 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--max-len and --min-threshold bound rules: add --min-support, such as 1/100")
     if arguments.more and arguments.min_support is not None:
         raise InputError("itemsets and rules are of one file: leave --min-support out, or --and")
+    if is_of_baskets(arguments.design):
+        told = baskets_told(arguments)
+        return page_of_baskets(told), told.audited.passed
+    asked = survey_told(arguments)
+    return page_of_survey(asked), all(each.audited.passed for each in asked.files)
 
 
 def survey_told(arguments: argparse.Namespace) -> SurveyTold:

@@ -82,7 +82,7 @@ class Cluster(Heedful, Closing):
             raise self._failed(error) from error
 
     def look(self) -> None:
-        """See whether anybody waits for us, and whether there are workers; Dask itself would wait forever for new ones."""
+        """See whether anybody waits for us, and whether there are workers: Dask itself waits forever for new ones."""
         super().look()
         now = time.monotonic()
         if now - self._looked < _LOOK_SECONDS:

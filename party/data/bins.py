@@ -253,7 +253,15 @@ class ColumnTreatment:
         if isinstance(self.bins, str):
             self._check_kind(self.bins)
         elif self.bins is not None:
-            self._check_edges(self.bins)
+            if not 1 <= len(self.bins) < MAX_DOMAIN:
+                raise ConfigError(f"bins must have 1 to {MAX_DOMAIN - 1} edges")
+            dates = sum(type(edge) is date for edge in self.bins)
+            if dates not in (0, len(self.bins)):
+                raise ConfigError("the edges of bins must all be numbers, or all dates")
+            if not dates and any(isinstance(edge, float) or number(str(edge)) is None for edge in self.bins):
+                raise ConfigError("the edges of bins must be decimal numbers or dates")
+            if any(low >= high for low, high in pairwise(self.bins)):  # type: ignore[operator]  # of one kind
+                raise ConfigError("the edges of bins must rise")
         if self.max_values is not None and not 2 <= self.max_values <= MAX_DOMAIN:
             raise ConfigError(f"max_values must be 2 to {MAX_DOMAIN}")
         if not self.missing:
@@ -268,14 +276,3 @@ class ColumnTreatment:
                 f"bins must be {MEDIAN!r}, 'quantiles:K' with K from 2 to {MAX_DOMAIN}, 'year', 'quarter', 'month', "
                 "or a list of edges"
             )
-
-    def _check_edges(self, edges: Edges) -> None:
-        if not 1 <= len(edges) < MAX_DOMAIN:
-            raise ConfigError(f"bins must have 1 to {MAX_DOMAIN - 1} edges")
-        dates = sum(type(edge) is date for edge in edges)
-        if dates not in (0, len(edges)):
-            raise ConfigError("the edges of bins must all be numbers, or all dates")
-        if not dates and any(isinstance(edge, float) or number(str(edge)) is None for edge in edges):
-            raise ConfigError("the edges of bins must be decimal numbers or dates")
-        if any(low >= high for low, high in pairwise(edges)):  # type: ignore[operator]  # of one kind
-            raise ConfigError("the edges of bins must rise")

@@ -177,19 +177,8 @@ def marker_like(looks: Looks, treatment: ColumnTreatment) -> Notice | None:
     """
     if looks.kind != "numbers" or looks.different <= 2:
         return None
-    held = _sorted(looks)
-    for at, next_to, other_end, below in ((0, 1, -1, True), (-1, -2, 0, False)):
-        value, near, far = held.values[at], held.values[next_to], held.values[other_end]
-        cells = int(held.records[at])
-        apart = value < 0 <= near if below else value - near > near - far
-        if apart and cells >= max(2, treatment.smallest_value) and _MARKER.fullmatch(str(value)):
-            return (About.MARKER_BELOW if below else About.MARKER_ABOVE)(number=str(value), cells=cells)
-    return None
-
-
-def _sorted(looks: Looks) -> SortedNumbers:
     plain = looks.column.cells.numbers
-    return (
+    held = (
         plain.held
         if plain is not None
         else SortedNumbers.of(
@@ -199,3 +188,10 @@ def _sorted(looks: Looks) -> SortedNumbers:
             }
         )
     )
+    for at, next_to, other_end, below in ((0, 1, -1, True), (-1, -2, 0, False)):
+        value, near, far = held.values[at], held.values[next_to], held.values[other_end]
+        cells = int(held.records[at])
+        apart = value < 0 <= near if below else value - near > near - far
+        if apart and cells >= max(2, treatment.smallest_value) and _MARKER.fullmatch(str(value)):
+            return (About.MARKER_BELOW if below else About.MARKER_ABOVE)(number=str(value), cells=cells)
+    return None

@@ -13,7 +13,7 @@ import numpy as np
 from party.data.bins import ColumnTreatment
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
-from party.data.frame import Column, Frame, spelt_notices, taken_notices
+from party.data.frame import Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, marker_like, remark
@@ -82,7 +82,8 @@ def read_share(
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
     ids = spelt_notices([frame.ids(name) for name in who.names])
-    notices = (*frame.notices, *ids, *apart, *_notices([looks.column for looks in looked.values()]), *_remarks(both))
+    columns = [looks.column for looks in looked.values()]
+    notices = (*frame.notices, *ids, *apart, *[*taken_notices(columns), *spelt_notices(columns)], *_remarks(both))
     treated = {name: column for name, (column, _) in both.items()}
     notices = (*notices, *_class_told(treated, class_name))
     marks = {name: _marks(form, plan) for name, plan in plans.items()}
@@ -107,11 +108,6 @@ def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
     kept = set(map(plain_text, plan.not_missing))
     plain = map(plain_text, MISSING_MARKERS if form.missing is None else form.missing)
     return tuple(dict.fromkeys(text for text in plain if text and text not in kept))
-
-
-def _notices(columns: Sequence[Column]) -> list[Notice]:
-    """Return what the owner should know of how cells were read."""
-    return [*taken_notices(columns), *spelt_notices(columns)]
 
 
 def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Notice, ...]]]) -> list[Notice]:

@@ -200,16 +200,11 @@ def _kind(text: str) -> str:
 def _alike(present: Mapping[str, int]) -> tuple[int, int]:
     kinds: defaultdict[Hashable, list[int]] = defaultdict(list)
     for text, held in present.items():
-        kinds[_likeness(text)].append(held)
+        bare = "".join(text.casefold().split()) if text.isascii() else _folded(text)
+        padded = _ZEROS.fullmatch(bare)
+        kinds[(padded[1] if padded else bare)].append(held)
     several = [held for held in kinds.values() if len(held) > 1]
     return sum(map(len, several)), sum(sum(held) - max(held) for held in several)
-
-
-def _likeness(text: str) -> str:
-    """Return what two texts have in common that a reader may take for one value."""
-    bare = "".join(text.casefold().split()) if text.isascii() else _folded(text)
-    padded = _ZEROS.fullmatch(bare)
-    return padded[1] if padded else bare
 
 
 def _folded(text: str) -> str:

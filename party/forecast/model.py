@@ -477,7 +477,7 @@ class ByTransfers:
     def cost(self, run: _Run) -> Cost:
         """Add up what is chosen, what is corrected, and the test."""
         vectors, compared = self._vectors(run), 2 * run.compared
-        tested = self._tested(run)
+        tested = 0.0 if run.compared else (1 + _PATHS_PER_SPLIT * run.nodes) * run.tested
         chosen = vectors * run.train + tested + compared
         bits = self._bits(run) * run.train + tested * log2(run.tested + 1) + compared
         batches = run.levels + 1 + (run.digits if compared else 0)
@@ -517,10 +517,6 @@ class ByTransfers:
             return (root * (1 - 1 / run.mean_size) + below) * whole
         return root * whole + below * min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + 1.5))
 
-    def _tested(self, run: _Run) -> float:
-        """Transfers by which a tree is tested."""
-        return 0.0 if run.compared else (1 + _PATHS_PER_SPLIT * run.nodes) * run.tested
-
 
 @dataclass(frozen=True)
 class ByPaillier:
@@ -531,16 +527,6 @@ class ByPaillier:
 
     def cost(self, run: _Run) -> Cost:
         """Add up encryption, what comes of it, and the replies."""
-        encrypted, length = self._ciphertexts(run), self.key.public.ciphertext_bytes
-        replies = run.counts / self.key.public.slots(run.train) + run.levels
-        evaluating = self.speed.read + run.window * self.speed.add
-        each = max(self.speed.encrypt, evaluating, run.line.sending(length))
-        packing = run.counts * (1 + self.key.public.packing_additions(run.train)) * self.speed.add
-        replying = packing + replies * (self.speed.seal + self.speed.decrypt) + run.line.sending(replies * length)
-        return Cost(encrypted * each + replying, (encrypted + replies) * length, self.key.table_bytes(run.train))
-
-    def _ciphertexts(self, run: _Run) -> float:
-        """What the key holder encrypts."""
         sides = dict(zip("01", run.sizes.sides, strict=True))
         holder = int(lighter_side(sides, str(run.sizes.class_holder), run.sizes.classes))
         columns, labels = run.sizes.sides[holder], run.sizes.classes if holder == run.sizes.class_holder else 1
@@ -550,4 +536,10 @@ class ByPaillier:
         possible = prod(1 + size for size in columns)  # conjunctions of the key holder's columns
         paths = max(1.0, min(possible, _PATHS_PER_SPLIT * run.nodes))
         leaves = min(possible, _LEAF_PATHS_PER_SPLIT * run.nodes) * labels
-        return per_path * paths * run.train + leaves * run.tested
+        encrypted, length = (per_path * paths * run.train + leaves * run.tested), self.key.public.ciphertext_bytes
+        replies = run.counts / self.key.public.slots(run.train) + run.levels
+        evaluating = self.speed.read + run.window * self.speed.add
+        each = max(self.speed.encrypt, evaluating, run.line.sending(length))
+        packing = run.counts * (1 + self.key.public.packing_additions(run.train)) * self.speed.add
+        replying = packing + replies * (self.speed.seal + self.speed.decrypt) + run.line.sending(replies * length)
+        return Cost(encrypted * each + replying, (encrypted + replies) * length, self.key.table_bytes(run.train))

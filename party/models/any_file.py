@@ -58,19 +58,14 @@ def read_result(path: Path) -> KeptResult:
     if not isinstance(name, str):
         return _TREE.read(path)
     if name not in _FORMATS:
-        _refuse_version(path, name)
+        kind, _, version = name.partition("/")
+        known = [each for each in map(str, _FORMATS) if each.partition("/")[0] == kind]
+        if known and version.isascii() and version.isdigit() and len(version) < _LONG:
+            raise ModelError(
+                f"{path} is a {kind}/{version}, this program reads {' and '.join(known)}: go on with the release of "
+                "cotally that wrote it, or let both sides train again"
+            )
     return _FORMATS.get(name, _TREE).read(path)
-
-
-def _refuse_version(path: Path, name: str) -> None:
-    """Refuse a format of which another version is read here."""
-    kind, _, version = name.partition("/")
-    known = [each for each in map(str, _FORMATS) if each.partition("/")[0] == kind]
-    if known and version.isascii() and version.isdigit() and len(version) < _LONG:
-        raise ModelError(
-            f"{path} is a {kind}/{version}, this program reads {' and '.join(known)}: go on with the release of "
-            "cotally that wrote it, or let both sides train again"
-        )
 
 
 def model_from_text(text: str) -> Model:

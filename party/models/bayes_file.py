@@ -50,7 +50,11 @@ def bayes_from_json(data: bytes | str) -> NaiveBayes:
     """Read a model from its JSON."""
     head = head_of(data, FORMAT, OLDER_BAYES, own=["prior"], of_each=["chances"], new=["errors"])
     classes = head.target.size
-    prior = _distribution(head.fields["prior"], "prior", classes)
+    value = head.fields["prior"]
+    chances = np.array(_numbers(value, "prior", classes))
+    if abs(chances.sum() - 1) > _SLACK:
+        refuse("prior", "must add up to 1")
+    prior = logarithm(chances)
     tables = [
         _table(entry["chances"], f"attributes[{position}].chances", attribute.size, classes)
         for position, (attribute, entry) in enumerate(zip(head.attributes, head.entries, strict=True))
@@ -89,13 +93,6 @@ def _table(value: object, place: str, values: int, classes: int) -> Floats:
     if (abs(table.sum(axis=0) - 1) > _SLACK).any():
         refuse(place, "must add up to 1 for each class")
     return logarithm(table)
-
-
-def _distribution(value: object, place: str, classes: int) -> Floats:
-    chances = np.array(_numbers(value, place, classes))
-    if abs(chances.sum() - 1) > _SLACK:
-        refuse(place, "must add up to 1")
-    return logarithm(chances)
 
 
 def _numbers(value: object, place: str, classes: int) -> Sequence[float]:

@@ -32,7 +32,7 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
         most = None if told.records is None else agree.life.bits_of(told.records)
         left = "" if told.records is None else f"; {_left(told.bits, most)}"
         lines.append(f"Revealed so far by trees alone, and predictions by them: {told.bits:,} bits at most{left}.")
-    lines += [*_answers_lines(agree), *_apart_lines(told)]
+    lines += [*_answers_lines(agree), *[_apart_line(*each) for each in told.others]]
     if told.epsilon == 0 and agree.epsilon is None:
         return lines
     spent = (
@@ -42,11 +42,6 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
     )
     allowed = "any" if agree.epsilon is None else NOISE.text(agree.epsilon)
     return [*lines, f"Epsilon spent: {spent}; [agree] epsilon allows {allowed}."]
-
-
-def _apart_lines(told: Past) -> list[str]:
-    """Say what was revealed of the same columns under other names; nothing where there are none."""
-    return [_apart_line(*each) for each in told.others]
 
 
 def _apart_line(other: Earlier, apart: Past) -> str:

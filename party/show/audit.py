@@ -15,7 +15,11 @@ def audit_lines(result: AuditResult | OperatorAudit, names: Names | None = None)
     """Return the finding in sentences."""
     failures, pairs = len(result.failures), list[str]()
     if isinstance(result, AuditResult):
-        known = names or _numbers(result)
+        known = names or Names(
+            [f"column {number + 1}" for number in range(len(result.sizes))],
+            [list(map(str, range(size))) for size in result.sizes],
+            [f"group {number + 1}" for number in range(len(result.groups))],
+        )
         where = [_of_records(test, known, result.groups) + _departure(test) for test in _worst(result.failures)]
         pairs = [listed([known.columns[column] for column in pair]) for pair in result.untested]
         does, what, shifted = "responds", "records", "theta"
@@ -74,14 +78,6 @@ def _percent(share: Fraction) -> str:
 
 def _values(columns: Sequence[int], codes: Sequence[int], names: Names) -> list[str]:
     return [repr(names.values[column][code]) for column, code in zip(columns, codes, strict=True)]
-
-
-def _numbers(result: AuditResult) -> Names:
-    return Names(
-        [f"column {number + 1}" for number in range(len(result.sizes))],
-        [list(map(str, range(size))) for size in result.sizes],
-        [f"group {number + 1}" for number in range(len(result.groups))],
-    )
 
 
 def audits_json(results: Sequence[tuple[str, AuditResult | OperatorAudit]]) -> dict[str, object]:

@@ -76,7 +76,7 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
         return []
     rows = [
         (
-            _way(terms),
+            (f"{terms.method} ω={OMEGA.text(terms.omega)}" if terms.ranks else str(terms.method)),
             _time(told.seconds),
             f"{told.bytes / 1e6:.1f} MB",
             f"{told.round_trips} round trips",
@@ -101,10 +101,6 @@ def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]
         }
         for terms, told in ways
     ]
-
-
-def _way(terms: Terms) -> str:
-    return f"{terms.method} ω={OMEGA.text(terms.omega)}" if terms.ranks else str(terms.method)
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:

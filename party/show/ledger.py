@@ -132,36 +132,25 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         yield f"how many held-out records {'the model gets' if trees == 1 else f'each of {trees} models gets'} right"
     for (_, probabilities), people in side.answers.items():
         what = "class, and the shares of the classes where the row ends," if probabilities else "class"
-        yield f"the {what} of {_rows(len(people))} by one model"
+        number = len(people)
+        yield f"the {what} of {('1 row' if number == 1 else f'{number:,} rows')} by one model"
     if side.opened:
-        yield f"of models alone, {_opened_text(side)}"
+        kinds = Counter(what for what, *_ in side.opened)
+        texts = (
+            ("leaves", "of {:,} nodes whether each is a leaf"),
+            ("splits", "of {:,} which column splits it"),
+            ("labels", "of {:,} leaves the class"),
+            ("sets", "which of {:,} sets of items are frequent"),
+            ("scores", "with noise, how many held-out records of each class it gives which class"),
+        )
+        yield f"of models alone, {', '.join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])}"
     if side.models:
         yield "the finished model" if len(side.models) == 1 else f"{len(side.models)} finished models"
 
 
-def _opened_text(side: Side) -> str:
-    kinds = Counter(what for what, *_ in side.opened)
-    texts = (
-        ("leaves", "of {:,} nodes whether each is a leaf"),
-        ("splits", "of {:,} which column splits it"),
-        ("labels", "of {:,} leaves the class"),
-        ("sets", "which of {:,} sets of items are frequent"),
-        ("scores", "with noise, how many held-out records of each class it gives which class"),
-    )
-    return ", ".join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])
-
-
 def _mined_lines(side: Side) -> Iterator[str]:
     if side.mined:
-        yield f"a mined tree without counts, sent {_times(side.mined)}"
-
-
-def _rows(number: int) -> str:
-    return "1 row" if number == 1 else f"{number:,} rows"
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
+        yield f"a mined tree without counts, sent {('once' if side.mined == 1 else f'{side.mined} times')}"
 
 
 def _copy_lines(copy: Any) -> Iterator[str]:

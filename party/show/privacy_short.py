@@ -252,9 +252,14 @@ def figures(found: Findings) -> list[ReportPart]:
 
 def summary_lines(found: Findings) -> list[str]:
     """Return what decides, in a few sentences, each from a new line."""
+    plain = [own.name for own in found.attributes if own.group is None]
+    text = [f"Sent in the clear, as they are: {', '.join(plain)}." if plain else "Nothing is sent in the clear."]
+    if found.disclosed:
+        names = ", ".join(found.names(found.disclosed))
+        text.append(f"NOT PROTECTED, although in a group: every response gives away {names} in full.")
     return [
         _disguised(found),
-        *_in_the_clear(found),
+        *text,
         *_worst(found),
         *_certain(found),
         _record(found),
@@ -319,15 +324,6 @@ def _odds(found: Findings) -> str:
     alike = all(group.kind in (Kind.RELATED, Kind.CROSSWISE) for group in found.groups)
     clearest = "" if alike else " (in the clearest response)"
     return f" Odds of a true value against any one other{clearest}: {told}." if told else ""
-
-
-def _in_the_clear(found: Findings) -> list[str]:
-    plain = [own.name for own in found.attributes if own.group is None]
-    text = [f"Sent in the clear, as they are: {', '.join(plain)}." if plain else "Nothing is sent in the clear."]
-    if found.disclosed:
-        names = ", ".join(found.names(found.disclosed))
-        text.append(f"NOT PROTECTED, although in a group: every response gives away {names} in full.")
-    return text
 
 
 def _worst(found: Findings) -> list[str]:

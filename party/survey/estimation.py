@@ -41,21 +41,17 @@ def parse_expression(text: str, questionnaire: Questionnaire) -> Expression:
         if match is None:
             raise InputError(f"{text!r} is no expression: {_FORM}")
         name, value = (_unquoted(next(g for g in match.groups()[k : k + 3] if g is not None)) for k in (0, 3))
-        terms.append(_term(name, value, questionnaire))
+        if name not in questionnaire.names:
+            raise InputError(f"the design has no column {name!r}" + suggestion(name, questionnaire.names))
+        column = questionnaire.names.index(name)
+        values = questionnaire.values[column]
+        if value not in values:
+            raise InputError(f"column {name!r} has no value {value!r}" + suggestion(value, values))
+        terms.append(Term(column, values.index(value)))
         position, goes_on = match.end(), bool(match[7].strip())
     if len({term.column for term in terms}) != len(terms):
         raise InputError(f"{text!r} names a column twice: no record has two values in one column")
     return Expression(tuple(terms))
-
-
-def _term(name: str, value: str, questionnaire: Questionnaire) -> Term:
-    if name not in questionnaire.names:
-        raise InputError(f"the design has no column {name!r}" + suggestion(name, questionnaire.names))
-    column = questionnaire.names.index(name)
-    values = questionnaire.values[column]
-    if value not in values:
-        raise InputError(f"column {name!r} has no value {value!r}" + suggestion(value, values))
-    return Term(column, values.index(value))
 
 
 def expression_text(expression: Expression, questionnaire: Questionnaire) -> str:

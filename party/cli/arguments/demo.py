@@ -25,16 +25,6 @@ def declare_demo(parser: argparse.ArgumentParser) -> None:
       cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
       cotally demo --alice a.csv --bob b.csv --class outcome --noise 1
     """
-    _add_source(parser)
-    _add_runs(parser)
-    _add_trees(parser)
-    parser.add_argument(
-        "--out", type=Path, default=Path("demo-run"), metavar="DIR", help="folder of results (default: %(default)s)"
-    )
-    add_progress(parser)
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("data")
     names = ", ".join(NAMES)
     source.add_argument(
@@ -54,6 +44,12 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,} at most; where the tree alone is revealed all)",
     )
+    _add_runs(parser)
+    _add_trees(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo-run"), metavar="DIR", help="folder of results (default: %(default)s)"
+    )
+    add_progress(parser)
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:

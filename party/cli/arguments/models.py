@@ -140,15 +140,10 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--probabilities", action="store_true", help="add the share of each class, as P(class)")
     add_overwrite(parser)
     add_form(parser)
-    _add_joint(parser)
-    add_json(parser)
-
-
-def _add_joint(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a prediction with a peer."""
     joint = parser.add_argument_group("with a peer")
     joint.add_argument("--with", dest="peer", metavar="PEER", help="the party that holds the other columns")
     joint.add_argument("--answered", action="store_true", help="write what the peer has answered before")
     joint.add_argument("--model", dest="tree", type=Path, help="the model (default: model.json in the party's folder)")
     joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
     add_work(parser)
+    add_json(parser)

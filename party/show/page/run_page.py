@@ -185,13 +185,21 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
     """Return the page of a finished run."""
     title, found = _model_sections(told.model, levels)
     windows, run = _windows(told), told.assessment
+    rows = [
+        (f"Key of {told.party}", told.fingerprint),
+        (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
+        ("Digest of the model", told.model.digest().hex()),
+        ("Model file", f"written {date_text(told.written)}"),
+        ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
+    ]
+    said = "The other party's page shows the same run, digest and certificates."
     annex: list[_Part] = [
         ("windows", "Runs that differ in their windows", windows),
         ("learned", "What each side has learned in all runs over this data set", _learned(told)),
         ("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
         ("names", "The names that crossed", [] if _fits(told) else [Pairs(list(_names(told, whole=True)))]),
         ("time", "What it took", [] if told.costs is None else _costs(told.costs)),
-        ("checks", "What can be compared", _checks(told)),
+        ("checks", "What can be compared", [said, Pairs(rows)]),
     ]
     signed: list[_Part] = [
         ("built", "What was built, and by whom", [Pairs(_built(told))]),
@@ -562,15 +570,3 @@ def _costs(costs: TrainReport) -> list[ReportPart]:
     ]
     phases = [(printable(phase), f"{seconds:.1f}") for phase, seconds in costs.phases.items()]
     return [Pairs(told), Grid(headed("<Phase", "Seconds"), phases)]
-
-
-def _checks(told: Finished) -> list[ReportPart]:
-    rows = [
-        (f"Key of {told.party}", told.fingerprint),
-        (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
-        ("Digest of the model", told.model.digest().hex()),
-        ("Model file", f"written {date_text(told.written)}"),
-        ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
-    ]
-    said = "The other party's page shows the same run, digest and certificates."
-    return [said, Pairs(rows)]

@@ -207,11 +207,6 @@ def _page(
     own = {"style": style, "script": script, "json": _json(described or {})}
     words = {**_words(settings), **own, **(more or {})}
     body = _environment().get_template(template).render(words)
-    return PageFile(body.encode(), _policy(style, script))
-
-
-def _policy(style: str, script: str) -> str:
-    """Return what a browser is to let a page do: its one style, its one script and its calls, or its one form."""
     directives = {
         "default-src": "'none'",
         "style-src": f"'{_hash(style)}'",
@@ -221,7 +216,7 @@ def _policy(style: str, script: str) -> str:
     }
     if script:
         directives |= {"script-src": f"'{_hash(script)}'", "connect-src": "'self'"}
-    return "; ".join(f"{name} {source}" for name, source in directives.items())
+    return PageFile(body.encode(), "; ".join(f"{name} {source}" for name, source in directives.items()))
 
 
 def _words(settings: CollectorSettings) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from party.survey.web.description import survey_digest, whole_numbers
 from party.survey.web.store import BitCount, PublishedModel, response_codes
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import Model, NaiveBayes, grains
-from protocols.learning.tree import Leaf, Tree
+from protocols.learning.tree import Leaf
 from protocols.randomness import canonical
 from protocols.survey.mining import Accuracy
 from protocols.survey.personal_test import BitDesign, accuracy_by_bits, personal_accuracy, tested_group
@@ -97,16 +97,8 @@ def model_numbers(model: Model) -> dict[str, Any]:
             "prior": _finite(grains(model.prior).tolist()),
             "tables": [list(map(_finite, grains(table).tolist())) for table in model.conditional],
         }
-    return {"nodes": _nodes(model)}
-
-
-def _finite(logarithms: Sequence[float]) -> list[float | None]:
-    return [None if number == -np.inf else number for number in logarithms]
-
-
-def _nodes(tree: Tree) -> list[list[object]]:
     nodes: list[list[object]] = [[]]
-    pending = [(0, tree.root)]
+    pending = [(0, model.root)]
     while pending:
         place, node = pending.pop()
         if isinstance(node, Leaf):
@@ -116,7 +108,11 @@ def _nodes(tree: Tree) -> list[list[object]]:
         nodes[place] = [node.attribute, list(children)]
         nodes += [[] for _ in children]
         pending += zip(children, node.children, strict=True)
-    return nodes
+    return {"nodes": nodes}
+
+
+def _finite(logarithms: Sequence[float]) -> list[float | None]:
+    return [None if number == -np.inf else number for number in logarithms]
 
 
 def model_test(
