@@ -246,7 +246,7 @@ def test_mine_says_of_whom_the_truth_is_certain_where_personal_answers_are_known
 ) -> None:
     for learner in (["bayes"], ["itemsets", "--min-support", "1/5"]):
         assert main(["mine", learner[0], "other.csv", "other.toml", *learner[1:]]) == 0
-        assert "the truth is certain of: group habits " in capsys.readouterr().out
+        assert "these shares of cases: group habits " in capsys.readouterr().out
         assert main(["mine", learner[0], "survey.csv", "survey.toml", *learner[1:]]) == 0
         assert "certain of" not in capsys.readouterr().out
     assert folder
