@@ -127,7 +127,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     with _store(settings) as store:
         survey = web.app.CollectorSurvey(
-            settings, store, enough, fault=lambda error: complain(incident(error), None), turned=turned
+            settings, store, enough, fault=lambda error: complain(incident(error)), turned=turned
         )
         survey.close_if_due()
         app = web.app.CollectorApp(survey)
@@ -225,7 +225,7 @@ def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResu
     def ready(address: Address) -> None:
         say(live_line(f"http://{address}/{token}", every), sys.stderr)
 
-    app = web.app.make_live_app(token, page, style_source(), lambda error: complain(incident(error), None))
+    app = web.app.make_live_app(token, page, style_source(), lambda error: complain(incident(error)))
     web.server.run_server(app, web.server.on_this_machine(settings.server), ready)
     return 0
 

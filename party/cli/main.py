@@ -83,16 +83,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(words, parsed)
     except CotallyError as error:
-        return _fail(_told(error, parsed), exit_code(error), parsed)
+        return _fail(_told(error, parsed), exit_code(error))
     except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED, parsed)
+        return _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
         _drop(sys.stdout)  # its reader has gone
         return _BROKEN_PIPE
     except OSError as error:
-        return _fail(*_system_fault(error), parsed)
+        return _fail(*_system_fault(error))
     except Exception as error:  # noqa: BLE001  # the last frame: a user gets one line, never a traceback
-        return _fail(incident(error), _FAULT, parsed)
+        return _fail(incident(error), _FAULT)
 
 
 def _run(words: list[str], parsed: argparse.Namespace) -> int:
@@ -188,11 +188,11 @@ def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
     sys.exit(_TERMINATED)
 
 
-def _fail(problem: str, code: int, parsed: argparse.Namespace) -> int:
+def _fail(problem: str, code: int) -> int:
     if os.environ.get(DEBUG) == "1":
         traceback.print_exc()
     with suppress(OSError):  # there is no other place to say it
-        complain(problem, getattr(parsed, "progress", None))
+        complain(problem)
     for stream in (sys.stdout, sys.stderr):
         if not _flushed(stream):
             _drop(stream)

@@ -78,7 +78,6 @@ def _serve(arguments: argparse.Namespace) -> int:
     ):
         note(listening(config.name, server.address, peer.name))
         log_event(listening(config.name, server.address, peer.name))
-        make_progress(arguments.progress).ready(server.address)
         rows = OwnRows(config, loaded, tell)
         while True:
             try:
@@ -88,11 +87,11 @@ def _serve(arguments: argparse.Namespace) -> int:
             except CotallyError as error:
                 if arguments.once:
                     raise
-                _report(str(error), arguments)
+                _report(str(error))
             except Exception as error:  # one run's fault must not end the node
                 if arguments.once:
                     raise
-                _report(incident(error), arguments)
+                _report(incident(error))
             if arguments.once:
                 return 0
 
@@ -126,8 +125,8 @@ def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterat
         yield
 
 
-def _report(problem: str, arguments: argparse.Namespace) -> None:
-    complain(problem, arguments.progress)
+def _report(problem: str) -> None:
+    complain(problem)
     log_problem(problem)
 
 

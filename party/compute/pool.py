@@ -140,7 +140,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
     An interruption from the keyboard is the party's to deal with. Without memory even for that, it ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch, name="watch", daemon=True).start()
+    threading.Thread(target=end_with_parent, name="watch", daemon=True).start()
     line = _Line(connection)
     try:
         while True:
@@ -187,15 +187,15 @@ def _answer(function: Any, task: Any) -> tuple[bool, Any]:
         return False, error
 
 
-def _watch() -> None:
-    """End, even in the middle of a task, when the party is gone, however it went."""
+def end_with_parent() -> None:
+    """End this process, even in the middle of a task, when its parent is gone, however it went."""
     party = parent_process()
-    assert party is not None  # noqa: S101  # `serve` is the target of a process
+    assert party is not None  # noqa: S101  # only the target of a process calls this
     wait([party.sentinel])
     os._exit(_ORPHANED)
 
 
-_SPAWN = get_context("spawn")
+SPAWN = get_context("spawn")
 _JOIN_SECONDS = 5.0
 _SILENT_LOOKS = 120  # of half a second; no time that this process has slept, too, counts
 
@@ -333,8 +333,8 @@ class _Worker:
     @classmethod
     def started(cls) -> Self:
         """Start a process."""
-        ours, theirs = _SPAWN.Pipe()
-        process = _SPAWN.Process(target=serve, args=(theirs,), daemon=True)
+        ours, theirs = SPAWN.Pipe()
+        process = SPAWN.Process(target=serve, args=(theirs,), daemon=True)
         try:
             with _interruptions_held_back():
                 process.start()

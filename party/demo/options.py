@@ -158,5 +158,6 @@ class DemoError(CotallyError):
 class PartyFailedError(DemoError):
     """A party's process failed: its own line of error and exit code are passed on."""
 
-    def __init__(self, party: str, error: str, code: int | None) -> None:
-        super().__init__(f"{party}: {error or 'ended without a word'}", code if code is not None and code > 0 else 1)
+    def __init__(self, party: str, problem: str, code: int) -> None:
+        super().__init__(f"{party}: {problem}", max(code, 1))
+        self.party, self.problem = party, problem

@@ -1,22 +1,26 @@
-"""The two processes of a demo, each of which is started in the folder of its party and knows nothing else."""
+"""The two processes of a demo: each is one `Party` in its own folder and knows nothing else."""
 
-import contextlib
+import signal
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Self
+from typing import Any
 
 from party.closing import Closing
+from party.compute.pool import SPAWN, end_with_parent
 from party.demo.options import PartyFailedError
-from party.show.progress import Failure, Ready, Step, parse_line
+from party.errors import exit_code
+from party.node.players import OnProgress
+from party.programs.party import Party
+from party.records.run_file import TrainReport
+from party.show.log import incident
+from protocols.errors import CotallyError
+from protocols.role import Progress
 
-OnStep = Callable[[Step], None]
-
-_START_SECONDS = 60
-_END_SECONDS = 10
+_END_SECONDS = 10.0
+_OTHER_SECONDS = 1.0  # in which the other side may say why it failed too
 
 
 def free_port() -> int:
@@ -28,124 +32,86 @@ def free_port() -> int:
 
 
 class PartyProcess(Closing):
-    """One party's process, made by `started`. As a context manager it ends with it."""
+    """One party's process. It serves, or trains where it is given a job, and ends with this context or our process."""
 
-    def __init__(self, party: str, log: Path, process: subprocess.Popen[str]) -> None:
-        self.party, self._log, self._process = party, log, process
-        self._error = ""
-
-    @classmethod
-    def started(cls, party: str, folder: Path, *arguments: str) -> Self:
-        """Start a command of `cotally` that shows progress, in the party's folder: it reports by JSON lines."""
-        process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-            [sys.executable, "-P", "-m", "party.cli.leashed", *arguments, "--progress", "json"],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
-        )
-        return cls(party, folder / "log.txt", process)
+    def __init__(self, folder: Path) -> None:
+        self.party = folder.name
+        self.line, theirs = SPAWN.Pipe()
+        self._process = SPAWN.Process(target=_work, args=(theirs, folder))
+        self._process.start()
+        theirs.close()
+        self.pid = self._process.pid or 0
 
     def close(self) -> None:
         """End the process, by force if it does not end by itself."""
         self._process.terminate()
+        self._process.join(_END_SECONDS)
+        self._process.kill()
+        self._process.join()
+        self.line.close()
+
+    def begin(self, model: str, job: str | None = None) -> None:
+        """Let it take part in one run: the peer's, or its own by this job."""
+        with suppress(OSError):  # it has ended, and `told` says why
+            self.line.send((model, job))
+
+    def told(self) -> Progress | TrainReport | PartyFailedError:
+        """Wait for the next that it tells: how far the run is, and how that ended."""
         try:
-            self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        with contextlib.suppress(OSError):
-            if self._process.stdin is not None:
-                self._process.stdin.close()
+            told: Progress | TrainReport | tuple[str, int] = self.line.recv()
+        except (EOFError, OSError):
+            self._process.join(_END_SECONDS)
+            told = "ended without a word", self._process.exitcode or 1
+        return PartyFailedError(self.party, *told) if isinstance(told, tuple) else told
 
-    @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
 
-    @property
-    def error(self) -> str:
-        """The last error that the process reported since this was last cleared."""
-        return self._error
+def run_together(
+    server: PartyProcess, trainer: PartyProcess, job: str, model: str, on_progress: OnProgress
+) -> TrainReport:
+    """Let both sides make one run, and return the trainer's report.
 
-    def clear_error(self) -> None:
-        """Forget earlier errors."""
-        self._error = ""
-
-    @property
-    def code(self) -> int | None:
-        """The exit code, None while it runs."""
-        return self._process.poll()
-
-    def wait(self) -> int:
-        """Wait for the end and return the exit code."""
-        return self._process.wait()
-
-    def events(self) -> Iterator[Step | Ready | Failure]:
-        """Yield what the process reports; what it says for people goes to its log."""
-        assert self._process.stderr is not None  # noqa: S101  # it was asked for
-        with self._log.open("a", encoding="utf-8") as log, self._process.stderr as stream:
-            for line in stream:
-                event = parse_line(line)
-                if event is None:
-                    log.write(line)
-                    log.flush()
+    Raises:
+        PartyFailedError: A side failed.
+    """
+    server.begin(model)
+    trainer.begin(model, job)
+    waiting = [trainer, server]
+    failed: dict[PartyProcess, PartyFailedError] = {}
+    reports: dict[PartyProcess, TrainReport] = {}
+    while waiting and (ready := wait([side.line for side in waiting], _OTHER_SECONDS if failed else None)):
+        for side in [each for each in waiting if each.line in ready]:
+            match told := side.told():
+                case Progress():
+                    if side is trainer:
+                        on_progress(told)
                     continue
-                if isinstance(event, Failure):
-                    self._error = event.text
-                yield event
+                case TrainReport():
+                    reports[side] = told
+                case PartyFailedError():
+                    failed[side] = told
+            waiting.remove(side)
+    if failed:
+        first, *others = (failed[side] for side in (trainer, server) if side in failed)
+        raise PartyFailedError(first.party, "; ".join([first.problem, *map(str, others)]), first.code)
+    return reports[trainer]
 
 
-class Server(PartyProcess):
-    """A party that serves until it is stopped. Entering its context waits until it listens.
-
-    Raises:
-        PartyFailedError: It does not come to listen.
-    """
-
-    def __init__(self, party: str, log: Path, process: subprocess.Popen[str]) -> None:
-        super().__init__(party, log, process)
-        self._ready = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-
-    def _read(self) -> None:
-        for event in self.events():
-            if isinstance(event, Ready):
-                self._ready.set()
-        self._ready.set()  # it has ended: nobody need wait any longer
-
-    def __enter__(self) -> Self:
-        self._reader.start()
-        if not self._ready.wait(_START_SECONDS) or not self._reader.is_alive():
-            self.close()
-            raise PartyFailedError(self.party, self.error, self.code)
-        return self
-
-    def close(self) -> None:
-        """End the process and its reader."""
-        super().close()
-        self._reader.join(_END_SECONDS)
-
-
-def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, on_progress: OnStep) -> None:
-    """Run one `cotally train` to its end.
-
-    Raises:
-        PartyFailedError: It failed, or the server did.
-    """
-    server.clear_error()
-    with PartyProcess.started(party, folder, "train", *arguments) as process:
-        for event in process.events():
-            if isinstance(event, Step):
-                on_progress(event)
-        code = process.wait()
-    if code == 0:
-        return
-    if server.code is not None:
-        raise PartyFailedError(server.party, server.error, server.code)
-    also = f"; {server.party}: {server.error}" if server.error and server.error != process.error else ""
-    raise PartyFailedError(party, process.error + also, code)
+def _work(line: "Connection[Any, Any]", folder: Path) -> None:
+    """Be the party of this folder: take part in one run after another, until nobody asks for more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # our parent's to deal with
+    threading.Thread(target=end_with_parent, name="leash", daemon=True).start()
+    try:
+        with suppress(EOFError), ExitStack() as stack:
+            party = Party(folder, workers=None, on_progress=line.send)
+            listening = stack.enter_context(party.listening()) if party.config.node.listen else None
+            while True:
+                model, job = line.recv()
+                if listening is not None:
+                    run = listening.answer(folder / model)
+                else:
+                    run = party.train(folder / job, folder / model)
+                line.send(run.report)
+    except CotallyError as error:
+        line.send((str(error), exit_code(error)))
+    except Exception as error:  # noqa: BLE001  # the last frame of this process
+        line.send((incident(error), 1))

@@ -24,7 +24,7 @@ from party.demo.folders import (
     write_parties,
 )
 from party.demo.options import DemoError, DemoOptions, OwnFiles
-from party.demo.processes import OnStep, Server, free_port, train
+from party.demo.processes import PartyProcess, free_port, run_together
 from party.demo.usual import USUAL_ROWS
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import ReleasedBefore, load_inputs
@@ -38,20 +38,20 @@ from party.records.run_file import (
     RunReport,
     TrainReport,
     TreeSize,
-    read_train_report,
     write_run,
+    write_train_report,
 )
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show import runs as show_runs
 from party.show.document import Block
-from party.show.progress import Step, Work, working
+from party.show.progress import Step, Work, step, working
 from party.show.runs import write_figures
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
-from protocols.role import run_alone
+from protocols.role import Progress, run_alone
 from protocols.tables import Codes, Schema, joint_schema
 from protocols.terms import ALL, OMEGA, Counting, Method, Reveal, Window
 from protocols.two_party.agreement import object_to_limits
@@ -117,8 +117,6 @@ def _join(parties: Mapping[str, PartyInputs]) -> tuple[Schema, Codes]:
     own = [parties[party].table.codes[:, : len(parties[party].attributes)] for party in PARTIES]
     return schema, np.column_stack([*own, labels[0]])
 
-
-_MODEL_SECONDS = 30.0
 
 Say = Callable[[Block], None]
 PartyNotice = tuple[str, Notice | ReleasedBefore]
@@ -277,11 +275,10 @@ class _Demo:
         runs = planned(self.options)
         for way in self.options.ways:
             say(f"{show_runs.way_text(way)}:")
-            arguments = ("serve", "party.toml", "--model", MODEL)
-            with Server.started(BOB, self._out / BOB, *arguments) as server:
+            with PartyProcess(self._out / BOB) as bob, PartyProcess(self._out / ALICE) as alice:
                 for number, run in enumerate(runs, 1):
                     if run.way == way:
-                        row = self._run(run, server, partial(_show, display, number, len(runs), run.label))
+                        row = self._run(run, bob, alice, partial(_show, display, number, len(runs), run.label))
                         display.finish()
                         self._add(row)
                         say(show_runs.result(row))
@@ -294,20 +291,16 @@ class _Demo:
         self.report = replace(self.report, rows=(*self.report.rows, row))
         write_run(self._out / RUN, self.report)
 
-    def _run(self, run: Run, server: Server, show: OnStep) -> Row:
-        alice, bob = self._out / ALICE, self._out / BOB
+    def _run(self, run: Run, bob: PartyProcess, alice: PartyProcess, follow: Callable[[Progress], None]) -> Row:
         terms = self.options.terms(run.method, run.omega, self._halves.class_name, run.way)
-        job = write_job(alice, run.name, terms)
-        read_job(alice / job, self.options.key_floor)
-        model, report = f"model-{run.name}.json", f"report-{run.name}.json"
-        (bob / MODEL).unlink(missing_ok=True)
-        outputs = ("--model", model, "--report", report)
-        train(alice, ALICE, ("party.toml", job, *outputs), server, show)
-        _wait_for(bob / MODEL)
-        (bob / MODEL).rename(bob / model)
-        if (alice / model).read_bytes() != (bob / model).read_bytes():
+        job, model = write_job(self._out / ALICE, run.name, terms), f"model-{run.name}.json"
+        read_job(self._out / ALICE / job, self.options.key_floor)
+        report = run_together(bob, alice, job, model, follow)
+        write_train_report(self._out / ALICE / f"report-{run.name}.json", report)
+        models = [self._out / party / model for party in PARTIES]
+        if models[0].read_bytes() != models[1].read_bytes():
             raise DemoError(f"{run.name}: the two parties ended with different models")
-        return self._row(run, read_tree(alice / model), read_train_report(alice / report))
+        return self._row(run, read_tree(models[0]), report)
 
     def _row(self, run: Run, tree: Tree, told: TrainReport) -> Row:
         correct = self.reference.correct(tree)
@@ -344,17 +337,8 @@ class _Demo:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {counts}")
 
 
-def _show(display: StepDisplay, number: int, runs: int, label: str, step: Step) -> None:
-    display.show(show_runs.in_run(number, runs, label, step))
-
-
-def _wait_for(path: Path) -> None:
-    """Wait until the other party has written its model, which is whole as soon as it is there."""
-    deadline = time.monotonic() + _MODEL_SECONDS
-    while not path.exists():
-        if time.monotonic() > deadline:
-            raise DemoError(f"{path} was not written")
-        time.sleep(0.02)
+def _show(display: StepDisplay, number: int, runs: int, label: str, progress: Progress) -> None:
+    display.show(show_runs.in_run(number, runs, label, step(progress)))
 
 
 def _pictures(report: RunReport, out: Path, say: Say) -> tuple[str, ...]:

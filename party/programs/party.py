@@ -1,7 +1,7 @@
 """One side of runs from a Python program, as `cotally serve` and `cotally train` are on the command line.
 
 The rules are the commands': settings in `party.toml`, certificates that both pinned, a ledger of what the peer learns.
-Heavy arithmetic is done in the calling process.
+Heavy arithmetic is done in the calling process, unless `workers` says otherwise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer, listen_for_peer
-from party.node.players import FoundRules, Host, Matched, Predicted, Trained
+from party.node.players import FoundRules, Host, Matched, OnProgress, Predicted, Trained
 from party.node.policy import check_job
 from party.node.session import run_session
 from party.records.ledger import read_ledger
@@ -39,7 +39,6 @@ from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 Place = Path | str
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1")
-_HERE = ComputeSettings(workers=1)
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,17 @@ class Party:
 
     Args:
         path: The folder, or its `party.toml`.
+        workers: Processes of this machine for heavy arithmetic, 1 for the calling one alone; None for what `[compute]`
+            says.
+        on_progress: Hears how far each phase of a run is.
 
     Raises:
         InputError: The settings cannot be used.
     """
 
     path: Place
+    workers: int | None = 1
+    on_progress: OnProgress = lambda _: None
     config: PartyConfig = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,8 +127,8 @@ class Party:
             InputError: The address or the certificates cannot be used.
         """
         identity, peer = load_identity(self.config.folder), pinned_peer(self.config)
-        with listen_for_peer(self.config, identity, peer) as server:
-            yield Listening(self, server)
+        with self._rows() as rows, listen_for_peer(self.config, identity, peer) as server:
+            yield Listening(self, rows, server)
 
     def check(self, job: Place) -> None:
         """Refuse a job, or data, with which we could not run, before anybody is called; return nothing if we could.
@@ -156,7 +160,8 @@ class Party:
 
     @contextmanager
     def _rows(self) -> Iterator[OwnRows]:
-        with with_workers(load_common(self.config, KEY_FLOOR), _HERE) as local:
+        compute = self.config.compute if self.workers is None else ComputeSettings(self.workers)
+        with with_workers(load_common(self.config, KEY_FLOOR), compute) as local:
             yield OwnRows(self.config, local, lambda _: None)
 
     def _take_part(
@@ -164,7 +169,7 @@ class Party:
     ) -> PartyRun:
         place = kept_apart(self.config.folder / "model.json") if model is None else Path(model)
         kept = KeptModel(lambda _: place)
-        report = run_session(rows.local, self.config, held, channel, job, Host(kept=kept, rows=rows))
+        report = run_session(rows.local, self.config, held, channel, job, Host(self.on_progress, kept=kept, rows=rows))
         match report.ended:
             case Trained() as ended:
                 return PartyRun(ended.outcome.model, kept.path, train_report(ended, report))
@@ -187,6 +192,7 @@ class Listening:
     """A party that listens."""
 
     party: Party
+    rows: OwnRows
     server: NodeServer
 
     @property
@@ -205,5 +211,5 @@ class Listening:
             PeerError: The peer's fault.
         """
         party = self.party
-        with locked_folder(party.config.folder) as held, party._rows() as rows, self.server.accept() as channel:  # noqa: SLF001  # of one module
-            return party._take_part(rows, held, channel, None, model)  # noqa: SLF001
+        with locked_folder(party.config.folder) as held, self.server.accept() as channel:
+            return party._take_part(self.rows, held, channel, None, model)  # noqa: SLF001  # of one module

@@ -1,11 +1,9 @@
 """How far a run is: phases in words, with a time estimate.
 
-A terminal gets one line that is redrawn, a file plain lines now and then, a program JSON lines: `{"phase", "done",
-"total"}`, `{"ready": address}` once a party listens, `{"error": text}` where something failed. All of it goes to the
-standard error, so that results can be piped.
+A terminal gets one line that is redrawn, a file plain lines now and then. All of it goes to the standard error, so that
+results can be piped.
 """
 
-import json
 import os
 import sys
 import time
@@ -24,7 +22,7 @@ from party.show.document import rendered
 from party.show.screen import columns, has_colours, is_quiet, say
 from protocols.role import Phase, Progress
 
-PROGRESS_STYLES = ("auto", "json", "none")
+PROGRESS_STYLES = ("auto", "none")
 CLEAR = "\r\x1b[K"
 
 _REDRAW_EVERY = 0.1
@@ -89,20 +87,6 @@ def waiting(peer: str, address: str, patience: float) -> Step:
     return Step(f"waiting for {peer} at {address}, up to {duration(patience)}")
 
 
-@dataclass(frozen=True)
-class Ready:
-    """A party listens, and where."""
-
-    address: str
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a command, or one run of a party that goes on, has failed."""
-
-    text: str
-
-
 class TimeLeft:
     """Estimates the time left in the present phase from the time it has taken so far."""
 
@@ -151,9 +135,6 @@ class Display:
         """Take note of how far a role is."""
         self.show(step(progress))
 
-    def ready(self, address: str) -> None:
-        """Take note that this party listens."""
-
     def finish(self) -> None:
         """Leave the stream so that ordinary lines can follow; more progress may follow too."""
 
@@ -172,10 +153,10 @@ class Display:
         else:
             self.abandon()
 
-    def _due(self, step: Step, every: float, *, at_end: bool) -> bool:
-        """Return whether to show this one: a phase's first, its last if `at_end`, and one in `every` seconds."""
+    def _due(self, step: Step, every: float) -> bool:
+        """Return whether to show this one: a phase's first, its last, and one in `every` seconds."""
         now = self._clock()
-        ends = at_end and step.done >= step.total > 0
+        ends = step.done >= step.total > 0
         if step.text == self._phase and not ends and now - self._shown_at < every:
             return False
         self._phase, self._shown_at = step.text, now
@@ -192,7 +173,7 @@ class TerminalDisplay(Display):
     def show(self, step: Step) -> None:
         """Redraw the line."""
         text = self._estimate.describe(step, self._clock())
-        if self._due(step, _REDRAW_EVERY, at_end=True):
+        if self._due(step, _REDRAW_EVERY):
             has_bar = step.total > 0 and self._columns >= _LEAST_FOR_A_BAR and _knows_bars(self._stream)
             line = rendered([_line(step, text, has_bar)], self._columns - 1, styled=has_colours(self._stream))
             self._stream.write(CLEAR + line.rstrip("\n"))
@@ -242,57 +223,21 @@ class LineDisplay(Display):
     def show(self, step: Step) -> None:
         """Write a line where one is due, no end twice."""
         text = self._estimate.describe(step, self._clock())
-        if self._due(step, _LINE_EVERY, at_end=True) and text != self._last:
+        if self._due(step, _LINE_EVERY) and text != self._last:
             self._last = text
             print(text, file=self._stream, flush=True)
 
 
-class JsonDisplay(Display):
-    """JSON lines for a program that reads along."""
-
-    def show(self, step: Step) -> None:
-        """Write a line where one is due."""
-        if self._due(step, _REDRAW_EVERY, at_end=True):
-            content = {"phase": step.text, "done": step.done, "total": step.total}
-            _write_json(self._stream, content)
-
-    def ready(self, address: str) -> None:
-        """Write where this party listens."""
-        _write_json(self._stream, {"ready": address})
-
-
-def _write_json(stream: TextIO, content: Mapping[str, object]) -> None:
-    print(json.dumps(content), file=stream, flush=True)
-
-
-def complain(error: str, style: str | None = None) -> None:
-    """Say on the standard error what went wrong; in the style of JSON a program gets it too."""
-    line = printable(" ".join(error.split()))
-    if style == "json":
-        _write_json(sys.stderr, {"error": line})
-    say(f"cotally: {line}", sys.stderr)
+def complain(error: str) -> None:
+    """Say on the standard error what went wrong."""
+    say(f"cotally: {printable(' '.join(error.split()))}", sys.stderr)
 
 
 def make_progress(style: str, stream: TextIO | None = None, clock: MonotonicClock = time.monotonic) -> Display:
     """Return the display for one of `PROGRESS_STYLES`; `auto` looks at the stream."""
     stream = sys.stderr if stream is None else stream
-    if style == "json":
-        return JsonDisplay(stream, clock)
     if style == "none" or (style == "auto" and is_quiet()):
         return Display(stream, clock)
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return TerminalDisplay(stream, clock, columns(stream))
     return LineDisplay(stream, clock)
-
-
-def parse_line(line: str) -> Step | Ready | Failure | None:
-    """Read one of the JSON lines, or return None: it is something else."""
-    try:
-        content = json.loads(line)
-        if "ready" in content:
-            return Ready(str(content["ready"]))
-        if "error" in content:
-            return Failure(str(content["error"]))
-        return Step(str(content["phase"]), float(content["done"]), float(content["total"]))
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None

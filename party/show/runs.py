@@ -29,7 +29,7 @@ _PATHS = (
 )
 _ACCURACY = (
     "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; "
-    "with randomized who holds the class estimates it from a disguised copy, so that log shows another figure."
+    "with randomized who holds the class estimates it from a disguised copy, so its report shows another figure."
 )
 
 _COLUMNS = (

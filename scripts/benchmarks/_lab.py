@@ -21,9 +21,9 @@ from phe.paillier import PaillierPublicKey, generate_paillier_keypair
 from party.demo.data import Halves
 from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
-from party.demo.processes import PartyProcess, Server, free_port
+from party.demo.processes import PartyProcess, free_port, run_together
 from party.models.tree_file import read_tree
-from party.records.run_file import TrainReport, read_train_report
+from party.records.run_file import TrainReport
 from protocols.terms import Counting, Method, Window
 
 OPTIONS = DemoOptions(
@@ -120,15 +120,15 @@ def measure_run(
             config = config_path(root, "alice")
             config.write_text(config.read_text().replace(f":{port}", f":{entry}"))
             job = write_job(root / "alice", "run", options.terms(method, omega, halves.class_name))
-            outputs = ("--model", "model.json", "--report", "report.json")
             before = children_seconds()
-            server = Server.started("bob", root / "bob", "serve", "party.toml", "--model", "model.json")
-            with server, PartyProcess.started("alice", root / "alice", "train", "party.toml", job, *outputs) as alice:
-                peaks = _watch(alice, server)
-                if alice.code != 0:
-                    raise SystemExit(f"the run failed: {alice.error} {server.error}")
+            with (
+                PartyProcess(root / "bob") as bob,
+                PartyProcess(root / "alice") as alice,
+                _watched(alice, bob) as peaks,
+            ):
+                report = run_together(bob, alice, job, "model.json", lambda _: None)
         return Run(
-            read_train_report(root / "alice" / "report.json"),
+            report,
             max(peaks.values()),
             children_seconds() - before,
             read_tree(root / "alice" / "model.json").digest().hex(),
@@ -141,24 +141,22 @@ def children_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _watch(alice: PartyProcess, server: Server) -> dict[int, int]:
-    """Read what the trainer says until it ends, while a thread samples both processes' peak memory."""
+@contextmanager
+def _watched(*processes: PartyProcess) -> Iterator[dict[int, int]]:
+    """Sample the peak memory of processes, by a thread."""
     peaks: dict[int, int] = {}
     done = threading.Event()
 
     def sample() -> None:
         while not done.wait(0.2):
-            for process in (alice, server):
+            for process in processes:
                 peaks[process.pid] = max(peaks.get(process.pid, 0), _peak_memory(process.pid))
 
     thread = threading.Thread(target=sample, daemon=True)
     thread.start()
-    for _ in alice.events():
-        pass
-    alice.wait()
+    yield peaks
     done.set()
     thread.join()
-    return peaks
 
 
 def _peak_memory(pid: int) -> int:

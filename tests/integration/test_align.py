@@ -132,7 +132,7 @@ def test_an_aligned_run_that_was_killed_goes_on_whichever_side_has_lost_what_it_
         pair.edit(name, "patience = 30", "patience = 5")
     with serving(pair) as alice:
         for moment in ("Aligned with", "growing the tree"):
-            bob = start(*pair.train_arguments(work, "--progress", "json"))
+            bob = start(*pair.train_arguments(work))
             assert bob.stderr is not None
             assert any(moment in line for line in bob.stderr)
             wait_for((pair.alice / "alignments.json").exists)  # else the people are found again

@@ -16,7 +16,17 @@ from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records.journal import JOURNAL_FILE, RunState, recorded_runs
 from party.records.ledger import LEDGER_FILE, read_ledger
-from tests.support.processes import Pair, assert_one_error, cotally_here, finish, make_pair, serving, start, wait_for
+from tests.support.processes import (
+    Pair,
+    assert_one_error,
+    cotally_here,
+    finish,
+    make_pair,
+    serving,
+    start,
+    until_growing,
+    wait_for,
+)
 from tests.support.rpc import Forwarder
 from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
@@ -35,12 +45,6 @@ def job(pair: Pair) -> Path:
     return pair.write_job(omega="all")
 
 
-def until_growing(process: subprocess.Popen[str]) -> None:
-    """Read what a party says until the tree is being grown: copies and coins are there, and some counts."""
-    assert process.stderr is not None
-    assert any("growing the tree" in line for line in process.stderr)
-
-
 def assert_same_model(pair: Pair) -> None:
     tree = read_tree(pair.bob / "model.json")
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
@@ -53,8 +57,8 @@ def runs(folder: Path) -> list[RunState]:
 
 def test_who_calls_is_killed_and_goes_on_when_it_is_started_again(pair: Pair) -> None:
     work = job(pair)
-    with serving(pair, "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         bob.kill()
         finish(bob)
@@ -77,8 +81,8 @@ def test_who_calls_is_killed_and_goes_on_when_it_is_started_again(pair: Pair) ->
 def test_who_listens_is_killed_and_the_caller_goes_on_by_itself_when_it_is_back(pair: Pair) -> None:
     pair.edit("bob", "patience = 3", "patience = 20")
     work = job(pair)
-    with serving(pair, "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         alice.kill()
         alice.wait()
@@ -93,7 +97,7 @@ def test_who_listens_is_killed_and_the_caller_goes_on_by_itself_when_it_is_back(
 def test_both_are_killed_and_go_on_at_another_port(pair: Pair) -> None:
     work = job(pair)
     with serving(pair) as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         for each in (alice, bob):
             each.kill()
@@ -110,7 +114,7 @@ def test_both_are_killed_and_go_on_at_another_port(pair: Pair) -> None:
 def test_a_peer_that_does_not_come_back_leaves_a_paused_run_which_status_lists(pair: Pair) -> None:
     work = job(pair)
     with serving(pair) as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         alice.kill()
         alice.wait()
@@ -131,7 +135,7 @@ def test_a_cut_line_is_waited_for(pair: Pair) -> None:
     with serving(pair) as alice:
         line = Forwarder(pair.listening)
         pair.edit("bob", pair.listening, line.address)
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         line.close()
         ended = finish(bob)
@@ -152,8 +156,8 @@ def entries(folder: Path) -> int:
 def test_a_folder_put_back_from_within_the_run_is_refused_until_the_latest_is_there(pair: Pair) -> None:
     """Bob's folder is copied while his run stands still, and he is killed when he has told more."""
     work, latest, older = job(pair), pair.folder / "latest", pair.folder / "older"
-    with serving(pair, "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         bob.send_signal(signal.SIGSTOP)
         shutil.copytree(pair.bob, older)
@@ -209,7 +213,7 @@ def test_a_full_disk_pauses_the_run_until_there_is_room(pair: Pair, file: str) -
 def test_a_run_is_given_up_by_a_command_and_the_peer_hears_of_it(pair: Pair) -> None:
     work = job(pair)
     with serving(pair) as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         bob.send_signal(signal.SIGKILL)
         finish(bob)
@@ -240,8 +244,8 @@ def test_who_calls_and_waits_within_a_run_ends_as_soon_as_it_is_cancelled(pair: 
     """Alice stands still, and Bob would wait for ten minutes."""
     pair.edit("bob", "patience = 3", "patience = 600")
     work = job(pair)
-    with serving(pair, "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         alice.send_signal(signal.SIGSTOP)
         said = cancelled(pair.bob)
@@ -261,8 +265,8 @@ def test_who_listens_and_waits_within_a_run_ends_it_as_soon_as_it_is_cancelled_a
     """Bob stands still, and Alice would wait for ten minutes; she has ended the run before he wakes."""
     pair.edit("alice", "patience = 3", "patience = 600")
     pair.edit("bob", "patience = 3", "patience = 600")
-    with serving(pair, "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(job(pair), "--progress", "json"))
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(job(pair)))
         until_growing(bob)
         bob.send_signal(signal.SIGSTOP)
         said = cancelled(pair.alice)
@@ -279,7 +283,7 @@ def test_who_listens_and_waits_within_a_run_ends_it_as_soon_as_it_is_cancelled_a
 def test_who_calls_for_a_run_that_is_cancelled_meanwhile_ends_at_once(pair: Pair, there: str) -> None:
     work = job(pair)
     with serving(pair) as alice:
-        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        bob = start(*pair.train_arguments(work))
         until_growing(bob)
         for each in (alice, bob):
             each.kill()
@@ -288,7 +292,7 @@ def test_who_calls_for_a_run_that_is_cancelled_meanwhile_ends_at_once(pair: Pair
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         if there == "who listens says nothing":
             pair.edit("bob", pair.listening, f"127.0.0.1:{deaf.getsockname()[1]}")
-        waiting = start(*pair.train_arguments(work, "--progress", "json"))
+        waiting = start(*pair.train_arguments(work))
         assert waiting.stderr is not None
         assert any("waiting for alice" in line for line in waiting.stderr)
         said = cancelled(pair.bob)
@@ -297,8 +301,8 @@ def test_who_calls_for_a_run_that_is_cancelled_meanwhile_ends_at_once(pair: Pair
 
 def test_who_has_slept_goes_on_by_itself_and_does_not_blame_who_was_awake(pair: Pair) -> None:
     """Bob stands still for longer than either's patience; Alice has given the session up, and says so."""
-    with serving(pair, "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(job(pair), "--progress", "json"))
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(job(pair)))
         until_growing(bob)
         bob.send_signal(signal.SIGSTOP)
         assert alice.stderr is not None

@@ -23,6 +23,7 @@ from tests.support.processes import (
     make_pair,
     serving,
     start,
+    until_growing,
     write_table,
 )
 from tests.support.tic_tac_toe import ALICE, BOB, RECORDS, plain_tree, table
@@ -134,12 +135,9 @@ def test_another_order_of_the_file_is_the_same_table(pair: Pair) -> None:
 def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair, killed: str) -> None:
     for party in ("alice", "bob"):
         pair.edit(party, "patience = 30", "patience = 3")
-    with serving(pair, "--once", "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier"), "--progress", "json"))
-        assert bob.stderr is not None
-        for line in bob.stderr:
-            if '"growing the tree", "done": 0' in line:
-                break
+    with serving(pair, "--once") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier")))
+        until_growing(bob)
         victim, survivor = (alice, bob) if killed == "alice" else (bob, alice)
         os.kill(victim.pid, signal.SIGKILL)
         ended = finish(survivor, seconds=20)
@@ -153,11 +151,8 @@ def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair,
 
 def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
     with serving(pair, "--once") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier"), "--progress", "json"))
-        assert bob.stderr is not None
-        for line in bob.stderr:
-            if '"growing the tree", "done": 0' in line:
-                break
+        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier")))
+        until_growing(bob)
         os.kill(bob.pid, signal.SIGINT)
         listened = finish(alice, seconds=20)
         assert finish(bob).code == 130

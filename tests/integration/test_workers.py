@@ -5,7 +5,6 @@ import os
 import re
 import resource
 import signal
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from party.records.journal import recorded_runs
 from tests.support.cases import correlated
 from tests.support.children import gone, workers_of
 from tests.support.examples import few
-from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start, wait_for
+from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start, until_growing, wait_for
 
 RECORDS = 160
 ALICE, BOB = ["a0", "a1", "a2"], ["b0", "b1", "b2", "class"]
@@ -41,13 +40,6 @@ def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, bytes]:
         listened = finish(alice)
         assert listened.code == 0, listened.err
     return models(pair)
-
-
-def until_encrypting(process: subprocess.Popen[str]) -> None:
-    assert process.stderr is not None
-    for line in process.stderr:
-        if re.search('"growing the tree", "done": [1-9]', line):
-            return
 
 
 @pytest.mark.parametrize("terms", few([{"omega": 2, "counting": "paillier"}, {"omega": 2}], 2))
@@ -78,11 +70,9 @@ def kill_workers(pid: int) -> None:
 
 
 def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
-    with serving(pair, "--once", "--workers", "2", "--progress", "json") as alice:
-        bob = start(
-            *pair.train_arguments(pair.write_job(omega=2, counting="paillier"), "--workers", "2", "--progress", "json")
-        )
-        until_encrypting(bob)
+    with serving(pair, "--once", "--workers", "2") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(omega=2, counting="paillier"), "--workers", "2"))
+        until_growing(bob)
         kill_workers(alice.pid)
         kill_workers(bob.pid)
         for ended in (finish(bob), finish(alice)):
@@ -101,8 +91,8 @@ def test_a_party_whose_workers_are_stopped_and_not_dead_ends_with_its_session(pa
     pair.edit("bob", "patience = 30", "patience = 3")
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
         job = pair.write_job(method="smc", counting="paillier")
-        bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
-        until_encrypting(bob)
+        bob = start(*pair.train_arguments(job, "--workers", "2"))
+        until_growing(bob)
         workers = workers_of(bob.pid)
         stop_workers(bob.pid)
         if how == "the peer is gone":
@@ -156,8 +146,8 @@ def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_th
     """FAULTS case 99: by the limit of the system, from when the workers encrypt."""
     job = pair.write_job(omega=2, counting="paillier")
     with serving(pair, "--workers", "2", "--progress", "none") as alice:
-        bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
-        until_encrypting(bob)
+        bob = start(*pair.train_arguments(job, "--workers", "2"))
+        until_growing(bob)
         starve_workers(bob.pid)
         starve_workers(alice.pid)
         ended = finish(bob)
@@ -175,14 +165,10 @@ def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_th
 @pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 2))
 def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.Signals) -> None:
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
-        bob = start(
-            *pair.train_arguments(
-                pair.write_job(method="smc", counting="paillier"), "--workers", "2", "--progress", "json"
-            )
-        )
-        until_encrypting(bob)
+        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier"), "--workers", "2"))
+        until_growing(bob)
         workers = workers_of(bob.pid) + workers_of(alice.pid)
-        assert len(workers) == 2  # those of the side that encrypts
+        assert len(workers) == 4  # of the side that encrypts, and of the one that has measured
         if number == signal.SIGINT:  # as from a keyboard: to the workers too
             for pid in workers:
                 os.kill(pid, number)

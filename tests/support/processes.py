@@ -152,6 +152,12 @@ def finish(process: subprocess.Popen[str], seconds: float = 60) -> Ended:
     return Ended(process.returncode, out, err)
 
 
+def until_growing(process: subprocess.Popen[str]) -> None:
+    """Read what a party says until the tree is being grown: copies and coins are there, and some counts."""
+    assert process.stderr is not None
+    assert any("growing the tree" in line for line in process.stderr)
+
+
 def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Write a CSV file whose first column is the id, ascending."""
     with path.open("w", newline="") as file:

@@ -15,7 +15,7 @@ NONE: Mapping[str, str] = {
     "completion": "prints what a shell reads",
     "demo": "writes run.json",
     "report": "writes a page; `train --json` and `ledger --json` have what stands in it",
-    "serve": "prints no results; --log json and --progress json tell what happens, --report what a run cost",
+    "serve": "prints no results; --log json says what happens, --report what a run cost",
     "survey close": "`survey status --json` has what it tells",
     "survey export": "writes a table",
     "survey links": "writes a table",

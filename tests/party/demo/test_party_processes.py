@@ -1,6 +1,7 @@
 """The two processes of a demo: their errors and exit codes, and that neither outlives it."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,8 +14,7 @@ import pytest
 from party.demo.data import ALICE, BOB, deal_dataset
 from party.demo.folders import write_parties
 from party.demo.options import PartyFailedError
-from party.demo.processes import PartyProcess, Server, free_port, train
-from party.show.progress import Failure
+from party.demo.processes import PartyProcess, free_port, run_together
 from tests.party.demo.test_data import options
 
 
@@ -38,47 +38,42 @@ def folders(written: Path, tmp_path: Path) -> Path:
     return root
 
 
-def test_a_server_that_cannot_start_passes_on_its_error_and_code(tmp_path: Path) -> None:
+def failure(folders: Path, job: str = "absent.toml") -> PartyFailedError:
+    """Let both parties run on a job, and return how that fails."""
     with (
-        pytest.raises(PartyFailedError, match=r"bob: absent\.toml does not exist") as caught,
-        Server.started(BOB, tmp_path, "serve", "absent.toml"),
+        PartyProcess(folders / BOB) as bob,
+        PartyProcess(folders / ALICE) as alice,
+        pytest.raises(PartyFailedError) as caught,
     ):
-        pytest.fail("was let in")
-    assert caught.value.code == 2
+        run_together(bob, alice, job, "model.json", lambda _: None)
+    return caught.value
 
 
-def test_a_train_that_fails_passes_on_its_error_and_code(folders: Path) -> None:
-    with Server.started(BOB, folders / BOB, "serve", "party.toml") as server:
-        assert server.code is None
-        with pytest.raises(PartyFailedError, match=r"alice: absent\.toml does not exist") as caught:
-            train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
-        assert caught.value.code == 2
-    assert server.code is not None
+def test_what_a_party_fails_on_is_passed_on_with_its_code(folders: Path) -> None:
+    missing = failure(folders)
+    assert str(missing) == f"alice: {folders / ALICE / 'absent.toml'} does not exist: name another file"
+    assert missing.code == 2
+    (folders / BOB / "cert.pem").unlink()
+    assert re.search(r"\bbob: .*cert\.pem is missing: ", str(failure(folders)))  # after alice's, if that came in time
 
 
-def test_an_error_ends_the_demo_with_its_code(tmp_path: Path, folders: Path) -> None:
-    with PartyProcess.started(ALICE, tmp_path, "train", "absent.toml", "job.toml") as process:
-        events = list(process.events())
-        assert process.wait() == 2
-    assert events == [Failure("absent.toml does not exist: name another file")]
-    assert process.error == "absent.toml does not exist: name another file"
-    assert (tmp_path / "log.txt").read_text() == "cotally: absent.toml does not exist: name another file\n"
-    process.clear_error()
-    assert not process.error
-    assert [PartyFailedError("a", "", code).code for code in (None, -9, 0, 3)] == [1, 1, 1, 3]
-    with Server.started(BOB, folders / BOB, "serve", "party.toml") as server:
-        server.close()
-        with pytest.raises(PartyFailedError, match="bob: ended without a word"):
-            train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
+def test_a_party_that_dies_ends_the_run_at_once(folders: Path) -> None:
+    with PartyProcess(folders / BOB) as bob, PartyProcess(folders / ALICE) as alice:
+        os.kill(bob.pid, signal.SIGKILL)
+        with pytest.raises(PartyFailedError, match=r"^bob: ended without a word$") as caught:
+            run_together(bob, alice, "job.toml", "model.json", lambda _: None)
+        assert caught.value.code == 1
 
 
 LAUNCHER = """
 import sys, time
 from pathlib import Path
-from party.demo.processes import Server
-with Server.started("bob", Path(sys.argv[1]), "serve", "party.toml") as server:
-    print(server._process.pid, flush=True)
-    time.sleep(60)
+from party.demo.processes import PartyProcess
+if __name__ == "__main__":
+    with PartyProcess(Path(sys.argv[1])) as bob:
+        bob.begin("model.json")
+        print(bob.pid, flush=True)
+        time.sleep(60)
 """
 
 

@@ -1,19 +1,13 @@
 import io
-import json
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from party.show.progress import (
     CLEAR,
     WORDS,
     Display,
-    Failure,
-    JsonDisplay,
     LineDisplay,
-    Ready,
     Step,
     TerminalDisplay,
     TimeLeft,
@@ -21,7 +15,6 @@ from party.show.progress import (
     complain,
     duration,
     make_progress,
-    parse_line,
 )
 from protocols.role import Phase
 
@@ -135,37 +128,15 @@ def test_a_file_gets_a_line_a_phase_one_every_ten_seconds_and_one_at_its_end() -
     assert stream.getvalue().splitlines() == ["a 0%", "a 50%, about 11 s left", "a 100%", "b 0%"]
 
 
-def test_a_program_gets_json_lines_that_it_can_read() -> None:
-    stream, clock = io.StringIO(), Clock()
-    steps = [(0, 0.0), (0.01, 1.0), (0.02, 4.0), (0.5, 4.0)]
-    play(JsonDisplay(stream, clock), clock, [(now, Step("a", done, 4)) for now, done in steps])
-    lines = stream.getvalue().splitlines()
-    assert json.loads(lines[0]) == {"phase": "a", "done": 0.0, "total": 4}
-    assert [parse_line(line) for line in lines] == [Step("a", done, 4) for done in (0, 4, 4)]
-
-
-def test_a_program_reads_where_a_party_listens_and_why_it_failed(capsys: pytest.CaptureFixture[str]) -> None:
-    stream = io.StringIO()
-    make_progress("json", stream).ready("127.0.0.1:7001")
-    assert parse_line(stream.getvalue()) == Ready("127.0.0.1:7001")
-    complain("two\nlines \x1b[2J", "json")
-    reported, plain = capsys.readouterr().err.splitlines()
-    assert parse_line(reported) == Failure(r"two lines \x1b[2J")
-    assert plain == r"cotally: two lines \x1b[2J"
-    complain("no")
-    assert capsys.readouterr().err == "cotally: no\n"
-
-
-@given(st.text() | st.sampled_from(['{"phase": "a"}', "[1]", "3", '{"phase": 1, "done": "x", "total": 2}', "[" * 9999]))
-def test_a_line_that_is_no_progress_is_none(line: str) -> None:
-    assert parse_line(line) is None
+def test_a_fault_is_one_line_without_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("two\nlines \x1b[2J")
+    assert capsys.readouterr().err == "cotally: two lines \\x1b[2J\n"
 
 
 def test_the_display_fits_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     assert isinstance(make_progress("auto", Terminal()), TerminalDisplay)
     assert isinstance(make_progress("auto", io.StringIO()), LineDisplay)
-    assert isinstance(make_progress("json", Terminal()), JsonDisplay)
     monkeypatch.setenv("TERM", "dumb")
     assert isinstance(make_progress("auto", Terminal()), LineDisplay)
 
