@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.experiments.test_scripts import run_script
+from tests.experiments.test_claims import run_script
 from tests.support.examples import few
 
 FOLDER = Path(__file__).parents[2] / "scripts" / "experiments"

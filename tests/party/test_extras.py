@@ -6,6 +6,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 SURVEYS = (ROOT / "party" / "survey" / "README.md").read_text("utf-8")
@@ -38,3 +40,46 @@ def test_the_python_of_the_surveys_readme_imports_nothing_beyond_the_extra_named
 
 def _imported(node: ast.AST) -> list[str]:
     return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+
+
+PARTY = Path(__file__).parents[2] / "party"
+ROOMS = sorted(path.name for path in PARTY.iterdir() if path.is_dir() and path.name not in ("cli", "show", "wire"))
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+ARGUMENTS = {"--progress", "--model", "--report"}  # what the demo gives the parties' processes
+
+
+def named(source: str) -> list[str]:
+    """Return the options in the texts of a module, but for its docstrings."""
+    tree = ast.parse(source)
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs]
+    return [option for text in texts if isinstance(text.value, str) for option in OPTION.findall(text.value)]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_room_but_the_command_lines_names_options(room: str) -> None:
+    allowed = ARGUMENTS if room == "demo" else set[str]()
+    assert {option for path in (PARTY / room).rglob("*.py") for option in named(path.read_text())} <= allowed
+
+
+def test_options_are_found() -> None:
+    assert named('"""Says --doc."""\nraise E(f"{a} --rows must be {b} (--key-bits)")') == ["--rows", "--key-bits"]
+
+
+SEEN = [
+    text
+    for line in (PARTY / "SYMPTOMS.md").read_text().splitlines()
+    if line.startswith("| `")
+    for text in re.findall("`([^`]+)`", line.split(" | ")[0])
+]
+
+
+def test_the_page_has_symptoms() -> None:
+    assert len(SEEN) >= 15
+
+
+@pytest.mark.parametrize("text", SEEN)
+def test_each_symptom_is_said_somewhere(text: str) -> None:
+    sources = "".join(path.read_text() for path in (*PARTY.rglob("*.py"), *(PARTY.parent / "protocols").rglob("*.py")))
+    for piece in re.split(r"\b(?:PEER|ADDRESS|HOSTS|HOST|FIELD|DIR)\b|\.\.\.|\d+ s", text):
+        assert piece.strip(" :,") in sources, piece

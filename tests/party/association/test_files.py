@@ -1,19 +1,32 @@
 """Baskets are read in every layout alike; what cannot be read is refused with file and line, without its content."""
 
 import gzip
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from party.association import (
+    association_rules,
+    disguise_baskets,
+    frequent_itemsets,
+    read_basket_design,
+    read_sent,
+    write_sent,
+)
 from party.association.files import read_baskets
-from party.association.sent import read_sent, write_sent
+from party.association.mining import ITEMSET_COLUMNS, RULE_COLUMNS
 from party.cli.main import main
 from party.data import Form
 from party.errors import ConfigError, DataError
-from party.settings.transactions import BasketDesign, read_basket_design
+from party.settings.transactions import BasketDesign, BasketLayout, is_of_baskets
+from protocols.association.operators import CutAndPaste, SelectASize, Uniform
 from protocols.association.sampling import keyed_words, randomize
-from tests.party.association.conftest import DESIGN
+from protocols.association.transactions import Randomized
+from protocols.errors import InputError
+from tests.party.association.conftest import DESIGN, ITEMS
 
 BASKETS = [{0, 1}, {2, 3, 4}, set(), {1}]
 """By numbers of items: bread 0, milk 1, tea 2, jam 3, salt 4."""
@@ -113,3 +126,162 @@ def test_a_copy_by_another_design_is_refused(tmp_path: Path) -> None:
     other = design(tmp_path, items='["milk", "bread", "tea, black", "jam", "salt"]')
     with pytest.raises(ConfigError, match="was disguised by another design"):
         read_sent(tmp_path / "d.csv", other)
+
+
+SMALLEST = 'kind = "cut-and-paste"\nitems = 4\ncutoff = 3\nrho = "smallest"\nlargest_size = 1\n'
+
+
+def read_design(folder: Path, text: str) -> Path:
+    path = folder / "d.toml"
+    path.write_text(text)
+    return path
+
+
+def test_items_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"items.txt is not UTF-8 text"):
+        read_basket_design(read_design(tmp_path, 'kind = "uniform"\nitems = "items.txt"\n[replaced]\n1 = "1/2"\n'))
+
+
+def test_a_design_is_read(tmp_path: Path) -> None:
+    found = read_basket_design(read_design(tmp_path, DESIGN))
+    assert (found.items, found.layout, found.level) == (ITEMS, BasketLayout.LINES, None)
+    assert found.design.operators == (
+        CutAndPaste(0, 3, Fraction(1, 10)),
+        CutAndPaste(1, 3, Fraction(1, 10)),
+        CutAndPaste(2, 3, Fraction(1, 5)),
+        CutAndPaste(3, 3, Fraction(1, 5)),
+    )
+    assert is_of_baskets(tmp_path / "d.toml")
+    assert repr(found).endswith("5 items, 4 sizes>")
+    text = (
+        'kind = "cut-and-paste"\nitems = 30\nlargest_size = 3\ncutoff = 7\nrho = "smallest"\nlevel = "1/2"\n'
+        'supports = ["1/20", "1/100", "1/200"]\n'
+    )
+    found = read_basket_design(read_design(tmp_path, text))
+    assert [str(op.rho) for op in found.design.operators if isinstance(op, CutAndPaste)] == [
+        "0", "47/1000", "109/1000", "179/1000",
+    ]  # fmt: skip
+    assert found.items == tuple(map(str, range(30)))
+    (tmp_path / "items.txt").write_text("\ufeffa\n b \nc\nd\n")
+    text = 'kind = "select-a-size"\nitems = "items.txt"\n[chances]\n1 = ["1/3", "2/3"]\n[rho]\n1 = 0.25\n'
+    found = read_basket_design(read_design(tmp_path, text))
+    assert found.items == ("a", "b", "c", "d")
+    assert found.design.operators == (SelectASize(1, (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 4)),)
+    text = 'kind = "uniform"\nitems = 4\n[replaced]\n2 = "4/5"\n1 = "1/2"\n'
+    found = read_basket_design(read_design(tmp_path, text))
+    assert found.design.operators == (Uniform(1, 4, Fraction(1, 2)), Uniform(2, 4, Fraction(4, 5)))
+    text = (
+        'kind = "select-a-size"\nitems = 9\nrho = "smallest"\nlevel = "1/2"\nsupports = ["1/10"]\n'
+        '[chances]\n1 = ["1/2", "1/2"]\n'
+    )
+    (operator,) = read_basket_design(read_design(tmp_path, text)).design.operators
+    assert operator == SelectASize(1, (Fraction(1, 2), Fraction(1, 2)), Fraction(56, 1000))
+    marks = {
+        read_basket_design(read_design(tmp_path, text)).digest()
+        for text in (
+            DESIGN,
+            DESIGN.replace('"bread", "milk"', '"milk", "bread"'),
+            DESIGN.replace('3 = "1/5"', '3 = "1/6"'),
+            DESIGN.replace("cutoff = 3", "cutoff = 4"),
+        )
+    }
+    assert len(marks) == 4
+    assert read_basket_design(read_design(tmp_path, "# a remark\n" + DESIGN)).digest() in marks
+    assert not is_of_baskets(read_design(tmp_path, 'theta = "1/2"\n'))
+
+
+PLAIN = """\
+kind = "select-a-size"
+items = ["bread", "milk", "jam", "salt"]
+[chances]
+0 = ["1"]
+1 = ["0", "1"]
+2 = ["0", "0", "1"]
+3 = ["0", "0", "0", "1"]
+4 = ["0", "0", "0", "0", "1"]
+[rho]
+0 = 0
+1 = 0
+2 = 0
+3 = 0
+4 = 0
+"""
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> tuple[pd.DataFrame, Randomized, BasketDesign]:
+    """Return baskets as truth values, the copy in which nothing is disguised, and that design."""
+    (tmp_path / "plain.toml").write_text(PLAIN)
+    design = read_basket_design(tmp_path / "plain.toml")
+    chance = np.random.default_rng(5)
+    frame = pd.DataFrame(chance.random((200, 4)) < [0.7, 0.6, 0.5, 0.2], columns=list(design.items))
+    return frame, disguise_baskets(frame, design, tmp_path / "coins"), design
+
+
+def test_itemsets_and_rules_of_what_is_not_disguised_are_counted(
+    plain: tuple[pd.DataFrame, Randomized, BasketDesign],
+) -> None:
+    frame, sent, design = plain
+    found = frequent_itemsets(sent, design, min_support=0.3)
+    assert tuple(found.columns) == ITEMSET_COLUMNS
+    for itemset, support in zip(found["itemsets"], found["support"], strict=True):
+        assert support == pytest.approx(frame[sorted(itemset)].all(axis=1).mean())
+    assert (found["standard_error"] < 1e-6).all()
+    least = found["support"].min()
+    assert len(frequent_itemsets(sent, design, min_support=least)) == len(found)
+    rules = association_rules(sent, design, min_support=0.3, min_threshold=0.6)
+    assert tuple(rules.columns) == RULE_COLUMNS
+    for rule in rules.to_dict("records"):
+        holders = frame[frame[sorted(rule["antecedents"])].all(axis=1)]
+        assert rule["confidence"] == pytest.approx(holders[sorted(rule["consequents"])].all(axis=1).mean())
+        assert rule["confidence"] >= 0.6
+        assert rule["antecedent support"] == pytest.approx(len(holders) / len(frame))
+
+
+def test_a_measure_other_than_confidence_may_be_the_threshold(
+    plain: tuple[pd.DataFrame, Randomized, BasketDesign],
+) -> None:
+    _, sent, design = plain
+    rules = association_rules(sent, design, 0.1, metric="lift", min_threshold=1.0)
+    assert len(rules)
+    assert (rules["lift"] >= 1).all()
+    assert not rules["straddles"].any()
+
+
+def test_an_empty_result_has_the_types_of_any_other(plain: tuple[pd.DataFrame, Randomized, BasketDesign]) -> None:
+    _, sent, design = plain
+    for empty, filled in (
+        (frequent_itemsets(sent, design, 1), frequent_itemsets(sent, design, 0.3)),
+        (association_rules(sent, design, 1), association_rules(sent, design, 0.3, min_threshold=0.1)),
+    ):
+        assert not len(empty)
+        assert len(filled)
+        assert list(empty.dtypes) == list(filled.dtypes)
+
+
+@pytest.mark.parametrize("support", [0, -0.1, 1.5, float("nan"), float("inf"), "much", None])
+def test_a_support_that_is_no_share_is_refused(
+    plain: tuple[pd.DataFrame, Randomized, BasketDesign], support: float
+) -> None:
+    _, sent, design = plain
+    with pytest.raises(InputError, match="min_support must be above 0 and at most 1"):
+        frequent_itemsets(sent, design, support)
+
+
+def test_a_measure_that_is_none_is_refused(plain: tuple[pd.DataFrame, Randomized, BasketDesign]) -> None:
+    _, sent, design = plain
+    with pytest.raises(InputError, match="metric must be one of"):
+        association_rules(sent, design, 0.3, metric="antecedents")
+    with pytest.raises(InputError, match="min_threshold must be a number"):
+        association_rules(sent, design, 0.3, min_threshold=float("nan"))
+
+
+def test_intervals_and_straddling_follow_from_the_errors(shop: Path) -> None:
+    design = read_basket_design(shop / "design.toml")
+    sent = read_sent(shop / "d.csv", design)
+    found = frequent_itemsets(sent, design, "1/5", confidence=0.9)
+    assert np.allclose(found["high"] - found["support"], 1.6448536 * found["standard_error"])
+    assert (found["straddles"] == ((found["low"] < 0.2) & (found["high"] > 0.2))).all()
+    rules = association_rules(sent, design, "1/5", min_threshold=0.5)
+    assert (rules["straddles"] == ((rules["low"] < 0.5) & (rules["high"] > 0.5))).all()

@@ -5,12 +5,15 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from party.cli import main as cli
 from party.cli import models
+from party.cli import start as start_module
+from party.errors import PausedError, PeerLostError, exit_code
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_key, load_secret
 from party.models.tree_file import tree_from_json
@@ -20,7 +23,7 @@ from party.settings.template import party_files
 from party.show.log import DEBUG
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
-from protocols.errors import PeerError
+from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
 from protocols.terms import NO_CLASS
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
@@ -224,3 +227,67 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
         monkeypatch.setattr(models, "command_show", lambda _, error=error: fail(error))
         cli.main(["show", "x"])
         assert stream.getvalue() == f"\r\x1b[K{'━' * 5}{' ' * 15} encrypting 25%\ncotally: {text}\n"
+
+
+def test_an_interruption_while_everything_is_loaded_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt(name)
+
+    monkeypatch.setattr(start_module, "import_module", interrupted)
+    assert start_module.start() == 130
+    assert capsys.readouterr().err == "cotally: interrupted\n"
+
+
+def test_the_entry_point_runs_the_command_line() -> None:
+    command = [sys.executable, "-c", "import sys; from party.cli.start import start; sys.exit(start())", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("cotally ")
+
+
+PAGE = (Path(__file__).parents[3] / "party" / "SYMPTOMS.md").read_text()
+TABLE = {int(code) for code in re.findall(r"^\| (\d+) \| \S", PAGE, re.MULTILINE)}
+ENDS: list[tuple[BaseException, int]] = [
+    (InputError("x"), 2),
+    (PeerError("x"), 3),
+    (PeerLostError("x"), 3),
+    (DeviationError(), 3),
+    (PausedError("x"), 4),
+    (DisagreementError("omega", "x"), 5),
+    (ValueError("x"), 1),
+    (KeyboardInterrupt(), 130),
+    (BrokenPipeError(), 141),
+]
+
+
+def kinds(kind: type[CotallyError]) -> Iterator[type[CotallyError]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from kinds(each)
+
+
+@pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda end: type(end).__name__)
+def test_every_end_has_its_code(monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
+    def fail(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "_drop", lambda _: None)  # of the real output, which a test has lent
+    monkeypatch.setattr(models, "command_show", fail)
+    assert cotally_here("show", "x").code == code
+    assert code in TABLE
+
+
+def test_who_is_to_act_tells_the_code() -> None:
+    """Of errors that this party can mend 2, where both must talk 5, where the other acts 3, where both wait 4."""
+    for kind in kinds(CotallyError):  # without their arguments: an error's kind alone tells its code
+        error = kind.__new__(kind)
+        expected = 2
+        if issubclass(kind, PeerError):
+            expected = 4 if kind is PausedError else 5 if kind is DisagreementError else 3
+        if kind.__name__ not in {"DemoError", "PartyFailedError", "StoppedHereError"}:  # which end otherwise
+            assert exit_code(error) == expected, kind
+
+
+def test_every_end_has_its_code_in_one_table() -> None:
+    assert {code for _, code in ENDS} | {0, 143} == TABLE
+    assert "5 the parties differ" in (Path(__file__).parents[3] / "README.md").read_text()

@@ -1,17 +1,24 @@
 """What people expect of commands: suggestions for misspelt words, completion, as much told as asked."""
 
+import argparse
 import json
+import re
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from party.cli import main as cli
 from party.cli.main import COMMANDS, command_parser, main
 from party.errors import ConfigError
 from party.models.any_file import write_model
 from party.node.aligning import offer_of_settings
 from party.settings.party import read_party_config
+from party.settings.place import party_folder, settings_file
+from tests.support.commands import inner, parsers
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
 
@@ -114,3 +121,153 @@ def test_each_action_of_a_survey_tells_its_exits_and_what_comes_next(
     told = capsys.readouterr().out
     assert "Next:\n  cotally " in told
     assert "Exit codes: 0 done" in told
+
+
+HEAVY = ("numpy", "scipy", "pandas", "pyarrow", "grpc", "google", "cryptography", "gmpy2", "phe", "jinja2", "shtab")
+ENDINGS = """
+import sys
+from pathlib import Path
+from contextlib import suppress
+from party.cli.main import COMMANDS, main
+for words in WORDS:
+    with suppress(SystemExit):
+        main(words)
+    heavy = {*HEAVY, *(f"party.cli.{command.work}" for command in COMMANDS.values())} & {*sys.modules}
+    print(f"after {words}: {sorted(heavy)}", file=sys.stderr)
+"""
+
+
+def imported_by(*calls: list[str]) -> list[str]:
+    """Return what a new process tells of the heavy modules that it has after each of these calls."""
+    program = f"WORDS, HEAVY = {calls!r}, {HEAVY!r}\n{ENDINGS}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return [line for line in done.stderr.splitlines() if line.startswith("after ")]
+
+
+def test_help_imports_nothing_heavy() -> None:
+    calls = [[], ["--help"], ["--version"], *([name, "--help"] for name in cli.COMMANDS)]
+    calls += [["survey", "results", "--help"], ["trian"], ["train", "--frehs", "x"], ["mine", "forest", "x", "y"]]
+    assert imported_by(*calls) == [f"after {words}: []" for words in calls]
+    (told,) = imported_by(["show", "absent.json"])
+    assert "'numpy', 'party.cli.models'" in told
+
+
+def test_every_command_has_help_that_names_all() -> None:
+    for command in ((), *((name,) for name in cli.COMMANDS)):
+        ended = cotally_here(*command, "--help")
+        assert ended.code == 0
+        assert ended.out.startswith("usage: cotally")
+    told = cotally_here("--help").out
+    assert all(re.search(rf"^    {name}\s", told, re.MULTILINE) for name in cli.COMMANDS)
+
+
+def test_an_unknown_action_of_a_survey_is_one_line() -> None:
+    assert_one_line(cotally_here("survey", "statsu", "x"), 2, "did you mean 'status'?")
+
+
+def examples(parser: argparse.ArgumentParser) -> list[str]:
+    """Return the examples in a help, without where their output goes."""
+    lines = parser.format_help().split("\nExamples:\n")[1].splitlines()
+    return [line.split(" > ")[0] for line in lines if line.startswith("  cotally ")]
+
+
+def whole_parsers() -> dict[str, argparse.ArgumentParser]:
+    survey = inner(cli.command_parser("survey"))[0]["survey"]
+    return {**dict(parsers()), "survey": survey}
+
+
+@pytest.mark.parametrize("name", whole_parsers())
+def test_every_help_has_examples_that_its_command_would_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # `disguise --example` writes there
+    monkeypatch.setenv("COLUMNS", "200")
+    command, found = name.split(maxsplit=1)[0], examples(whole_parsers()[name])
+    assert found
+    for example in found:
+        _, *words = shlex.split(example)
+        asked = words[0] if words[0] in cli.COMMANDS else command
+        assert name == "survey" or " ".join(words).startswith(name)
+        if "--example" in words:
+            assert cotally_here(*words).code == 0
+        else:
+            assert cli.command_parser(asked).parse_args(words).command == asked
+
+
+def test_an_example_that_no_command_takes_is_seen() -> None:
+    with pytest.raises(SystemExit):
+        cli.command_parser("train").parse_args(["train", "bob", "job.toml", "--frehs"])
+
+
+CALLS: dict[str, tuple[str, ...]] = {
+    "align": ("align", "PARTY"),
+    "cancel": ("cancel", "PARTY", "0123456789abcdef"),
+    "check": ("check", "PARTY"),
+    "doctor": ("doctor", "PARTY"),
+    "keys": ("keys", "renew", "PARTY"),
+    "ledger": ("ledger", "PARTY"),
+    "pair": ("pair", "PARTY"),
+    "plan": ("plan", "PARTY", "other.toml"),
+    "predict": ("predict", "PARTY", "--with", "alice", "data.csv"),
+    "report": ("report", "PARTY", "-o", "report.html"),
+    "serve": ("serve", "PARTY"),
+    "status": ("status", "PARTY"),
+    "train": ("train", "PARTY", "other.toml"),
+    "trust": ("trust", "PARTY", "alice/cert.pem"),
+}
+
+
+@pytest.fixture
+def home(here: Path) -> Path:
+    """The present folder, with the party bob in the folder `home`; what calls or listens fails at once."""
+    (here / "bob").rename(here / "home")
+    settings = here / "home" / "party.toml"
+    kept = [line for line in settings.read_text().splitlines() if not line.startswith(("listen", "address"))]
+    settings.write_text("\n".join([*kept, ""]))
+    (here / "other.toml").write_text('method = "forest"\n')
+    return here
+
+
+def test_every_command_of_a_party_is_tried() -> None:
+    """`predict` takes a model or a party."""
+    assert {*CALLS} == {name for name, parser in parsers() if "party" in {a.dest for a in parser._actions}} | {
+        "predict"
+    }
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_party_is_named_in_three_ways_alike(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    ends = []
+    for number, party in enumerate(("home", "home/party.toml", "bob")):
+        copy = shutil.copytree(home, home.parent / f"copy-{number}")
+        monkeypatch.chdir(copy)
+        ends.append(cotally_here(*(party if word == "PARTY" else word for word in CALLS[name])))
+    assert ends[0].code in (0, 2)
+    assert ends[0] == ends[1] == ends[2]
+    assert "does not exist, and no party here" not in ends[0].err
+
+
+def test_a_name_is_of_a_folder_here_or_of_settings_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, name in (("alice", "alice"), ("one", "bob"), ("two", "carol"), ("three", "carol")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "party.toml").write_text(f'name = "{name}"\n')
+    (tmp_path / "two" / "settings.toml").write_text('name = "dora"\n')
+    places = {"alice": "alice/party.toml", "bob": "one/party.toml", "one": "one/party.toml"}
+    places |= {path: path for path in ("two/settings.toml", "absent/party.toml")}
+    for named, found in places.items():
+        assert settings_file(Path(named)) == Path(found)
+        assert party_folder(Path(named)) == Path(found).parent
+    with pytest.raises(
+        ConfigError, match=r"several parties here are named carol: name the folder of one \(three, two\)"
+    ):
+        settings_file(Path("carol"))
+    with pytest.raises(ConfigError, match=r"there is no party.toml here: name the party"):
+        settings_file(Path("party.toml"))
+    with pytest.raises(ConfigError, match=r"dora does not exist, and no party here has this name"):
+        settings_file(Path("dora"))
+    monkeypatch.chdir(tmp_path / "one")
+    assert settings_file(Path("bob")) == Path("party.toml")
+    (tmp_path / "one" / "party.toml").write_bytes(b"\xff = [")
+    with pytest.raises(ConfigError, match="no party here has this name"):
+        settings_file(Path("bob"))

@@ -1,22 +1,33 @@
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from party.data import ColumnTreatment, DataShare, label_of, read_frame, read_share
+from party.data import ColumnTreatment, DataShare, Form, Frame, frame_of, label_of, read_frame, read_share
 from party.data.cells import Cells
-from party.data.frame import Column
+from party.data.frame import Column, Written, finished
 from party.data.looks import FEW, LONG, Looks
 from party.data.notices import About
+from party.data.texts import plain_text, read_texts, value_of
 from party.errors import ConfigError, DataError
+from party.show.notices import notice_text
+from party.survey.table import as_frame
 from protocols.errors import InputError
 from protocols.tables import MissingCells
+from tests.support.examples import at_most
 
 CANARY = "canary-7731"
 TABLE = f"""\
@@ -236,3 +247,249 @@ def test_whether_plain_numbers_count_records_is_told_without_their_texts() -> No
     column = looks([f"{i * i}.5" for i in range(99)])
     assert not column.names_by_digits
     assert "texts" not in vars(column.column.cells)
+
+
+TEXTS_TABLE = pd.DataFrame(
+    {
+        "id": [1.0, 2.0, 3.0],
+        "whole": [1, 2, 3],
+        "float": [2.0, 0.0, np.nan],
+        "broken": [0.5, 1e-7, 1e16],
+        "single": np.array([0.1, 2.0, 3.25], dtype=np.float32),
+        "nullable": pd.array([1, None, 3], dtype="Int64"),
+        "truth": [True, False, True],
+        "maybe": pd.array([True, None, False], dtype="boolean"),
+        "day": pd.to_datetime(["2024-05-31", "2024-06-01", None]),
+        "time": pd.to_datetime(["2024-05-31 12:30:00", "2024-06-01", "2024-06-01 00:00:00.250"], format="ISO8601"),
+        "zone": pd.to_datetime(["2024-05-31 12:30", "2024-06-01", None], utc=True, format="ISO8601"),
+        "text": [" x", "y ", "?"],
+        "kind": pd.Categorical([2.0, 1.0, 2.0]),
+        "clock": [time(12, 30), time(0, 0), None],
+        "length": pd.to_timedelta([5400, 172_800, None], unit="s"),
+        "back": pd.to_timedelta([-1.5, 0, 90_000], unit="s"),
+        "money": [Decimal("1.50"), None, Decimal("20.00")],
+    }
+)
+TEXTS = {
+    "id": ["1", "2", "3"],
+    "whole": ["1", "2", "3"],
+    "float": ["2", "0", None],
+    "broken": ["0.5", "0.0000001", "10000000000000000"],
+    "single": ["0.1", "2", "3.25"],
+    "nullable": ["1", None, "3"],
+    "truth": ["True", "False", "True"],
+    "maybe": ["True", None, "False"],
+    "day": ["2024-05-31", "2024-06-01", None],
+    "time": ["2024-05-31T12:30:00", "2024-06-01", "2024-06-01T00:00:00.25"],
+    "zone": ["2024-05-31T12:30:00Z", "2024-06-01T00:00:00Z", None],
+    "text": ["x", "y", None],
+    "kind": ["2", "1", "2"],
+    "clock": ["12:30:00", "00:00:00", None],
+    "length": ["01:30:00", "2 days", None],
+    "back": ["-1 day 23:59:58.5", "0 days", "1 day 01:00:00"],
+    "money": ["1.5", None, "20"],
+}
+
+
+def test_csv_parquet_and_a_data_frame_give_the_same_texts(tmp_path: Path) -> None:
+    TEXTS_TABLE.to_csv(tmp_path / "table.csv", index=False)
+    TEXTS_TABLE.to_parquet(tmp_path / "table.parquet")
+    frames = [read_frame(tmp_path / "table.csv"), read_frame(tmp_path / "table.parquet"), as_frame(TEXTS_TABLE)]
+    frames.append(as_frame(pd.read_csv(tmp_path / "table.csv")))
+    arrow = pq.read_table(tmp_path / "table.parquet")
+    frames += [as_frame(arrow), as_frame(pytest.importorskip("polars").from_arrow(arrow))]
+    for frame in frames:
+        assert {name: list(frame.column(name).cells) for name in frame.columns} == TEXTS
+        assert list(frame.ids("id").cells) == ["1", "2", "3"]
+
+
+def texts(*cells: str) -> list[str | None]:
+    return list(frame_of(Path("t"), ["c"], [cells]).column("c").cells)
+
+
+SPELLINGS = {
+    "1": ["1.0", " 1.00 ", "1.", "1.0e0", "1e+0", "1\u200b", "\ufeff1", "1\u00a0"],
+    "-0.5": ["-.5", "-0.50", "-5.0E-1", "-5e-01"],
+    "0": ["-0", "0.0", "-.0"],
+    "10000000000000000": ["1e+16", "1.0E16"],
+    "True": ["true", "TRUE", " tRue"],
+    "2024-05-31": [
+        "2024-05-31 00:00:00",
+        "2024-05-31T00:00",
+        "31.5.2024",
+        "31.05.2024 0:00",
+        "2024/05/31",
+        "2024.05.31",
+    ],
+    "2024-05-31T12:30:00.5": ["2024-05-31 12:30:00.500000", "2024-05-31 12:30:00,5", "31.05.2024 12:30:00.50"],
+    "2024-05-31T12:30:00Z": ["2024-05-31 12:30:00+00", "2024-05-31 12:30:00 UTC", "2024-05-31 12:30:00.0000000 +00:00"],
+    "2024-05-31T12:30:00-03:30": ["2024-05-31 12:30:00-0330", "2024-05-31 12:30:00.000 -03:30"],
+    "09:30:00": ["9:30", "09:30", "0 days 09:30:00.000000", "PT9H30M", "PT34200S"],
+    "1 day 02:00:00": ["1 days 02:00:00", "1 day, 2:00:00", "26:00:00", "P1DT2H"],
+    "New York": ["New  York", "New\nYork", "New\u00a0York", "New\u202fYork ", "New Yo\u00adrk", "\u200eNew York"],
+    "Zürich": ["Zu\u0308rich", "Zu\u200b\u0308rich"],
+}
+CODES = [
+    "007",
+    "+1",
+    "01",
+    "1E5",
+    "12e3",
+    "1.0.0",
+    "1-2",
+    "0x1",
+    "1" * 41 + ".0",
+    "5/6/2024",
+    "30:15",
+    "2 days 3",
+    "1,5",
+]
+
+
+@pytest.mark.parametrize("value", SPELLINGS)
+@pytest.mark.parametrize("beside", ["x", "007", "5", "2024-01-31", "False"])
+def test_a_value_has_one_text_whatever_else_its_column_holds(value: str, beside: str) -> None:
+    assert texts(value, *SPELLINGS[value], beside) == [value] * (len(SPELLINGS[value]) + 1) + [beside]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_what_may_be_a_code_and_what_may_be_read_in_two_ways_stays_as_it_is(code: str) -> None:
+    assert texts(code, "1.0") == [code, "1"]
+
+
+def test_decimal_signs_change_what_is_text_and_nothing_else(tmp_path: Path) -> None:
+    table = [["1,234", "1,234.50", "-1,234,567", "1.5", "1,5", "12,34", "1'000", "1\u202f000"]]
+    read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=".")).column("c")
+    assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1,5", "12,34", "1000", "1000"]
+    table = [["1.234", "1.234,50", "-1.234.567", "1,5", "1.5", "0,5", "1 000", "7"]]
+    read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=",")).column("c")
+    assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1.5", "0.5", "1000", "7"]
+    assert read.spelt == (About.POINTS(column="c", cells=1),)
+    pd.DataFrame({"real": [1.234, 1e16], "whole": [1, 2], "text": ["1.234", "1,5"]}).to_parquet(tmp_path / "t.parquet")
+    frame = read_frame(tmp_path / "t.parquet", Form(decimal=","))
+    assert frame.column("real").cells == ["1.234", "10000000000000000"]
+    assert frame.column("whole").cells == ["1", "2"]
+    assert frame.column("text").cells == ["1234", "1.5"]
+    frame = frame_of(Path("t"), ["a", "b", "c"], [["1.0", "42.0"], ["007", "1.5"], [" r1", "NA\ufeff"]])
+    assert [list(frame.ids(name).cells) for name in "abc"] == [["1", "42"], ["007", "1.5"], [" r1", "NA"]]
+
+
+MARKERS = ["?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", " ? ", "  "]
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_markers_known_everywhere_are_missing_and_do_not_make_numbers_text(marker: str) -> None:
+    assert texts("1.0", marker, "2.0") == ["1", None, "2"]
+    assert texts("none", "na", "x") == ["none", "na", "x"]
+
+
+def namibia(folder: Path) -> Path:
+    path = folder / "trips.csv"
+    path.write_text("id,country,days\n1,NA,3\n2,CH,-\n3,NA,NA\n4,ch,4\n")
+    return path
+
+
+def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -> None:
+    alike = (
+        "column 'country': 2 values differ from others only by case, blanks, width or leading zeros, and are taken for "
+        "different (1 cells); if they mean the same, spell them alike in the file before the first run"
+    )
+    named = {"*": ColumnTreatment(smallest_value=1)}
+    share = read_share(namibia(tmp_path), "alice", "id", None, named)
+    assert tuple(map(notice_text, share.notices)) == (
+        "taken for missing cells: 'NA' in 'country', 'days'; '-' in 'days'",
+        alike,
+    )
+    own = ColumnTreatment(not_missing=("NA",), smallest_value=1)
+    kept = read_share(namibia(tmp_path), "alice", "id", None, named | {"country": own})
+    assert kept.attributes[0].values == ("CH", "NA", "ch")
+    assert tuple(map(notice_text, kept.notices)) == ("taken for missing cells: '-' in 'days'; 'NA' in 'days'", alike)
+
+
+def test_a_declared_value_is_found_in_another_writing_unless_two_would_be() -> None:
+    assert value_of(("true", "false"), "True") == "true"
+    assert value_of(("1.0", "2.0"), "2") == "2.0"
+    assert value_of((" yes", "no"), "yes") == " yes"
+    assert value_of(("2", "2.0"), "2.00") is None
+    assert value_of(("2", "2.0"), "2.0") == "2.0"
+
+
+COLUMNS = {
+    "whole": st.integers(-(2**53), 2**53),
+    "real": st.floats(allow_nan=False, allow_infinity=False),
+    "truth": st.booleans(),
+    "day": st.dates(date(1700, 1, 1), date(2200, 1, 1)),
+    "time": st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)),
+    "zone": st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),
+    "clock": st.times(),
+    "length": st.timedeltas(timedelta(-9999), timedelta(9999)),
+    "money": st.decimals(-(10**9), 10**9, places=2),
+    "text": st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=5),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@settings(max_examples=at_most(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_any_column_is_the_same_texts_from_csv_from_parquet_and_from_any_data_frame(
+    tmp_path: Path, kind: str, data: st.DataObject
+) -> None:
+    cells = data.draw(st.lists(st.none() | COLUMNS[kind], min_size=1, max_size=5))
+    arrow = pa.table({"x": ["x"] * len(cells), "c": pa.array(cells)})
+    pq.write_table(arrow, tmp_path / "t.parquet")
+    frame = arrow.to_pandas()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    tables = [read_frame(tmp_path / "t.parquet"), read_frame(tmp_path / "t.csv"), as_frame(arrow), as_frame(frame)]
+    read = [list(table.column("c").cells) for table in tables]
+    assert read == [read[0]] * 4
+
+
+DRAWN = st.one_of(
+    st.text(st.sampled_from("0123.eE-+? aTtrue:Z\n,P/d'")),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+    st.sampled_from([*CODES, *(text for value in SPELLINGS for text in (value, *SPELLINGS[value]))]),
+)
+
+
+@given(st.lists(DRAWN, max_size=6), st.sampled_from([None, ".", ","]))
+def test_texts_that_were_read_are_read_as_they_are(cells: list[str], decimal: str | None) -> None:
+    once = read_texts(Counter(cells), ("?",), decimal=decimal)
+    stands = [text for text in (once.text_of.get(text, text) for text in cells) if text]
+    again = read_texts(Counter(stands), ("?",))
+    assert all(again.text_of.get(text, text) == text for text in stands)
+    assert all(text == " ".join(text.split()) for text in stands)
+
+
+@given(st.lists(DRAWN, max_size=6), DRAWN)
+def test_the_text_of_a_cell_does_not_depend_on_the_others(cells: list[str], cell: str) -> None:
+    among, alone = read_texts(Counter([*cells, cell]), ("?",)), read_texts(Counter([cell]), ("?",))
+    assert among.text_of.get(cell, cell) == alone.text_of.get(cell, cell)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32), st.integers(-(10**18), 10**18))
+def test_a_number_keeps_its_size(real: float, whole: int) -> None:
+    assert plain_text(str(whole)) == str(whole)
+    assert float(plain_text(repr(real))) == real
+
+
+def test_spellings_and_unseen_characters_are_counted_and_not_shown() -> None:
+    cells = ["1", "1.0", "1.00", "01", "true", "TRUE", "True", "tRUE", "1e+0", " 1", "true "]
+    column = frame_of(Path("t"), ["c"], [cells]).column("c")
+    assert set(column.cells) == {"1", "01", "True"}
+    assert column.spelt == (
+        About.WRITTEN_APART(column="c", cells=6),
+        About.SPELLED_ALIKE(column="c", values=2, cells=1),
+    )
+    assert frame_of(Path("t"), ["c"], [["1", "1.0", "2.50"]]).column("c").spelt == ()
+    cells = ["West\u200b", "West", " Ost ", "O\u00adst", "Ost\r"]
+    frame = frame_of(Path("t"), ["c"], [cells])
+    assert frame.column("c").spelt == (About.CELLS_UNSEEN(column="c", cells=2),)
+    assert set(frame.column("c").cells) == {"West", "Ost"}
+    assert frame.ids("c").spelt == (About.CELLS_UNSEEN(column="c", cells=2),)
+    assert frame_of(Path("t"), ["c"], [["\u200b", "\u00a0", "x"]]).column("c").cells == [None, None, "x"]
+    for other in ("ZÜRICH", "Zü rich", "Zu\u0308RICH", "\uff3aürich"):
+        column = frame_of(Path("t"), ["city"], [["Zürich", other, "Bern", " Bern"]]).column("city")
+        assert column.spelt == (About.SPELLED_ALIKE(column="city", values=2, cells=1),)
+    frame = frame_of(Path("t"), ["c"], [["canary"]])
+    assert isinstance(frame, Frame)
+    assert repr(frame) == "<Frame 1 x 1>"

@@ -3,7 +3,9 @@
 import secrets
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import inf, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from party.forecast.model import (
     calibrate,
     calibrate_transfers,
     forecast,
+    guess_rules,
     most_counts,
 )
 from party.show.costs import forecast_text, supposed_line
@@ -28,8 +31,12 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables import Attribute, joint_schema
-from protocols.terms import ALL, Learner, Terms
-from tests.support.parties import key_holder, make_terms
+from protocols.terms import ALL, Impurity, Learner, Method, Reveal, RuleTerms, Terms
+from tests.support.cases import correlated
+from tests.support.examples import few
+from tests.support.joint_itemsets import RuleCase, rule_terms
+from tests.support.parties import Case, key_holder, make_terms
+from tests.support.sessions import Sessions
 
 KEY = key_holder(0)
 SPEED = PaillierSpeed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
@@ -200,3 +207,109 @@ def test_the_calibration_measures_every_operation_of_a_key() -> None:
 def test_the_calibration_of_transfers_measures_both() -> None:
     speed = calibrate_transfers()
     assert 0 < speed.bit < speed.transfer < 1e-4
+
+
+def case(terms: Terms, records: int = 600) -> RuleCase:
+    """Return two independent halves of like columns, each with a chain of dependence in it."""
+    generator = np.random.default_rng(3)
+    halves = []
+    for _ in range(2):
+        first = generator.random((records, 1)) < 0.6
+        rest = np.where(generator.random((records, 2)) < 0.8, first, generator.random((records, 2)) < 0.5)
+        halves.append(np.hstack([first, rest]))
+    return RuleCase({"alice": (2, 2, 2), "bob": (2, 2, 2)}, np.hstack(halves).astype(np.uint8), terms)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        rule_terms(RuleTerms(Fraction(1, 5), 3, 10_000), method=Method.SMC),
+        rule_terms(RuleTerms(Fraction(1, 5), 3, 10_000), theta=Fraction(4, 5)),
+        rule_terms(RuleTerms(Fraction(1, 4), 3, 60), theta=Fraction(3, 5)),
+    ],
+)
+def test_it_is_near_to_what_a_run_with_such_a_peer_tells(terms: Terms) -> None:
+    made = case(terms)
+    assert terms.rules is not None
+    run, _ = made.play()
+    guess = guess_rules(made.local("alice"), terms, terms.rules)
+    assert run.told / 1.25 <= guess.own <= run.told * 1.25
+    assert run.counted / 1.6 <= guess.both <= run.counted * 1.6
+    assert guess.counts <= terms.rules.most_told
+
+
+def test_copies_alone_tell_none_and_more_records_leave_less_in_doubt() -> None:
+    rules = RuleTerms(Fraction(1, 5), 3, 100)
+    terms = rule_terms(rules, method=Method.RANDOMIZED)
+    assert guess_rules(case(terms).local("alice"), terms, rules).both == 0
+    rules = RuleTerms(Fraction(1, 5), 3, 10_000)
+    terms = rule_terms(rules, theta=Fraction(2, 3))
+    local = case(terms).local("alice")
+    assert guess_rules(local, terms, rules, 100_000).both < guess_rules(local, terms, rules).both
+    rules = RuleTerms(Fraction(1, 100), 3, 4)
+    terms = rule_terms(rules)
+    with pytest.raises(InputError, match="more than most_sets = 4 sets"):
+        guess_rules(case(terms).local("alice"), terms, rules)
+
+
+MEANS = ByTransfers(TransferSpeed(transfer=2e-7, bit=1e-9))
+SIZES = Sizes(records=80, sides=((2, 3), (2, 2)), class_holder=1, classes=2)
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+@pytest.mark.parametrize("terms", [
+    {"method": "randomized"},
+    {"method": "smc", "max_depth": 1},
+    {"method": "smc", "learner": Learner.NAIVE_BAYES},
+    {"method": "hybrid", "omega": 1, "max_depth": 1},
+    {"method": "hybrid", "omega": 1, "max_depth": 1, "test": Fraction(0)},
+    {"method": "hybrid", "omega": ALL, "max_depth": 2},
+])  # fmt: skip
+def test_a_session_takes_the_round_trips_that_were_forecast(
+    terms: dict[str, object], pages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within one: who sends first at a step waits once less."""
+    for module in ("party.forecast.model", "protocols.two_party.copies"):
+        monkeypatch.setattr(f"{module}.PAGE_RECORDS", 80 // pages)
+    case = Case(
+        sizes={"alice": (2, 3), "bob": (2, 2)},
+        class_owners=("bob",),
+        classes=2,
+        codes=correlated((2, 3, 2, 2, 2), 80, seed=1, flips=0.5),
+        groups={"alice": 1, "bob": 2},
+        terms=make_terms(theta=Fraction(7, 10), **terms),
+    )
+    told = forecast(SIZES, case.terms, MEANS).round_trips
+    taken = [report.traffic.round_trips for report in Sessions(tmp_path, case, 'odds = "any"\n').run()]
+    assert min(taken) - 1 <= told <= max(taken) + 1
+
+
+@pytest.mark.parametrize(("terms", "records"), few(list(product([
+    {"method": "randomized"},
+    {"method": "smc", "max_depth": 2},
+    {"method": "smc", "max_depth": 3},
+    {"method": "smc", "max_depth": 3, "noise": Fraction(20)},
+    {"method": "smc", "learner": Learner.NAIVE_BAYES},
+    {"method": "hybrid", "omega": 1, "max_depth": 5, "min_leaf": 2},
+    {"method": "hybrid", "omega": 3, "max_depth": 5, "min_leaf": 2},
+    {"method": "smc", "max_depth": 3, "min_leaf": 5, "reveal": Reveal.TREE},
+    {"method": "hybrid", "omega": 3, "max_depth": 3, "min_leaf": 5, "reveal": Reveal.TREE},
+    {"method": "smc", "max_depth": 3, "reveal": Reveal.TREE, "impurity": Impurity.GINI, "noise": Fraction(20)},
+], (100, 900))), 3))  # fmt: skip
+def test_a_session_sends_half_to_twice_the_bytes_that_were_forecast(
+    terms: dict[str, object], records: int, tmp_path: Path
+) -> None:
+    sides = ((2,) * 14, (2,) * 15)
+    case = Case(
+        sizes=dict(zip(("alice", "bob"), sides, strict=True)),
+        class_owners=("bob",),
+        classes=2,
+        codes=correlated((2,) * 30, records, seed=2, flips=0.6),
+        groups={"alice": 14, "bob": 16},
+        terms=make_terms(theta=Fraction(2, 3), **terms),
+    )
+    told = forecast(Sizes(records, sides, class_holder=1, classes=2), case.terms, MEANS)
+    report = Sessions(tmp_path, case, 'odds = "any"\n').run()[0].traffic
+    assert 1 / 2 <= told.bytes / (report.bytes_sent + report.bytes_received) <= 2
+    least, most = (0.9, 1.2) if case.terms.opens_tree else (1 / 2, 2)  # trips are most of the time over a far line
+    assert least <= told.round_trips / report.round_trips <= most

@@ -4,17 +4,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from party.data import Form, read_frame
+from party.data.notices import About
+from party.errors import DataError
 from party.models import strict_json as model_json
 from party.models.any_file import _FORMATS, read_result, write_model
+from party.models.prediction import UNKNOWN, Predictions, coded_rows, predict_frame
 from party.models.strict_json import ModelError
 from party.models.tree_file import read_tree, references, tree_from_json, tree_json
+from party.show.prediction import prediction_notes
 from protocols.errors import InputError
-from protocols.learning.tree import Leaf, Split, Tree
-from protocols.tables import Attribute, MissingCells
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Split, Tree, majority
+from protocols.tables import Attribute, MissingCells, Schema
 from protocols.terms import Growth, Impurity
 from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model
@@ -251,3 +258,197 @@ def test_a_model_survives_its_file_whatever_its_json() -> None:
     assert isinstance(tree.root, Split)
     leaf = Tree(tree.schema, tree.root.children[2])
     assert tree_from_json(tree_json(leaf)) == leaf
+
+
+def predict(folder: Path, text: str, tree: Tree | None = None, missing: tuple[str, ...] = ("", "?")) -> Predictions:
+    path = folder / "rows.csv"
+    path.write_text(text)
+    return predict_frame(tree or small_model(), read_frame(path, Form(missing=missing)))
+
+
+def test_rows_follow_values_bins_missing_and_other(tmp_path: Path) -> None:
+    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
+    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
+    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
+    assert (result.correct, result.known) == (None, None)
+
+
+def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
+    assert result.labels == ["good", "bad", "good"]
+
+
+def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
+    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+
+
+def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path: Path) -> None:
+    city = ("alice", "city", ("Bergen", "Oslo", "other"))
+    model = model_of(city, missing=MissingCells("Oslo", ("-99", "gone")))
+    path = tmp_path / "rows.csv"
+    path.write_text("city,x\n,1\n-99.0,1\ngone,1\nNA,1\nRome,1\n")
+    codes = coded_rows(model, read_frame(path), [0]).codes[:, 0].tolist()
+    assert codes == [1, 1, 1, 2, 2]
+    assert coded_rows(model, read_frame(path, Form(missing=("NA",))), [0]).codes[:, 0].tolist() == [1, 2, 2, 1, 2]
+    found = coded_rows(model_of(city), read_frame(path), [0])
+    assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
+
+
+def test_numbers_that_would_be_values_with_another_decimal_sign_are_told_where_they_become_other(
+    tmp_path: Path,
+) -> None:
+    tariff = model_of(("alice", "tariff", ("1.5", "2000", "other")))
+    rows = 'tariff\n"1,5"\n"2,000"\n"9,5"\n1.5\nx\n'
+    (note,) = prediction_notes(predict(tmp_path, rows, tariff))
+    assert note == """column 'tariff': 1 are numbers if "." begins a fraction: say so by --decimal ".\""""
+    assert predict(tmp_path, rows, tariff).labels == ["good"] * 3 + ["bad", "good"]
+    assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
+
+
+def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
+    assert result.notices == (About.CELLS_UNSEEN(column="city", cells=1),)
+    assert result.labels[:2] == ["good", "good"]
+
+
+def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) -> None:
+    tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
+    path = tmp_path / "rows.csv"
+    for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
+        path.write_text("\n".join(["tariff,phone", *rows]) + "\n")
+        codes = coded_rows(model_of(tariff, phone), read_frame(path), [0, 1]).codes.tolist()
+        assert codes == [[0, 1], [1, 0], [1, 1], [2, 2 if "n.k." in rows[3] else 1]]
+    older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
+    path.write_text("tariff\n1\n2.00\nx\n")
+    assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
+
+
+def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
+    result = predict(tmp_path, text)
+    assert (result.correct, result.known) == (1, 3)
+
+
+UNTOLD = MissingCells()
+
+
+def model_of(*columns: tuple[str, str, tuple[str, ...]], missing: MissingCells = UNTOLD) -> Tree:
+    """A tree that splits on the first column; its first value has the first class."""
+    attributes = tuple(Attribute(*column, missing) for column in columns)
+    schema = Schema(attributes, Attribute("", "outcome", ("bad", "good")), ())
+    leaves = tuple(Leaf((0, 1), 1) if i else Leaf((1, 0), 0) for i in range(len(columns[0][2])))
+    return Tree(schema, Split((1, 1), 0, leaves))
+
+
+def test_columns_are_found_by_name_in_full_first(tmp_path: Path) -> None:
+    tree = small_model()
+    assert isinstance(tree.root, Split)
+    by_city = Tree(tree.schema, tree.root.children[0])
+    assert predict(tmp_path, "city\nOslo\nBergen\n", by_city).labels == ["good", "bad"]
+    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column \(alice's\); it has"):
+        predict(tmp_path, "alice.age,bob.age\n1,yes\n")
+    with pytest.raises(DataError, match=r"no such column \(alice's\); did you mean 'City'\?$"):
+        predict(tmp_path, "alice.age,City,bob.age\n1,Oslo,yes\n")
+    alone = model_of(("alice", "city", ("Bergen", "Oslo")))
+    with pytest.raises(DataError, match=r"column 'city': the file has no such column; it has"):
+        predict(tmp_path, "name,size\nx,1\n", alone)
+    with pytest.raises(DataError, match=r"both parties have a column 'age': name it 'alice\.age'"):
+        predict(tmp_path, "age,city,bob.age\n1,Oslo,yes\n")
+    result = predict(tmp_path, "alice.age,city,alice.city,bob.age\n1,Bergen,Oslo,yes\n")
+    assert result.labels == ["good"]
+    tree = model_of(("alice", "age", ("0", "1")), ("bob", "alice.age", ("0", "1")))
+    with pytest.raises(DataError, match=r"'alice\.age' is a column's own name and one in full: rename it in the data"):
+        predict(tmp_path, "alice.age\n0\n", tree)
+    assert predict(tmp_path, "age\n0\n", tree).labels == ["bad"]
+    tree = model_of(("bob", "alice.age", ("0", "1")), ("alice", "age", ("0", "1")))
+    assert predict(tmp_path, "alice.age\n0\n1\n", tree).labels == ["bad", "good"]
+    assert predict(tmp_path, "bob.alice.age\n0\n1\n", tree).labels == ["bad", "good"]
+
+
+def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missing(tmp_path: Path) -> None:
+    """The owner's missing cells read -1, so that "?" is an answer like any other."""
+    tree = model_of(("alice", "vote", ("?", "no", "missing")))
+    assert predict(tmp_path, 'vote\n?\nno\n""\n', tree).labels == ["bad", "good", "good"]
+
+
+def test_estimated_counts_give_a_majority_too() -> None:
+    schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("n", "y")), ())
+    tree = Tree(schema, Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),)))
+    rows = np.array([[-1], [0], [1]], dtype=np.int16)
+    assert tree.predict(rows).tolist() == [1, 0, 1]
+    assert tree.shares(rows).tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+@given(models(), st.data())
+def test_a_code_of_no_value_is_classified_by_the_tree_cut_off_there(tree: Tree, data: st.DataObject) -> None:
+    sizes = [attribute.size for attribute in tree.schema.attributes]
+    rows = data.draw(st.lists(st.tuples(*[st.integers(-1, size) for size in sizes]), min_size=1, max_size=9))
+    for row in rows:
+        node = tree.root
+        while isinstance(node, Split) and 0 <= row[node.attribute] < len(node.children):
+            node = node.children[row[node.attribute]]
+        label = node.label if isinstance(node, Leaf) else majority(node.counts)
+        assert tree.predict(np.array([row], dtype=np.int16)).tolist() == [label]
+
+
+def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_path: Path) -> None:
+    read = (Attribute("a", "visits", ("0", "1", "2")), Attribute("a", "member", ("No", "Yes")))
+    schema = Schema(read, Attribute("", "claim", ("0", "1")), ())
+    known = [np.log(np.full((size, 2), 1 / size)) for size in (3, 2)]
+    model = NaiveBayes(schema, np.log([0.75, 0.25]), tuple(known))
+    path = tmp_path / "rows.csv"
+    path.write_text("visits,member,claim\n2.0,yes,1\n7, Yes,0\n,Yes,1.0\n1,perhaps,\n")
+    result = predict_frame(model, read_frame(path))
+    alike = "differ from one only by case, blanks or the way a number is written"
+    assert list(prediction_notes(result)) == [
+        "column 'visits': 2 of 4 cells hold no value that the model knows",
+        f"column 'member': 2 of 4 cells hold no value that the model knows; 1 {alike}",
+        "accuracy 0.3333: 1 of 3 rows (rows trained on included)",
+    ]
+    assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
+
+
+def test_numbers_with_decimal_commas_are_told_how_to_be_written(tmp_path: Path) -> None:
+    told = (
+        "column 'alice.age': 3 of 4 cells hold no value that the model knows; 2 are numbers if "
+        '"," begins a fraction: say so by --decimal ","'
+    )
+    rows = "alice.age;city;bob.age\n17,5;Oslo;no\n1.017,5;Oslo;no\nold;Oslo;no\n17.5;Oslo;no\n"
+    assert list(prediction_notes(predict(tmp_path, rows))) == [told]
+    (town,) = prediction_notes(predict(tmp_path, "alice.age;city;bob.age\n17.5;Oslo;1,5\n50;Oslo;no\n"))
+    assert town == "column 'bob.age': 1 of 2 cells hold no value that the model knows"
+
+
+WRITINGS = {
+    "plain": "visits,member,ward\n2,True,1\n0,True,0\n",
+    "floats": "visits,member,ward\n2.0,True,1.0\n0.0,True,0.0\n",
+    "lower case": "visits,member,ward\n2,true,1\n0,true,0\n",
+    "blanks": " visits, member, ward\n2, True, 1\n0, True, 0\n",
+    "semicolons": "visits;member;ward\n2;TRUE;1\n0;TRUE;0\n",
+    "a row index": ",visits,member,ward\n0,2,True,1\n1,0,True,0\n",
+}
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+def test_the_same_people_get_the_same_classes_however_they_are_written(writing: str, tmp_path: Path) -> None:
+    tree = model_of(("a", "visits", ("0", "1", "2")), ("a", "member", ("False", "True")), ("b", "ward", ("0", "1")))
+    by_member = Split((1, 1), 1, (Leaf((1, 0), 0), tree.root))
+    result = predict(tmp_path, WRITINGS[writing], Tree(tree.schema, by_member))
+    assert result.labels == ["good", "bad"]
+    assert not list(prediction_notes(result))
+
+
+def test_an_accuracy_of_nothing_says_whether_the_cells_are_known(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
+    assert list(prediction_notes(predict(tmp_path, text))) == [
+        "every cell that was read is a value that the model knows",
+        "accuracy 0.0000: 0 of 1 rows (rows trained on included)",
+    ]
+    right = predict(tmp_path, text.replace("bad", "good"))
+    assert list(prediction_notes(right)) == ["accuracy 1.0000: 1 of 1 rows (rows trained on included)"]
+    assert not list(prediction_notes(predict(tmp_path, "alice.age,city,bob.age\n17,Oslo,no\n")))
+
+
+def test_a_repr_shows_the_number_of_rows_only(tmp_path: Path) -> None:
+    schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("secret",)), ())
+    assert repr(predict(tmp_path, "x\n0\n", Tree(schema, Leaf((1,), 0)))) == "<Predictions of 1 rows>"

@@ -11,18 +11,19 @@ from party.files import locked_folder
 from party.node.policy import check_disguise, check_job, first_objection, make_policy
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger
-from party.records.releases import Memory
-from party.settings.party import Acceptance, PartyConfig, read_party_config
+from party.records.releases import Memory, record_release, release_of
+from party.settings.ids import AlignmentBounds
+from party.settings.party import Acceptance, LifeBounds, PartyConfig, read_party_config
 from protocols.errors import InputError
-from protocols.jobs import Train
+from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.role import run_pair
-from protocols.terms import ALL, Counting, Impurity, Method, Reveal, RuleTerms, Terms, TreeTerms
+from protocols.terms import ALL, MODEL_BYTES, Counting, Impurity, Method, Reveal, RuleTerms, Terms, TreeTerms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import Limits, PartyInputs
 from tests.support.cases import correlated
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import Case, make_local, make_roles, make_terms
-from tests.support.sessions import Sessions
+from tests.support.sessions import CASE, Sessions
 
 TERMS = TreeTerms(
     method=Method.HYBRID, theta=Fraction(9, 20), omega=2, counting=Counting.PAILLIER, class_name="outcome",
@@ -118,7 +119,7 @@ def test_what_the_job_asks_for_and_which_key_refuses_it_are_told_to_its_owner(
     assert objection.reason == f"the job asks for {value} does not allow it: change the job, or allow it there"
 
 
-CASE = Case(
+POLICY_CASE = Case(
     sizes={"alice": (2,), "bob": (2,)},
     class_owners=("bob",),
     classes=2,
@@ -129,12 +130,12 @@ CASE = Case(
 
 
 def test_a_job_of_our_own_that_we_would_refuse_a_peer_is_refused_before_anybody_is_called(tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path, CASE, 'odds = "any"\nomega = 1\n')
-    config = read_party_config(tmp_path / "bob" / "party.toml", CASE.terms.key_bits)
-    bob, job = sessions.local("bob"), Train(CASE.terms)
+    sessions = Sessions(tmp_path, POLICY_CASE, 'odds = "any"\nomega = 1\n')
+    config = read_party_config(tmp_path / "bob" / "party.toml", POLICY_CASE.terms.key_bits)
+    bob, job = sessions.local("bob"), Train(POLICY_CASE.terms)
     check_job(bob, config, job)
     with pytest.raises(ConfigError, match=r"the job asks for omega = 2, our .agree. omega does not allow it"):
-        check_job(bob, config, Train(replace(CASE.terms, omega=2)))
+        check_job(bob, config, Train(replace(POLICY_CASE.terms, omega=2)))
     large = replace(bob.limits, smallest_class=79)
     with pytest.raises(ConfigError, match=r"79"):
         check_job(replace(bob, limits=large), config, job)
@@ -336,3 +337,65 @@ def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: Pa
     check_job(alice, settings(tmp_path, "2"), Train(terms))
     (_, outcome), _ = run_pair(*make_roles(replace(AGREED_ODDS_CASE, terms=terms)))
     assert outcome.key is None
+
+
+BOB = make_local(CASE, "bob")
+ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
+
+
+ANSWERS = replace(AGREE, life=LifeBounds(most_predictions=1))
+
+
+def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
+    (folder / "party.toml").write_text('name = "bob"\n[data]\nfile = "data.csv"\nid = "id"\n')
+    return replace(read_party_config(folder / "party.toml"), agree=agree)
+
+
+@pytest.mark.parametrize(
+    ("job", "agree", "field"),
+    [
+        (Align(), AGREE, None),
+        (Align(), replace(AGREE, alignments=AlignmentBounds(most_alignments=0)), "job"),
+        (Predict(ASKED), ANSWERS, None),
+        (Predict(ASKED), AGREE, "predictions"),
+        (Predict(ASKED), replace(ANSWERS, epsilon=Fraction(1)), "predictions"),
+        (Predict(replace(ASKED, receiver=Receiver.INITIATOR)), AGREE, "predictions"),
+        (Predict(replace(ASKED, receiver=Receiver.RESPONDER)), AGREE, None),
+        (Predict(replace(ASKED, receiver=Receiver.RESPONDER)), replace(AGREE, epsilon=Fraction(1)), None),
+        (Predict(replace(ASKED, probabilities=True)), ANSWERS, "probabilities"),
+        (Predict(replace(ASKED, probabilities=True)), replace(ANSWERS, probabilities=True), None),
+    ],
+)
+def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree: Any, field: str | None) -> None:
+    objection = make_policy(BOB, config(tmp_path, agree))(job)
+    assert (objection and objection.field) == field
+
+
+def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> None:
+    ours = config(tmp_path, ANSWERS)
+    check_job(BOB, ours, Predict(ASKED))
+    with pytest.raises(ConfigError, match="probabilities"):
+        check_job(BOB, ours, Predict(replace(ASKED, probabilities=True)))
+    for terms in (ASKED, replace(ASKED, receiver=Receiver.RESPONDER)):  # we open: it would be for us to answer
+        with pytest.raises(ConfigError, match="most_predictions is 0"):
+            check_job(BOB, config(tmp_path), Predict(terms))
+    check_job(BOB, config(tmp_path), Predict(replace(ASKED, receiver=Receiver.INITIATOR)))
+
+
+def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="asks for the class 'outcome'; our class column is 'class'"):
+        check_job(BOB, config(tmp_path), Train(make()))
+
+
+def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_path: Path) -> None:
+    agree = replace(
+        AGREE, exact_counts=True, odds=None, min_leaf=1, counting=tuple(Counting), smallest_key_bits=CASE.terms.key_bits
+    )
+    ours, other = config(tmp_path, agree), replace(CASE.terms, seed=CASE.terms.seed + 1)
+    for terms in (CASE.terms, other):
+        check_job(BOB, ours, Train(terms))
+    with locked_folder(tmp_path) as held, open_ledger(held, BOB.secrets.coins) as ledger:
+        record_release(PeerPages(ledger, PeerName("alice", "")), release_of(BOB, Train(CASE.terms), None))
+    check_job(BOB, ours, Train(CASE.terms))
+    with pytest.raises(ConfigError, match="show single records: return to the first"):
+        check_job(BOB, ours, Train(other))

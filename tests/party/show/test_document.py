@@ -1,15 +1,28 @@
 """One document, and what a screen, a browser and a ticket have of it; and what programs read."""
 
 import re
+import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from party.data.notices import About
+from party.records.run_file import RunReport
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, headed, laid_out
+from party.show.drawing import shown_drawing
+from party.show.notices import _SENTENCES, telling_once
 from party.show.page.parts import as_html, as_markdown
+from party.show.parties import code_lines
+from party.show.runs import write_figures
 from party.show.screen import plain
+from party.survey import read_design
+from protocols.errors import InputError
+from protocols.simulation.two_party import bulk_draw
+from tests.party.records.test_run_file import FAST, OF_PLAIN, REPORT, ROW, SMC
+from tests.party.survey.files import UNRELATED, write_design
 
 _TABLE = Grid(headed("<Name", "Share", "Error:1", "Of <all>:3"), [("a*b", "1%", "0.5", "9"), ("<i>", "22%", "1", "8")])
 _FIRST = PageSection("one", "The first", ["One sentence.", "", "Two sentences,", "  one set in.", _TABLE])
@@ -111,3 +124,107 @@ def test_programs_read_fields_by_name_exact_numbers_as_text_and_nothing_infinite
         "2": ["b"],
     }
     assert plain(frozenset({"c", "a", "b"})) == ["a", "b", "c"]
+
+
+FULL = replace(
+    REPORT,
+    rows=(
+        replace(OF_PLAIN, accuracy=0.85),
+        replace(SMC, method="randomized", accuracy=0.6, cost_ratio=0.0),
+        replace(ROW, omega=None, accuracy=0.85, cost_ratio=1.0),
+        ROW,
+        replace(SMC, seconds=123.4),
+        replace(FAST, cost_ratio=0.37),
+    ),
+)
+
+
+def draw(folder: Path, report: RunReport) -> tuple[bytes, bytes]:
+    png, svg = folder / "figure.png", folder / "figure.svg"
+    write_figures(report, png, svg)
+    return png.read_bytes(), svg.read_bytes()
+
+
+def test_the_figure_is_a_png_and_an_svg_that_name_what_they_show(tmp_path: Path) -> None:
+    png, svg = draw(tmp_path, FULL)
+    assert png.startswith(b"\x89PNG")
+    text = svg.decode()
+    shown = ("tic-tac-toe", "plain ID3", "randomized only", "Dot products by Paillier", ">42<", ">12<", "5.6", "all")
+    of_smc = ("SMC only", ">100<", "123")
+    fast = ("Oblivious transfer", ">37<", "1.5")
+    for words in (*shown, *of_smc, *fast):
+        assert f"{words}" in text
+    _, without = draw(tmp_path, replace(FULL, rows=tuple(row for row in FULL.rows if row.method != "smc")))
+    assert not any(f">{words}<" in without.decode() for words in ("SMC only", "123"))
+
+
+def test_equal_reports_give_equal_files_without_a_date(tmp_path: Path) -> None:
+    first = draw(tmp_path, FULL)
+    assert draw(tmp_path, FULL) == first
+    assert b"<dc:date>" not in first[1]
+    assert draw(tmp_path, replace(FULL, rows=FULL.rows[:-1])) != first
+
+
+@pytest.mark.parametrize("rows", [(), (replace(ROW, accuracy=None),), (SMC,)])
+def test_a_report_with_little_in_it_is_drawn_too(tmp_path: Path, rows: tuple[object, ...]) -> None:
+    _, svg = draw(tmp_path, replace(REPORT, rows=rows))  # type: ignore[arg-type]
+    assert b"no records were held out" in svg
+
+
+def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install '\.\[figures\]'"):
+        draw(tmp_path, FULL)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.01, False), (20.0, True)])
+def test_draws_are_told_once_they_take_a_while(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: float, told: bool
+) -> None:
+    questionnaire = read_design(write_design(tmp_path, UNRELATED))
+    now = iter(np.arange(0, 1000 * seconds, seconds).tolist())
+    codes = np.zeros((3, len(questionnaire.names)), dtype=np.uint8)
+    with shown_drawing(questionnaire, lambda: next(now)) as watch:
+        questionnaire.design.randomize(codes, watch(bulk_draw(np.random.default_rng(0), len(codes))))
+    text = capsys.readouterr().err
+    assert ("drawing coins" in text) is told
+    assert ("100%" in text) is told
+
+
+def test_a_table_that_is_read_again_has_nothing_new_to_say(capsys: pytest.CaptureFixture[str]) -> None:
+    tell = telling_once()
+    tell([About.SPELLED_ALIKE(column="city", values=2, cells=9)])
+    tell([About.SPELLED_ALIKE(column="city", values=2, cells=9), About.IDENTIFIER(column="phone")])
+    tell([About.SPELLED_ALIKE(column="city", values=3, cells=9)])
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split("'")[1] for line in told] == ["city", "phone", "city"]
+
+
+def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_is_left_to_check(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    treated = [About.TREATED(column=name, remarks=[About.ONE_VALUE()]) for name in ("age", "city")]
+    telling_once()([treated[0], About.IDENTIFIER(column="phone"), treated[1]])
+    first, last = capsys.readouterr().err.splitlines()
+    assert "'phone'" in first
+    assert last == "cotally: note: 2 columns are binned, merged or filled in: `cotally check` shows how"
+
+
+def test_every_notice_has_a_sentence() -> None:
+    assert set(_SENTENCES) == set(About)
+
+
+@pytest.mark.parametrize(
+    ("address", "where"),
+    [
+        ("0.0.0.0:7071", "reaches us on port 7071 of this machine."),
+        ("[::]:7071", "reaches us on port 7071 of this machine."),
+        ("127.0.0.1:7071", "reaches us at 127.0.0.1:7071."),
+        ("[::1]:7071", "reaches us at [::1]:7071."),
+    ],
+)
+def test_who_waits_for_a_code_tells_an_address_that_somebody_can_call(address: str, where: str) -> None:
+    _, told, last = code_lines("111 222 333", address, 600)
+    assert told.endswith(where)
+    assert last.endswith("We listen, as our [node] address is not set.")

@@ -1,5 +1,3 @@
-""""""
-
 import ast
 import re
 from collections import Counter
