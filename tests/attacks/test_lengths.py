@@ -78,14 +78,12 @@ def lengths_by_purity(strays: int, changes: dict[str, Any]) -> tuple[set[int], t
     return split, tuple(len(encode(message)) for message in crossed(seen))
 
 
-@pytest.mark.parametrize(("changes", "tells"), [({}, True), ({"counting": "paillier"}, False)], ids=str)
-def test_transfers_are_as_long_as_a_nodes_counts_of_the_classes_have_binary_digits(
-    changes: dict[str, Any], tells: bool
-) -> None:
+def test_transfers_are_as_long_as_a_nodes_counts_of_the_classes_have_binary_digits() -> None:
     """This is what lengths tell who watches the line (SECURITY); by dot products they tell the tree alone."""
-    (tree, few), (other, many) = (lengths_by_purity(strays, changes) for strays in (10, 60))
-    assert tree == other == {0, 2}
-    assert (few != many) == tells
+    for changes, tells in [({}, True), ({"counting": "paillier"}, False)]:
+        (tree, few), (other, many) = (lengths_by_purity(strays, changes) for strays in (10, 60))
+        assert tree == other == {0, 2}
+        assert (few != many) == tells
 
 
 @pytest.mark.parametrize("way", WAYS)

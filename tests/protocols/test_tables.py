@@ -171,22 +171,17 @@ def test_each_learner_has_all_terms_on_record_and_refuses_to_be_given_what_it_do
         terms_of({**values_of(RULES), "rules": None})
 
 
-@pytest.mark.parametrize(
-    ("method", "disguises", "counts_exactly", "ranks", "window"),
-    [
+def test_what_a_method_does_follows_from_its_name() -> None:
+    for method, disguises, counts_exactly, ranks, window in [
         (Method.HYBRID, True, True, True, 3),
         (Method.SMC, False, True, False, ALL),
         (Method.RANDOMIZED, True, False, False, ALL),
-    ],
-)
-def test_what_a_method_does_follows_from_its_name(
-    method: Method, disguises: bool, counts_exactly: bool, ranks: bool, window: int | None
-) -> None:
-    terms = make_terms(method=method, omega=3)
-    found = (terms.disguises, terms.counts_exactly, terms.ranks, terms.window)
-    assert found == (disguises, counts_exactly, ranks, window)
-    for counting in Counting:  # a key is needed where counts are made by dot products
-        assert replace(terms, counting=counting).encrypts == (counts_exactly and counting is Counting.PAILLIER)
+    ]:
+        terms = make_terms(method=method, omega=3)
+        found = (terms.disguises, terms.counts_exactly, terms.ranks, terms.window)
+        assert found == (disguises, counts_exactly, ranks, window)
+        for counting in Counting:  # a key is needed where counts are made by dot products
+            assert replace(terms, counting=counting).encrypts == (counts_exactly and counting is Counting.PAILLIER)
 
 
 @pytest.mark.parametrize(

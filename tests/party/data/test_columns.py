@@ -72,9 +72,8 @@ def refused(cells: Sequence[str | None], line: int | None = None, **treatment: A
 # SortedNumbers and bins
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_not_a_plain_number_is_none() -> None:
+    for text in [
         "",
         "nan",
         "inf",
@@ -90,10 +89,8 @@ def refused(cells: Sequence[str | None], line: int | None = None, **treatment: A
         ".",
         "--1",
         "9" * (MAX_NUMBER + 1),
-    ],
-)
-def test_what_is_not_a_plain_number_is_none(text: str) -> None:
-    assert number(text) is None
+    ]:
+        assert number(text) is None
 
 
 def test_numbers_are_plain_and_cut_between_the_extremes() -> None:
@@ -281,9 +278,8 @@ def test_a_treatment_at_its_limits_is_accepted_and_beyond_them_refused() -> None
 # Reading a raw cell at prediction
 
 
-@pytest.mark.parametrize(
-    ("values", "text", "label"),
-    [
+def test_a_raw_cell_is_found_among_the_values() -> None:
+    for values, text, label in [
         (("a", "b"), "b", "b"),
         (("a", "b"), "c", None),
         (("a", "other"), "c", "other"),
@@ -301,10 +297,8 @@ def test_a_treatment_at_its_limits_is_accepted_and_beyond_them_refused() -> None
         (("true", "false"), "True", "true"),
         (("2", "2.0"), "2.00", None),
         (("?", "n", "y"), "?", "?"),
-    ],
-)
-def test_a_raw_cell_is_found_among_the_values(values: tuple[str, ...], text: str | None, label: str | None) -> None:
-    assert label_of(values, text) == label
+    ]:
+        assert label_of(values, text) == label
 
 
 def test_missing_cells_of_new_rows_are_what_missing_cells_became() -> None:

@@ -56,18 +56,15 @@ def test_the_encoding_is_found_out_or_declared(tmp_path: Path) -> None:
         read_frame(path, Form(encoding="utf-16"))
 
 
-@pytest.mark.parametrize(
-    ("declared", "problem"),
-    [
+def test_what_cannot_be_declared_is_refused() -> None:
+    for declared, problem in [
         ({"separator": ";;"}, "separator must be one character"),
         ({"separator": '"'}, "separator must be one character"),
         ({"encoding": "utf-9"}, "encoding must be one that Python knows"),
         ({"encoding": "hex"}, "encoding must be one that Python knows"),
-    ],
-)
-def test_what_cannot_be_declared_is_refused(declared: dict[str, str], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        Form(**declared)  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(InputError, match=problem):
+            Form(**declared)  # type: ignore[arg-type]
 
 
 def test_packed_files_and_the_standard_input_are_read(tmp_path: Path) -> None:
@@ -201,9 +198,8 @@ def test_a_plain_file_is_read_the_fast_way_and_its_rows_are_numbered_by_lines() 
     assert written.header == 2
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_what_is_not_plain_is_left_to_the_other_reader() -> None:
+    for content in [
         b'a,b\n"1",2\n',
         b"a,b\n1,2\n\n3,4\n",
         b"a\n1\n\n2\n",
@@ -220,28 +216,8 @@ def test_a_plain_file_is_read_the_fast_way_and_its_rows_are_numbered_by_lines() 
         b"a,b\n\xef\xbb\xbf,2\n",
         b"a,b\n",
         b"",
-    ],
-    ids=[
-        "quote",
-        "blank line",
-        "its like",
-        "CRLF",
-        "first",
-        "first CRLF",
-        "lone return",
-        "a record after one",
-        "width",
-        "cell",
-        "name",
-        "nul",
-        "long",
-        "mark",
-        "no record",
-        "empty",
-    ],
-)
-def test_what_is_not_plain_is_left_to_the_other_reader(content: bytes) -> None:
-    assert read_plain(Path("t.csv"), content, LAYOUT) is None
+    ]:
+        assert read_plain(Path("t.csv"), content, LAYOUT) is None
 
 
 def test_many_rows_come_in_the_order_of_the_file() -> None:

@@ -64,9 +64,9 @@ def test_naive_bayes_takes_vectors_and_transfers_of_its_values() -> None:
     assert two == pytest.approx(2_000 * 24 * 2 * (4 + 1 / 8) + 24 * 2_576, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("records", "omega", "depth", "splits", "megabytes"),
-    [
+def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two() -> None:
+    """What crossed in trees that were counted, of 14 columns of two values."""
+    for records, omega, depth, splits, megabytes in [
         (26_049, ALL, None, 1_320, 170),
         (39_074, ALL, None, 1_347, 169.6),
         (39_074, 3, None, 1_306, 159.9),
@@ -75,15 +75,10 @@ def test_naive_bayes_takes_vectors_and_transfers_of_its_values() -> None:
         (39_074, 3, 5, 26, 12.6),
         (4_000, ALL, None, 672, 10.7),
         (4_000, 3, 5, 26, 1.1),
-    ],
-)
-def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two(
-    records: int, omega: int | None, depth: int | None, splits: int, megabytes: float
-) -> None:
-    """What crossed in trees that were counted, of 14 columns of two values."""
-    told = cost(make_terms(omega=omega, max_depth=depth, test=Fraction(0)), splits, records=records)
-    others = records * 15 + splits * 56 + 60_000 + 8 * splits * 14 * 4
-    assert 0.5 < (told.bytes - others) / (megabytes * 1e6) < 2
+    ]:
+        told = cost(make_terms(omega=omega, max_depth=depth, test=Fraction(0)), splits, records=records)
+        others = records * 15 + splits * 56 + 60_000 + 8 * splits * 14 * 4
+        assert 0.5 < (told.bytes - others) / (megabytes * 1e6) < 2
 
 
 def test_noise_is_in_every_count_and_no_secure_count_costs_nothing() -> None:
@@ -220,22 +215,19 @@ def case(terms: Terms, records: int = 600) -> RuleCase:
     return RuleCase({"alice": (2, 2, 2), "bob": (2, 2, 2)}, np.hstack(halves).astype(np.uint8), terms)
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [
+def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
+    for terms in [
         rule_terms(RuleTerms(Fraction(1, 5), 3, 10_000), method=Method.SMC),
         rule_terms(RuleTerms(Fraction(1, 5), 3, 10_000), theta=Fraction(4, 5)),
         rule_terms(RuleTerms(Fraction(1, 4), 3, 60), theta=Fraction(3, 5)),
-    ],
-)
-def test_it_is_near_to_what_a_run_with_such_a_peer_tells(terms: Terms) -> None:
-    made = case(terms)
-    assert terms.rules is not None
-    run, _ = made.play()
-    guess = guess_rules(made.local("alice"), terms, terms.rules)
-    assert run.told / 1.25 <= guess.own <= run.told * 1.25
-    assert run.counted / 1.6 <= guess.both <= run.counted * 1.6
-    assert guess.counts <= terms.rules.most_told
+    ]:
+        made = case(terms)
+        assert terms.rules is not None
+        run, _ = made.play()
+        guess = guess_rules(made.local("alice"), terms, terms.rules)
+        assert run.told / 1.25 <= guess.own <= run.told * 1.25
+        assert run.counted / 1.6 <= guess.both <= run.counted * 1.6
+        assert guess.counts <= terms.rules.most_told
 
 
 def test_copies_alone_tell_none_and_more_records_leave_less_in_doubt() -> None:

@@ -147,20 +147,17 @@ def test_a_frame_of_labels_is_read_by_the_design_of_a_file(kind: Any, tmp_path: 
     ]
 
 
-@pytest.mark.parametrize(
-    ("cells", "label", "text"),
-    [
+def test_what_does_not_fit_the_design_is_a_value_error() -> None:
+    for cells, label, text in [
         ([[0, 0, 0], [1, 3, 0]], [0, 1], "a code outside the design's domains"),
         ([[0, 0], [1, 1]], [0, 1], "the design has 3 attributes and the class, X has 2"),
         ([[0, 0, 0], [1, 1, 1]], [0, 2], "not among the 2 known ones"),
         ([[0, 0, 0.5], [1, 1, 1]], [0, 1], "encode labels and bin numbers first"),
         ([[0, 0, 0], [1, 1, 300]], [0, 1], "whole codes from 0 to 255"),
-    ],
-)
-@pytest.mark.parametrize("kind", BOTH)
-def test_what_does_not_fit_the_design_is_a_value_error(kind: Any, cells: Any, label: Any, text: str) -> None:
-    with pytest.raises(ValueError, match=text):
-        kind(design=DESIGN).fit(cells, label)
+    ]:
+        for kind in BOTH:
+            with pytest.raises(ValueError, match=text):
+                kind(design=DESIGN).fit(cells, label)
 
 
 def test_columns_of_a_frame_may_be_named_by_numbers(tmp_path: Path) -> None:

@@ -54,37 +54,31 @@ def test_itemsets_are_read_as_they_were_written(tmp_path: Path, found: JointItem
         model_from_text(itemsets_json(found))
 
 
-@pytest.mark.parametrize(
-    ("sets", "problem"),
-    [
+def test_a_file_without_counts_has_sets_of_both_sides_alone() -> None:
+    for sets, problem in [
         ([{"items": [[0, 1]]}], "has items of one side alone"),
         ([{"items": [[0, 1], [1, 0]], "count": "12"}], "must have exactly the keys items"),
         ([{"items": [[0, 1], [1, 0], [2, 0]]}], "has a subset that is not listed"),
-    ],
-)
-def test_a_file_without_counts_has_sets_of_both_sides_alone(sets: list[object], problem: str) -> None:
-    third = replace(UNCOUNTED, attributes=(*FOUND.attributes, Attribute("bob", "rice", ("yes", "no"))))
-    content: Any = json.loads(itemsets_json(third)) | {"sets": sets}
-    with pytest.raises(ModelError, match=problem):
-        itemsets_from_json(json.dumps(content))
+    ]:
+        third = replace(UNCOUNTED, attributes=(*FOUND.attributes, Attribute("bob", "rice", ("yes", "no"))))
+        content: Any = json.loads(itemsets_json(third)) | {"sets": sets}
+        with pytest.raises(ModelError, match=problem):
+            itemsets_from_json(json.dumps(content))
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
+def test_rules_without_counts_are_parts_of_sets_that_are_listed() -> None:
+    for changes, problem in [
         ({"metric": "conviction"}, "must be one of confidence, lift"),
         ({"min_threshold": "0"}, "must be above 0"),
         ({"reached": [[[[0, 1]], [[1, 0]]], [[[0, 1]], [[1, 0]]]]}, "has a rule twice"),
         ({"reached": [[[[0, 1]], [[1, 1]]]]}, "must be two parts of a set that is listed"),
         ({"reached": [[[[0, 1], [1, 0]]]]}, "must be two parts of a set that is listed"),
         ({"reached": [[[[0, 1], [1, 0]], []]]}, "must be of different columns"),
-    ],
-)
-def test_rules_without_counts_are_parts_of_sets_that_are_listed(changes: dict[str, object], problem: str) -> None:
-    content: Any = json.loads(itemsets_json(WITH_RULES))
-    content["rules"] |= changes
-    with pytest.raises(ModelError, match=problem):
-        itemsets_from_json(json.dumps(content))
+    ]:
+        content: Any = json.loads(itemsets_json(WITH_RULES))
+        content["rules"] |= changes
+        with pytest.raises(ModelError, match=problem):
+            itemsets_from_json(json.dumps(content))
 
 
 def test_rules_without_counts_are_listed_at_the_threshold_of_their_run_alone(tmp_path: Path) -> None:
@@ -101,9 +95,8 @@ def test_rules_without_counts_are_listed_at_the_threshold_of_their_run_alone(tmp
         joint_rules(path)
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "problem"),
-    [
+def test_a_file_that_breaks_a_rule_is_refused_with_its_place() -> None:
+    for place, value, problem in [
         (("sets", 2, "items"), [[0, 1], [0, 0]], "must be of different columns"),
         (("sets", 2, "items"), [[0, 0], [1, 0]], "has a subset that is not listed"),
         (("sets", 1, "items"), [[0, 1]], "is not in order"),
@@ -132,18 +125,14 @@ def test_rules_without_counts_are_listed_at_the_threshold_of_their_run_alone(tmp
         (("records",), 0, "must be an integer from 1"),
         (("undecided",), True, "must be an integer from 0"),
         (("format",), "cotally-itemsets/2", "must be 'cotally-itemsets/1'"),
-    ],
-)
-def test_a_file_that_breaks_a_rule_is_refused_with_its_place(
-    place: tuple[str | int, ...], value: object, problem: str
-) -> None:
-    content: Any = json.loads(itemsets_json(FOUND))
-    inside = content
-    for key in place[:-1]:
-        inside = inside[key]
-    inside[place[-1]] = value
-    with pytest.raises(ModelError, match=problem):
-        itemsets_from_json(json.dumps(content))
+    ]:
+        content: Any = json.loads(itemsets_json(FOUND))
+        inside = content
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = value
+        with pytest.raises(ModelError, match=problem):
+            itemsets_from_json(json.dumps(content))
 
 
 def test_no_two_items_of_columns_that_a_peer_has_named_are_written_alike(tmp_path: Path) -> None:

@@ -215,16 +215,13 @@ def test_every_notice_has_a_sentence() -> None:
     assert set(_SENTENCES) == set(About)
 
 
-@pytest.mark.parametrize(
-    ("address", "where"),
-    [
+def test_who_waits_for_a_code_tells_an_address_that_somebody_can_call() -> None:
+    for address, where in [
         ("0.0.0.0:7071", "reaches us on port 7071 of this machine."),
         ("[::]:7071", "reaches us on port 7071 of this machine."),
         ("127.0.0.1:7071", "reaches us at 127.0.0.1:7071."),
         ("[::1]:7071", "reaches us at [::1]:7071."),
-    ],
-)
-def test_who_waits_for_a_code_tells_an_address_that_somebody_can_call(address: str, where: str) -> None:
-    _, told, last = code_lines("111 222 333", address, 600)
-    assert told.endswith(where)
-    assert last.endswith("We listen, as our [node] address is not set.")
+    ]:
+        _, told, last = code_lines("111 222 333", address, 600)
+        assert told.endswith(where)
+        assert last.endswith("We listen, as our [node] address is not set.")

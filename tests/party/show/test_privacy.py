@@ -333,20 +333,15 @@ def test_percents_are_never_rounded_to_certainty() -> None:
     assert list(map(percent, given)) == ["0%", "under 0.1%", "0.1%", "33.3%", "99.9%", "over 99.9%", "100%"]
 
 
-@pytest.mark.parametrize(
-    ("names", "values", "priors", "text"),
-    [
+def test_names_labels_and_priors_must_fit() -> None:
+    for names, values, priors, text in [
         (["a"], [NO_YES, NO_YES], None, "a name, labels and a prior (or None) for each of 2 columns"),
         (["a", "b"], [NO_YES], None, "a name, labels and a prior (or None) for each of 2 columns"),
         (["a", "b"], [NO_YES, NO_YES], [None], "a name, labels and a prior (or None) for each of 2 columns"),
         (["a", "b"], [NO_YES, ["no"]], None, "column 'b' has 2 values in the design, but 1 labels"),
         (["a", "b"], [NO_YES, NO_YES], [None, shares("1/2 1/4")], "a prior must add up to 1 exactly, not 3/4"),
         (["a", "b"], [NO_YES, NO_YES], [None, shares("1")], "a chance for each of the 2 values of column 1, not 1"),
-    ],
-)
-def test_names_labels_and_priors_must_fit(
-    names: list[str], values: list[list[str]], priors: list[Prior | None] | None, text: str
-) -> None:
-    with pytest.raises(InputError) as refusal:
-        measure_design(unrelated([[0, 1]], "1/2", ["1/2 1/2"] * 2), names, values, priors)
-    assert text in str(refusal.value)
+    ]:
+        with pytest.raises(InputError) as refusal:
+            measure_design(unrelated([[0, 1]], "1/2", ["1/2 1/2"] * 2), names, values, priors)
+        assert text in str(refusal.value)

@@ -249,30 +249,25 @@ COLUMNS = [
 ROWS = [["a name of twenty-four", "1", "22", "333"], ["二十四字的名字", "4", "55", "666"]]
 
 
-@pytest.mark.parametrize(
-    ("columns", "left_out", "name"),
-    [
+def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns() -> None:
+    for columns, left_out, name in [
         (200, (), "a name of twenty-four"),
         (44, (), "a name of twenty-four"),
         (43, (), "a name of twenty-fo…"),
         (35, (), "a name of t…"),
         (34, ("third",), "a name of twenty-…"),
         (26, ("second", "third"), "a name of twenty-…"),
-    ],
-)
-def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns(
-    columns: int, left_out: tuple[str, ...], name: str
-) -> None:
-    found = Grid(COLUMNS, ROWS, rule=True)
-    lines = laid_out([found], columns)
-    said = " ".join(map(str.strip, lines[5:]))
-    assert said == (f"Left out, as the screen is too narrow: {', '.join(left_out)}." if left_out else "")
-    assert max(map(cell_len, lines)) <= columns
-    del lines[5:]
-    assert len(lines) == 5
-    assert lines[3].startswith(name + "  ")
-    assert lines[1].split()[:2] == ["name", "figure"]
-    assert len({cell_len(line) for line in lines[1:]}) == 1
+    ]:
+        found = Grid(COLUMNS, ROWS, rule=True)
+        lines = laid_out([found], columns)
+        said = " ".join(map(str.strip, lines[5:]))
+        assert said == (f"Left out, as the screen is too narrow: {', '.join(left_out)}." if left_out else "")
+        assert max(map(cell_len, lines)) <= columns
+        del lines[5:]
+        assert len(lines) == 5
+        assert lines[3].startswith(name + "  ")
+        assert lines[1].split()[:2] == ["name", "figure"]
+        assert len({cell_len(line) for line in lines[1:]}) == 1
 
 
 def test_a_drawing_keeps_its_lines_and_says_how_many_were_cut() -> None:

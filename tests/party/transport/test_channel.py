@@ -160,9 +160,8 @@ def test_progress_reaches_the_callback_and_nobody_else() -> None:
     assert seen == [Progress(Phase.COLUMNS, 1, 2), Progress(Phase.COLUMNS, 2, 2)]
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
+def test_each_error_has_its_reason() -> None:
+    for error, reason in [
         (DeviationError(), Reason.DEVIATION),
         (PeerError("a wrong kind"), Reason.DEVIATION),
         (DisagreementError("theta", "ours is 7/10"), Reason.CANCELLED),
@@ -171,30 +170,23 @@ def test_progress_reaches_the_callback_and_nobody_else() -> None:
         (KeyboardInterrupt(), Reason.PAUSED),
         (InputError("ours"), Reason.INTERNAL),
         (ValueError("a fault of the program"), Reason.INTERNAL),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else value.value,
-)
-def test_each_error_has_its_reason(error: BaseException, reason: Reason) -> None:
-    assert reason_for(error) is reason
+    ]:
+        assert reason_for(error) is reason
 
 
-@pytest.mark.parametrize(
-    ("error", "text"),
-    [
+def test_an_error_of_a_role_is_raised_again_and_told_to_the_peer_by_its_reason() -> None:
+    for error, text in [
         (DeviationError(), "alice reports that what we sent failed a check"),
         (KeyboardInterrupt(), "alice has stopped for now"),
         (ValueError("canary 4711"), "alice had a fault of its own"),
-    ],
-    ids=["deviation", "paused", "internal"],
-)
-def test_an_error_of_a_role_is_raised_again_and_told_to_the_peer_by_its_reason(error: BaseException, text: str) -> None:
-    a, b = memory_channels()
-    with pytest.raises(type(error)):
-        play(failing(error), a)
-    with pytest.raises(PeerStoppedError) as stopped:
-        play(receive_all(1), b)
-    assert text in str(stopped.value)
-    assert "4711" not in str(stopped.value)
+    ]:
+        a, b = memory_channels()
+        with pytest.raises(type(error)):
+            play(failing(error), a)
+        with pytest.raises(PeerStoppedError) as stopped:
+            play(receive_all(1), b)
+        assert text in str(stopped.value)
+        assert "4711" not in str(stopped.value)
 
 
 def test_a_stop_reaches_a_peer_that_is_held_back(start: Start) -> None:

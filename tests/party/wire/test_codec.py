@@ -430,21 +430,17 @@ def test_the_longest_greeting_verdict_and_key_that_are_legal_fit() -> None:
         assert decode(encode(message), Message) == message
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_what_a_peer_would_refuse_is_not_encoded() -> None:
+    for message in [
         Message(),
         m.ModelDigest(bytes(31)),
         m.SentTree((2**31,)),
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),
-    ],
-    ids=["no kind", "length", "too large a node", "too large", "negative", "no text"],
-)
-def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
-    with pytest.raises(InputError, match="cannot be sent"):
-        encode(message)
+    ]:
+        with pytest.raises(InputError, match="cannot be sent"):
+            encode(message)
 
 
 def test_pure_python_protobuf_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,34 +53,30 @@ def test_the_smallest_rho_of_each_size_is_the_known_one(m: int) -> None:
     assert [round(error, 4) for error in told] == errors
 
 
-@pytest.mark.parametrize(
-    "operator",
-    [
+def test_a_belief_is_what_bayes_says_of_any_distribution_of_transactions() -> None:
+    """By brute force over all 20 transactions of 3 of 6 items, each with another chance."""
+    for operator in [
         CutAndPaste(3, 2, Fraction(1, 5)),
         SelectASize(3, fractions("1/4 1/4 0 1/2"), Fraction(1, 3)),
         Uniform(3, 6, Fraction(2, 3)),
-    ],
-)
-@pytest.mark.parametrize("itemset", [(0,), (0, 3), (1, 2, 5), (0, 1, 2, 3)])
-def test_a_belief_is_what_bayes_says_of_any_distribution_of_transactions(
-    operator: Operator, itemset: tuple[int, ...]
-) -> None:
-    """By brute force over all 20 transactions of 3 of 6 items, each with another chance."""
-    prior = {t: Fraction(number, 210) for number, t in enumerate(combinations(range(6), 3), 1)}
-    forms = {t: every_form(operator, t, 6) for t in prior}
-    shown = {t: sum(p for sent, p in forms[t].items() if sent.issuperset(itemset)) for t in prior}
-    every = sum(prior[t] * shown[t] for t in prior)
-    for item in itemset:
-        share = [
-            sum(p for t, p in prior.items() if len(set(t) & set(itemset)) == held) for held in range(len(itemset) + 1)
-        ]
-        own = [
-            sum(p for t, p in prior.items() if len(set(t) & set(itemset)) == held and item in t)
-            for held in range(len(itemset) + 1)
-        ]
-        expected = sum(prior[t] * shown[t] for t in prior if item in t) / every if every else None
-        found = posterior(operator, list(map(Fraction, share)), list(map(Fraction, own)))
-        assert found == expected
+    ]:
+        for itemset in [(0,), (0, 3), (1, 2, 5), (0, 1, 2, 3)]:
+            prior = {t: Fraction(number, 210) for number, t in enumerate(combinations(range(6), 3), 1)}
+            forms = {t: every_form(operator, t, 6) for t in prior}
+            shown = {t: sum(p for sent, p in forms[t].items() if sent.issuperset(itemset)) for t in prior}
+            every = sum(prior[t] * shown[t] for t in prior)
+            for item in itemset:
+                share = [
+                    sum(p for t, p in prior.items() if len(set(t) & set(itemset)) == held)
+                    for held in range(len(itemset) + 1)
+                ]
+                own = [
+                    sum(p for t, p in prior.items() if len(set(t) & set(itemset)) == held and item in t)
+                    for held in range(len(itemset) + 1)
+                ]
+                expected = sum(prior[t] * shown[t] for t in prior if item in t) / every if every else None
+                found = posterior(operator, list(map(Fraction, share)), list(map(Fraction, own)))
+                assert found == expected
 
 
 def test_worst_shares_are_those_of_a_symmetric_distribution() -> None:

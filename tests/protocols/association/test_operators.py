@@ -41,19 +41,16 @@ def test_a_randomizer_that_cannot_be_is_refused(make: Callable[[], Operator], pr
         make()
 
 
-@pytest.mark.parametrize(
-    ("universe", "operators", "problem"),
-    [
+def test_a_design_that_cannot_be_is_refused() -> None:
+    for universe, operators, problem in [
         (5, (), "at least one size"),
         (5, (CutAndPaste(2, 1, FIFTH), CutAndPaste(2, 3, FIFTH)), "two operators"),
         (2, (CutAndPaste(3, 1, FIFTH),), "too small"),
         (2, (SelectASize(3, fractions("0 0 0 1"), FIFTH),), "too small"),
         (9, (Uniform(2, 8, FIFTH),), "declared for 8 items, there are 9"),
-    ],
-)
-def test_a_design_that_cannot_be_is_refused(universe: int, operators: tuple[Operator, ...], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        TransactionDesign(universe, operators)
+    ]:
+        with pytest.raises(InputError, match=problem):
+            TransactionDesign(universe, operators)
 
 
 def test_a_size_without_parameters_is_refused_and_declared_ones_hold_in_order() -> None:
@@ -144,23 +141,19 @@ def test_names_of_items_do_not_matter_and_chances_of_two_hundred_add_up() -> Non
     assert [sum(part) for part in zip(*matrix, strict=True)] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("baskets", "problem"),
-    [
+def test_an_item_twice_or_outside_the_universe_is_refused() -> None:
+    for baskets, problem in [
         ([[0], [1, 2, 1]], "transaction 1 must hold each item once"),
         ([[0], [], [4]], "transaction 2 holds an item outside the universe of 4"),
         ([[0], [-1]], "transaction 1 holds an item outside"),
         ([[2**40]], "transaction 0 holds an item outside"),
-    ],
-)
-def test_an_item_twice_or_outside_the_universe_is_refused(baskets: list[list[int]], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        Transactions.of(baskets, 4)
+    ]:
+        with pytest.raises(InputError, match=problem):
+            Transactions.of(baskets, 4)
 
 
-@pytest.mark.parametrize(
-    ("starts", "items", "problem"),
-    [
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    for starts, items, problem in [
         ([0, 2], [1, 0], "transaction 0 must hold each item once, and its items must rise"),
         ([0, 1, 1, 3], [3, 2, 2], "transaction 2 must hold each item once"),
         ([0, 3], [0, 1], "starts"),
@@ -168,11 +161,9 @@ def test_an_item_twice_or_outside_the_universe_is_refused(baskets: list[list[int
         ([], [], "starts"),
         ([0, 2, 1, 2], [0, 1], "must not fall"),
         ([0, 1, 2], [0, 9], "transaction 1 holds an item outside"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(starts: list[int], items: list[int], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        Transactions(4, np.array(starts, dtype=np.int64), np.array(items, dtype=np.int32))
+    ]:
+        with pytest.raises(InputError, match=problem):
+            Transactions(4, np.array(starts, dtype=np.int64), np.array(items, dtype=np.int32))
 
 
 def test_transactions_are_kept_as_they_are_given_and_there_may_be_none() -> None:

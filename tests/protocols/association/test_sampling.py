@@ -259,29 +259,27 @@ def first_items(cells: Cells) -> dict[int, list[int]]:
 BASKETS = [([], [2], [0, 1], [0, 1, 4]), ([0, 1], [1, 2], [0, 3]), ([0, 1, 2], [0, 1, 2]), ([3], [4], [])]
 
 
-@pytest.mark.parametrize("baskets", BASKETS, ids=str)
-@pytest.mark.parametrize(("first", "rest"), [([0], [1]), ([1], [0, 2]), ([0, 1], []), ([], [0]), ([0, 1], [2])])
-def test_over_all_outcomes_estimates_have_the_truth_for_mean_and_their_variance_for_spread(
-    baskets: Sequence[Sequence[int]], first: Sequence[int], rest: Sequence[int]
-) -> None:
+def test_over_all_outcomes_estimates_have_the_truth_for_mean_and_their_variance_for_spread() -> None:
     """No tolerance: support, its variance, and the covariance with the support of a part, all as exact fractions."""
-    union = {*first, *rest}
-    n, truth = len(baskets), Fraction(sum(union <= set(b) for b in baskets), len(baskets))
-    inner_truth = Fraction(sum(set(first) <= set(b) for b in baskets), n)
-    mean = square = mixed = told = told_mixed = inner_mean = Fraction(0)
-    for cells, chance in support_outcomes(baskets, first, rest):
-        whole = estimate_support(DESIGN, all_items(cells))
-        inner = estimate_support(DESIGN, first_items(cells))
-        mean += chance * whole.share
-        inner_mean += chance * inner.share
-        square += chance * whole.share**2
-        mixed += chance * whole.share * inner.share
-        told += chance * whole.variance
-        told_mixed += chance * estimate_covariance(DESIGN, cells, whole)
-    assert (mean, inner_mean) == (truth, inner_truth)
-    assert told == square - mean**2
-    assert told_mixed == mixed - mean * inner_mean
-    assert told == by_formula(baskets, sorted(union))
+    for baskets in BASKETS:
+        for first, rest in [([0], [1]), ([1], [0, 2]), ([0, 1], []), ([], [0]), ([0, 1], [2])]:
+            union = {*first, *rest}
+            n, truth = len(baskets), Fraction(sum(union <= set(b) for b in baskets), len(baskets))
+            inner_truth = Fraction(sum(set(first) <= set(b) for b in baskets), n)
+            mean = square = mixed = told = told_mixed = inner_mean = Fraction(0)
+            for cells, chance in support_outcomes(baskets, first, rest):
+                whole = estimate_support(DESIGN, all_items(cells))
+                inner = estimate_support(DESIGN, first_items(cells))
+                mean += chance * whole.share
+                inner_mean += chance * inner.share
+                square += chance * whole.share**2
+                mixed += chance * whole.share * inner.share
+                told += chance * whole.variance
+                told_mixed += chance * estimate_covariance(DESIGN, cells, whole)
+            assert (mean, inner_mean) == (truth, inner_truth)
+            assert told == square - mean**2
+            assert told_mixed == mixed - mean * inner_mean
+            assert told == by_formula(baskets, sorted(union))
 
 
 def by_formula(baskets: Sequence[Sequence[int]], itemset: Sequence[int]) -> Fraction:

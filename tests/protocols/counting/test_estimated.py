@@ -187,9 +187,8 @@ def test_with_theta_one_all_is_counted() -> None:
     assert Estimator(view(Fraction(1))).correct_error(TREE) == 0
 
 
-@pytest.mark.parametrize(
-    ("estimates", "total", "projected"),
-    [
+def test_projecting_drops_negative_cells_and_keeps_the_total() -> None:
+    for estimates, total, projected in [
         ([[2.0, -1.0], [2.0, 0.0]], 8, [[4.0, 0.0], [4.0, 0.0]]),
         ([[1.0, 3.0]], 4, [[1.0, 3.0]]),
         ([[-1.0, -2.0]], 5, [[0.0, 0.0]]),
@@ -200,13 +199,9 @@ def test_with_theta_one_all_is_counted() -> None:
         ([[2.0**-20, 0.0]], 5, [[5.0, 0.0]]),
         ([[4.0, 2.0**-50], [2.0**-52, 4.0]], 8, [[4.0, 0.0], [0.0, 4.0]]),  # rounding is no record
         ([[2.0**20, 2.0**-14]], 2**20, [[2.0**20, 0.0]]),
-    ],
-)
-def test_projecting_drops_negative_cells_and_keeps_the_total(
-    estimates: list[list[float]], total: float, projected: list[list[float]]
-) -> None:
-    with np.errstate(all="raise"):
-        assert project(np.array(estimates), total)[0].tolist() == projected
+    ]:
+        with np.errstate(all="raise"):
+            assert project(np.array(estimates), total)[0].tolist() == projected
 
 
 Table = list[list[Fraction]]
@@ -269,24 +264,22 @@ def test_over_all_coins_squares_less_those_of_the_truth_have_the_variance_of_eac
     assert told.tolist() == (square - mean**2).tolist()
 
 
-@pytest.mark.parametrize(("sizes", "theta"), [((2, 2), "4/5"), ((3, 2), "3/5"), ((4, 3), "2/3"), ((8, 2), "2/3")])
-def test_where_all_values_are_as_common_the_noise_is_that_of_the_closed_form(
-    sizes: tuple[int, int], theta: str
-) -> None:
+def test_where_all_values_are_as_common_the_noise_is_that_of_the_closed_form() -> None:
     """One record of each cell, with a coin per column: `(v - 1)(c - 1)(1/(k^2 l^2) - 1)`, k and l the contrasts."""
-    design = RelatedDesign.of_odds(sizes, APART, Fraction(theta))
-    shares, classes = ([Fraction(1, size)] * size for size in sizes)
-    total = Fraction(0)
-    for cell in product(*map(range, sizes)):
-        one = np.array([cell], dtype=np.uint8)
-        for table, chance in response_tables(one, design):
-            adds = [estimate_count(table, each, design).count for each in cells_of(design)]
-            total += chance * sum(r**2 for r in departure(adds, design, shares, classes))
-        own = [Fraction(cell == other) for other in product(*map(range, sizes))]
-        total -= sum(r**2 for r in departure(own, design, shares, classes))
-    contrast = prod(design.contrast(k) for k in range(2))
-    values, labels = sizes
-    assert total == (values - 1) * (labels - 1) * (1 / contrast**2 - 1)  # each cell is expected to hold one record
+    for sizes, theta in [((2, 2), "4/5"), ((3, 2), "3/5"), ((4, 3), "2/3"), ((8, 2), "2/3")]:
+        design = RelatedDesign.of_odds(sizes, APART, Fraction(theta))
+        shares, classes = ([Fraction(1, size)] * size for size in sizes)
+        total = Fraction(0)
+        for cell in product(*map(range, sizes)):
+            one = np.array([cell], dtype=np.uint8)
+            for table, chance in response_tables(one, design):
+                adds = [estimate_count(table, each, design).count for each in cells_of(design)]
+                total += chance * sum(r**2 for r in departure(adds, design, shares, classes))
+            own = [Fraction(cell == other) for other in product(*map(range, sizes))]
+            total -= sum(r**2 for r in departure(own, design, shares, classes))
+        contrast = prod(design.contrast(k) for k in range(2))
+        values, labels = sizes
+        assert total == (values - 1) * (labels - 1) * (1 / contrast**2 - 1)  # each cell is expected to hold one record
 
 
 PATHS = (ROOT, ROOT & Term(0, 1), ROOT & Term(1, 2) & Term(0, 0))
@@ -353,28 +346,26 @@ def outcomes(design: RelatedDesign, of_each: int) -> tuple[Floats, Floats]:
     return tables[possible].astype(np.float64), weights.ravel()[possible]
 
 
-@pytest.mark.parametrize("impurity", [Impurity.INFORMATION_GAIN, Impurity.GINI])
-@pytest.mark.parametrize(("theta", "of_each", "left"), [("9/10", 10, 0.06), ("4/5", 15, 0.12)])
-def test_over_all_outcomes_a_column_that_tells_nothing_has_hardly_any_gain_when_its_noise_is_taken_off(
-    impurity: Impurity, theta: str, of_each: int, left: float
-) -> None:
+def test_over_all_outcomes_a_column_that_tells_nothing_has_hardly_any_gain_when_its_noise_is_taken_off() -> None:
     """Of 40 and 60 records the second order is not all, and what is negative counts as nothing."""
-    design = RelatedDesign((2, 2), APART, Fraction(theta))
-    undo = [np.linalg.inv(np.array(design.transition(k, (k,)), dtype=float)) for k in range(2)]
-    sent, weights = outcomes(design, of_each)
-    assert weights.sum() == pytest.approx(1)
-    tables = np.einsum("va,nab,cb->nvc", undo[0], sent, undo[1])
-    shares, classes = table_shares(tables)
-    left_side = (undo[0].T - shares[:, None, :]) ** 2
-    right_side = (undo[1].T - classes[:, None, :]) ** 2
-    noises = np.einsum("nav,nab,nbc->nvc", left_side, sent, right_side)
-    own = [(np.eye(2) - each[:, None, :]) ** 2 for each in (shares, classes)]
-    noises -= np.einsum("nav,nab,nbc->nvc", own[0], tables, own[1])
-    positive = np.maximum(tables, 0)
-    gained = float(weights @ merit(positive, impurity))
-    rest = float(weights @ (merit(positive, impurity) - noise_merit(positive, noises, impurity)))
-    assert gained > 0.01
-    assert abs(rest) < left * gained
+    for impurity in [Impurity.INFORMATION_GAIN, Impurity.GINI]:
+        for theta, of_each, left in [("9/10", 10, 0.06), ("4/5", 15, 0.12)]:
+            design = RelatedDesign((2, 2), APART, Fraction(theta))
+            undo = [np.linalg.inv(np.array(design.transition(k, (k,)), dtype=float)) for k in range(2)]
+            sent, weights = outcomes(design, of_each)
+            assert weights.sum() == pytest.approx(1)
+            tables = np.einsum("va,nab,cb->nvc", undo[0], sent, undo[1])
+            shares, classes = table_shares(tables)
+            left_side = (undo[0].T - shares[:, None, :]) ** 2
+            right_side = (undo[1].T - classes[:, None, :]) ** 2
+            noises = np.einsum("nav,nab,nbc->nvc", left_side, sent, right_side)
+            own = [(np.eye(2) - each[:, None, :]) ** 2 for each in (shares, classes)]
+            noises -= np.einsum("nav,nab,nbc->nvc", own[0], tables, own[1])
+            positive = np.maximum(tables, 0)
+            gained = float(weights @ merit(positive, impurity))
+            rest = float(weights @ (merit(positive, impurity) - noise_merit(positive, noises, impurity)))
+            assert gained > 0.01
+            assert abs(rest) < left * gained
 
 
 def test_no_branch_brings_more_noise_than_there_is_to_gain_in_it() -> None:

@@ -29,9 +29,8 @@ from protocols.learning.whole import (
 from protocols.terms import TO_THE_END, Growth, Impurity
 
 
-@pytest.mark.parametrize(
-    ("counts", "bits"),
-    [
+def test_entropy_of_powers_of_two_is_exact() -> None:
+    for counts, bits in [
         ([1, 1], 1.0),
         ([5, 5, 5, 5], 2.0),
         ([2, 1, 1], 1.5),
@@ -40,16 +39,13 @@ from protocols.terms import TO_THE_END, Growth, Impurity
         ([0, 0], 0.0),
         ([], 0.0),
         ([3], 0.0),
-    ],
-)
-def test_entropy_of_powers_of_two_is_exact(counts: list[int], bits: float) -> None:
-    assert entropy(counts) == bits
-    assert str(entropy(counts)) != "-0.0"
+    ]:
+        assert entropy(counts) == bits
+        assert str(entropy(counts)) != "-0.0"
 
 
-@pytest.mark.parametrize(
-    ("table", "bits"),
-    [
+def test_gain_of_powers_of_two_is_exact() -> None:
+    for table, bits in [
         ([[4, 0], [0, 4]], 1.0),
         ([[2, 2], [2, 2]], 0.0),
         ([[2, 0], [2, 0]], 0.0),
@@ -57,10 +53,8 @@ def test_entropy_of_powers_of_two_is_exact(counts: list[int], bits: float) -> No
         ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.5),
         ([[2, 2], [4, 0]], entropy([6, 2]) - 0.5),
         ([[0, 0], [0, 0]], 0.0),
-    ],
-)
-def test_gain_of_powers_of_two_is_exact(table: list[list[int]], bits: float) -> None:
-    assert gain(table) == bits
+    ]:
+        assert gain(table) == bits
 
 
 def rows_of(classes: int) -> st.SearchStrategy[list[list[int]]]:
@@ -101,23 +95,18 @@ def test_small_or_negative_branches_split_nothing() -> None:
         assert estimated(rounded, Growth(impurity=impurity)) == estimated(exact, Growth(impurity=impurity))
 
 
-@pytest.mark.parametrize(
-    ("table", "ratio", "decrease"),
-    [
+def test_gain_ratio_and_decrease_of_ginis_index_of_powers_of_two_are_exact() -> None:
+    """An attribute of which one value has all records has a split information of 0, and no ratio."""
+    for table, ratio, decrease in [
         ([[4, 0], [0, 4]], 1.0, 0.5),
         ([[2, 2], [2, 2]], 0.0, 0.0),
         ([[0, 0], [3, 3]], 0.0, 0.0),
         ([[0, 0], [0, 0]], 0.0, 0.0),
         ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.0, 0.5),
         ([[2, 0], [0, 2], [2, 0], [0, 2]], 0.5, 0.5),
-    ],
-)
-def test_gain_ratio_and_decrease_of_ginis_index_of_powers_of_two_are_exact(
-    table: list[list[int]], ratio: float, decrease: float
-) -> None:
-    """An attribute of which one value has all records has a split information of 0, and no ratio."""
-    assert merit(table, Impurity.GAIN_RATIO) == ratio
-    assert merit(table, Impurity.GINI) == decrease
+    ]:
+        assert merit(table, Impurity.GAIN_RATIO) == ratio
+        assert merit(table, Impurity.GINI) == decrease
 
 
 @pytest.mark.parametrize("impurity", Impurity)

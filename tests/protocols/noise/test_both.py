@@ -47,19 +47,15 @@ def _tail(terms: list[tuple[Geometric, int]], bound: float) -> float:
     return float(law[np.abs(np.arange(-reach, reach + 1)) > bound].sum())
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [
+def test_a_sum_of_noise_passes_its_bound_no_more_often_than_told() -> None:
+    for terms in [
         [(Geometric(Fraction(5)), 1)],
         [(Geometric(Fraction(5)), 3), (Geometric(Fraction(1, 2)), 4)],
         [(Geometric(Fraction(20)), 4), (Geometric(Fraction(12)), 4)],
-    ],
-    ids=["one", "unlike", "many"],
-)
-def test_a_sum_of_noise_passes_its_bound_no_more_often_than_told(terms: list[tuple[Geometric, int]]) -> None:
-    bound = sum_bound(terms, ALARM)
-    assert _tail(terms, bound) <= exp(-ALARM)
-    assert _tail(terms, bound / 2) > 100 * exp(-ALARM)
+    ]:
+        bound = sum_bound(terms, ALARM)
+        assert _tail(terms, bound) <= exp(-ALARM)
+        assert _tail(terms, bound / 2) > 100 * exp(-ALARM)
 
 
 def test_bounds_stay_within_the_largest_noise() -> None:
@@ -216,15 +212,13 @@ def _changes(schema: Schema, side: str, window: Window, depth: int, rng: np.rand
     return changes + sum(int(abs(a - b)) for a, b in zip(*classes, strict=True))
 
 
-@pytest.mark.parametrize("owners", OWNERS, ids="+".join)
-@pytest.mark.parametrize("side", ["alice", "bob"])
-@pytest.mark.parametrize(("window", "depth"), [(ALL, 1), (ALL, 3), (2, 2), (1, 3)])
-def test_no_neighbour_changes_more_than_the_accounting_says_and_some_as_much(
-    owners: tuple[str, ...], side: str, window: Window, depth: int
-) -> None:
-    schema, rng = _schema(owners), np.random.default_rng(len(owners) + depth)
-    seen = [_changes(schema, side, window, depth, rng) for _ in range(200)]
-    assert max(seen) == most_changes(schema, side, window, depth)
+def test_no_neighbour_changes_more_than_the_accounting_says_and_some_as_much() -> None:
+    for owners in OWNERS:
+        for side in ["alice", "bob"]:
+            for window, depth in [(ALL, 1), (ALL, 3), (2, 2), (1, 3)]:
+                schema, rng = _schema(owners), np.random.default_rng(len(owners) + depth)
+                seen = [_changes(schema, side, window, depth, rng) for _ in range(200)]
+                assert max(seen) == most_changes(schema, side, window, depth)
 
 
 def test_delta_bounds_what_each_change_adds_at_the_ends_of_its_range() -> None:
@@ -508,14 +502,12 @@ def _audit(side: str, depth: int, part: Fraction) -> tuple[int, int, int]:
     return runs, on_table, _hits(_neighbour(side), receiver, drawn, depth, range(runs, 2 * runs))
 
 
-@pytest.mark.parametrize("part", [Fraction(1), Fraction(1, 2)], ids=["as declared", "half"])
-@pytest.mark.parametrize(("side", "depth"), AUDITED)
-def test_a_whole_run_tells_neighbours_apart_no_further_than_epsilon_and_half_the_noise_is_caught(
-    side: str, depth: int, part: Fraction
-) -> None:
-    runs, hits, others = _audit(side, depth, part)
-    assert CLAIM.refuted(hits, others, runs) == (part < 1)
-    assert hits > 2 * others  # they are told apart, as far as epsilon lets them
+def test_a_whole_run_tells_neighbours_apart_no_further_than_epsilon_and_half_the_noise_is_caught() -> None:
+    for part in [Fraction(1), Fraction(1, 2)]:
+        for side, depth in AUDITED:
+            runs, hits, others = _audit(side, depth, part)
+            assert CLAIM.refuted(hits, others, runs) == (part < 1)
+            assert hits > 2 * others  # they are told apart, as far as epsilon lets them
 
 
 def test_little_noise_leaves_plain_id3_and_much_less_of_it_less() -> None:

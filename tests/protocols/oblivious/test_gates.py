@@ -188,18 +188,16 @@ def test_few_triples_are_left_over_however_many_there_were() -> None:
     assert 0 <= made - 96 * 64 * 64 < 1 << 15
 
 
-@pytest.mark.parametrize("kind", [MaskedPage, OpenedPage])
-@pytest.mark.parametrize("change", [without_its_end, with_more, lambda _: b""], ids=["short", "long", "empty"])
-def test_shares_of_another_length_are_refused(
-    kind: type[MaskedPage] | type[OpenedPage], change: Callable[[bytes], bytes]
-) -> None:
-    one, other = sides()
+def test_shares_of_another_length_are_refused() -> None:
+    for kind in [MaskedPage, OpenedPage]:
+        for change in [without_its_end, with_more, lambda _: b""]:
+            one, other = sides()
 
-    def play(side: Gates) -> Role[Words]:
-        return (yield from side.opened((yield from side.both(drawn(1, 2), drawn(2, 2)))))
+            def play(side: Gates) -> Role[Words]:
+                return (yield from side.opened((yield from side.both(drawn(1, 2), drawn(2, 2)))))
 
-    with pytest.raises(PeerError, match="shares of another length"):
-        run_pair(play(one), sending(play(other), changed(kind, words=change)))
+            with pytest.raises(PeerError, match="shares of another length"):
+                run_pair(play(one), sending(play(other), changed(kind, words=change)))
 
 
 def test_a_share_that_is_flipped_flips_what_both_see_and_nobody_notices() -> None:

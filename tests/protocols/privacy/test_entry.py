@@ -70,19 +70,16 @@ def test_a_prior_that_is_no_distribution_is_refused(prior: MatrixRow, text: str)
     assert str(refusal.value) == text
 
 
-@pytest.mark.parametrize(
-    ("matrix", "text"),
-    [
+def test_a_matrix_that_is_no_transition_is_refused() -> None:
+    for matrix, text in [
         (((HALF, HALF), (HALF, Fraction(1, 4))), "column 1 of a transition matrix must add up to 1 exactly, not 3/4"),
         (((HALF,), (HALF,)), "a prior of 2 values needs as many chances in every row of the matrix"),
         (((Fraction(2), HALF), (Fraction(-1), HALF)), "column 0 of a transition matrix must hold exact fractions"),
         ((), "column 0 of a transition matrix must add up to 1 exactly, not 0"),
-    ],
-)
-def test_a_matrix_that_is_no_transition_is_refused(matrix: tuple[MatrixRow, ...], text: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        Entry((HALF, HALF), matrix)
-    assert text in str(refusal.value)
+    ]:
+        with pytest.raises(InputError) as refusal:
+            Entry((HALF, HALF), matrix)
+        assert text in str(refusal.value)
 
 
 WARNER = related([2], [[0]], "7/10")

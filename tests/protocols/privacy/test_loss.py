@@ -282,9 +282,8 @@ def closed_form(chance: Fraction, yes: Fraction, theta: Fraction) -> Fraction:
     return one + spread * a0 * b0 / (b0 * chance + a0 * (1 - chance))
 
 
-@pytest.mark.parametrize(
-    ("chance", "yes", "theta", "expected"),
-    [
+def test_known_answers_of_design_10() -> None:
+    for chance, yes, theta, expected in [
         ("1/2", "1/2", "0", "1/2"),
         ("1/2", "1/2", "3/10", "91/200"),
         ("1/2", "1/2", "1/2", "3/8"),
@@ -296,12 +295,10 @@ def closed_form(chance: Fraction, yes: Fraction, theta: Fraction) -> Fraction:
         ("1/10", "1/2", "4/5", "9/82"),
         ("1/10", "1/2", "1", "0"),
         ("1/5", "3/10", "2/5", "3336/12025"),
-    ],
-)
-def test_known_answers_of_design_10(chance: str, yes: str, theta: str, expected: str) -> None:
-    prior = (1 - Fraction(chance), Fraction(chance))
-    entry = Entry(prior, binary_unrelated(Fraction(theta), Fraction(yes)))
-    assert single_entry(entry) == Fraction(expected)
+    ]:
+        prior = (1 - Fraction(chance), Fraction(chance))
+        entry = Entry(prior, binary_unrelated(Fraction(theta), Fraction(yes)))
+        assert single_entry(entry) == Fraction(expected)
 
 
 def test_the_closed_forms_of_the_unrelated_question() -> None:

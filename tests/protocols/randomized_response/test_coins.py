@@ -187,9 +187,8 @@ def test_nothing_is_divided_but_fractions() -> None:
 Groups = tuple[tuple[int, ...], ...]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "groups", "expected"),
-    [
+def test_default_groups_put_equal_then_dividing_domains_together() -> None:
+    for sizes, groups, expected in [
         ([2, 3, 2, 3], 2, ((0, 2), (1, 3))),
         ([2, 3, 2, 3], 1, ((0, 1, 2, 3),)),
         ([2, 2, 2, 2, 2], 2, ((0, 1, 2), (3, 4))),
@@ -199,12 +198,8 @@ Groups = tuple[tuple[int, ...], ...]
         ([2, 4, 3, 9], 2, ((0, 1), (2, 3))),
         ([50, 60, 2, 3], 3, ((0,), (1, 3), (2,))),
         ([], 3, ()),
-    ],
-)
-def test_default_groups_put_equal_then_dividing_domains_together(
-    sizes: list[int], groups: int, expected: Groups
-) -> None:
-    assert default_groups(sizes, groups) == expected
+    ]:
+        assert default_groups(sizes, groups) == expected
 
 
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 6), st.sets(st.integers(0, 11)))

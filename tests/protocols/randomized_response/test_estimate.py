@@ -128,19 +128,17 @@ def warner_intervals(theta: Fraction, confidence: float) -> list[tuple[float, fl
     return intervals
 
 
-@pytest.mark.parametrize("theta", ["3/10", "9/20", "7/10", "9/10"])
-@pytest.mark.parametrize(("confidence", "low", "high"), [(0.95, 0.93, 0.97), (0.8, 0.77, 0.83), (0.99, 0.98, 0.996)])
-def test_over_all_outcomes_of_warners_survey_the_interval_covers_as_often_as_it_says(
-    theta: str, confidence: float, low: float, high: float
-) -> None:
+def test_over_all_outcomes_of_warners_survey_the_interval_covers_as_often_as_it_says() -> None:
     """Respondents say yes with chance `theta P + (1 - theta)(1 - P)`, so the chance of each outcome is binomial."""
-    intervals = warner_intervals(Fraction(theta), confidence)
-    for share in map(Fraction, ("1/10", "1/4", "1/2", "9/10")):
-        yes = Fraction(theta) * share + (1 - Fraction(theta)) * (1 - share)
-        masses = [exp(log_mass(RESPONDENTS, yes, hits)) for hits in range(RESPONDENTS + 1)]
-        assert sum(masses) == pytest.approx(1, abs=1e-9)
-        covered = sum(m for m, (a, b) in zip(masses, intervals, strict=True) if a <= share <= b)
-        assert low <= covered <= high
+    for theta in ["3/10", "9/20", "7/10", "9/10"]:
+        for confidence, low, high in [(0.95, 0.93, 0.97), (0.8, 0.77, 0.83), (0.99, 0.98, 0.996)]:
+            intervals = warner_intervals(Fraction(theta), confidence)
+            for share in map(Fraction, ("1/10", "1/4", "1/2", "9/10")):
+                yes = Fraction(theta) * share + (1 - Fraction(theta)) * (1 - share)
+                masses = [exp(log_mass(RESPONDENTS, yes, hits)) for hits in range(RESPONDENTS + 1)]
+                assert sum(masses) == pytest.approx(1, abs=1e-9)
+                covered = sum(m for m, (a, b) in zip(masses, intervals, strict=True) if a <= share <= b)
+                assert low <= covered <= high
 
 
 ALARM = 1e-8
@@ -303,25 +301,23 @@ def test_of_one_binary_column_it_is_the_estimate_cut_to_the_simplex(theta: str, 
 SMALL_QUESTIONS = [design for design in QUESTIONS.values() if len(design.sizes) < 4]
 
 
-@pytest.mark.parametrize(
-    "design", [d for d in every_design() if d.part(0).theta == Fraction(9, 10) or d in SMALL_QUESTIONS], ids=name
-)
-def test_inside_the_simplex_it_is_the_estimate(design: Design) -> None:
+def test_inside_the_simplex_it_is_the_estimate() -> None:
     """Responses in the shares that a population of all records, none rare, would send."""
-    every = every_record(design.sizes)
-    columns = tuple(range(len(design.sizes)))
-    weights = np.arange(len(every)) % 3 + 1
-    truth = weights / weights.sum()
-    expected = np.array(joint_transition(design, columns), dtype=np.float64) @ truth
-    sent = np.repeat(every, np.rint(expected * 20_000).astype(int), axis=0)
-    estimates = [
-        float(estimate_count(sent, Expression(tuple(map(Term, columns, record))), design).proportion)
-        for record in every.tolist()
-    ]
-    assert min(estimates) > 0
-    found = most_likely(sent, columns, design, tolerance=1e-12)
-    assert found.converged
-    assert found.shares.ravel() == pytest.approx(np.array(estimates), abs=1e-5)
+    for design in [d for d in every_design() if d.part(0).theta == Fraction(9, 10) or d in SMALL_QUESTIONS]:
+        every = every_record(design.sizes)
+        columns = tuple(range(len(design.sizes)))
+        weights = np.arange(len(every)) % 3 + 1
+        truth = weights / weights.sum()
+        expected = np.array(joint_transition(design, columns), dtype=np.float64) @ truth
+        sent = np.repeat(every, np.rint(expected * 20_000).astype(int), axis=0)
+        estimates = [
+            float(estimate_count(sent, Expression(tuple(map(Term, columns, record))), design).proportion)
+            for record in every.tolist()
+        ]
+        assert min(estimates) > 0
+        found = most_likely(sent, columns, design, tolerance=1e-12)
+        assert found.converged
+        assert found.shares.ravel() == pytest.approx(np.array(estimates), abs=1e-5)
 
 
 @pytest.mark.parametrize("design", every_design()[::3], ids=name)
@@ -577,24 +573,22 @@ def test_over_all_coins_the_error_passes_its_bound_no_more_often_than_stated(des
             assert float(sum(p for error, p in errors.items() if error > bound + slack)) <= exp(-alarm)
 
 
-@pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(3, 5), Fraction(9, 10), Fraction(1, 10)])
-@pytest.mark.parametrize("records", [1, 10, 1000, 30_000])
-@pytest.mark.parametrize("satisfied", [True, False])
-def test_for_one_binary_group_the_exact_tail_stays_below_the_stated_chance(
-    theta: Fraction, records: int, satisfied: bool
-) -> None:
+def test_for_one_binary_group_the_exact_tail_stays_below_the_stated_chance() -> None:
     """The number of sent records that satisfy E is binomial: `N* = k/D - n q/D`, so the tail is known exactly."""
-    design = RelatedDesign((2,), ((0,),), theta)
-    hit = theta if satisfied else 1 - theta
-    for alarm in (0.1, 1.0, 5.0, 20.0, 40.0):
-        bound = error_bound(design, (0,), records, alarm) * abs(float(2 * theta - 1))
-        mean = float(records * hit)
-        outside = 0.0
-        if mean + bound < records:
-            outside += upper_tail(records, hit, int(mean + bound) + 1)
-        if mean - bound > 0:
-            outside += lower_tail(records, hit, -int(-(mean - bound) // 1) - 1)
-        assert outside <= exp(-alarm)
+    for theta in [Fraction(9, 20), Fraction(3, 5), Fraction(9, 10), Fraction(1, 10)]:
+        for records in [1, 10, 1000, 30_000]:
+            for satisfied in [True, False]:
+                design = RelatedDesign((2,), ((0,),), theta)
+                hit = theta if satisfied else 1 - theta
+                for alarm in (0.1, 1.0, 5.0, 20.0, 40.0):
+                    bound = error_bound(design, (0,), records, alarm) * abs(float(2 * theta - 1))
+                    mean = float(records * hit)
+                    outside = 0.0
+                    if mean + bound < records:
+                        outside += upper_tail(records, hit, int(mean + bound) + 1)
+                    if mean - bound > 0:
+                        outside += lower_tail(records, hit, -int(-(mean - bound) // 1) - 1)
+                    assert outside <= exp(-alarm)
 
 
 def test_where_nothing_can_err_the_bound_is_nothing() -> None:

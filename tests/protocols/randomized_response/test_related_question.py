@@ -36,9 +36,8 @@ THETA = Fraction(9, 20)
 Groups = tuple[tuple[int, ...], ...]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "groups", "theta", "text"),
-    [
+def test_a_design_that_cannot_work_is_refused_with_range_or_cure() -> None:
+    for sizes, groups, theta, text in [
         ((2,), ((0,),), "-1/100", "theta must be between 0 and 1, not -1/100"),
         ((2,), ((0,),), "101/100", "theta must be between 0 and 1, not 101/100"),
         ((2,), ((0,),), f"1/{MAX_DENOMINATOR + 1}", "a denominator of at most 1000000000"),
@@ -51,19 +50,14 @@ Groups = tuple[tuple[int, ...], ...]
         ((2, 2), ((0, -1),), "9/20", "an unknown column: columns are 0 to 1"),
         ((2, 2), ((0,), ()), "9/20", "a group is empty"),
         ((5, 13), ((0, 1),), "9/20", "needs 65 offsets, more than 64: put columns of equal domain sizes into a group"),
-    ],
-)
-def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
-    sizes: tuple[int, ...], groups: Groups, theta: str, text: str
-) -> None:
-    with pytest.raises(InputError) as refusal:
-        RelatedDesign(sizes, groups, Fraction(theta))
-    assert text in str(refusal.value)
+    ]:
+        with pytest.raises(InputError) as refusal:
+            RelatedDesign(sizes, groups, Fraction(theta))
+        assert text in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "groups", "theta"),
-    [
+def test_a_design_at_the_limits_is_accepted_and_works() -> None:
+    for sizes, groups, theta in [
         ((64,), ((0,),), "9/20"),
         ((2,) * 12, tuple((c,) for c in range(12)), "9/20"),
         ((1,) * 33, tuple((c,) for c in range(33)), "9/20"),
@@ -73,12 +67,10 @@ def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
         ((2,), ((0,),), "1"),
         ((3,), ((0,),), "1/2"),
         ((2,), (), "1/2"),
-    ],
-)
-def test_a_design_at_the_limits_is_accepted_and_works(sizes: tuple[int, ...], groups: Groups, theta: str) -> None:
-    design = RelatedDesign(sizes, groups, Fraction(theta))
-    assert len(design.pattern_coins()) == design.patterns
-    assert sum(pattern_weights(design)) == 1
+    ]:
+        design = RelatedDesign(sizes, groups, Fraction(theta))
+        assert len(design.pattern_coins()) == design.patterns
+        assert sum(pattern_weights(design)) == 1
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
@@ -97,21 +89,19 @@ SHAPES: list[tuple[tuple[int, ...], Groups]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sizes", "groups"), SHAPES)
-@pytest.mark.parametrize("theta", ["9/20", "11/20", "2/3"])
-def test_by_odds_the_truth_has_thetas_odds_against_any_one_lie_of_a_groups_coin(
-    sizes: tuple[int, ...], groups: Groups, theta: str
-) -> None:
+def test_by_odds_the_truth_has_thetas_odds_against_any_one_lie_of_a_groups_coin() -> None:
     """By all outcomes: a column of all offsets has these odds, one of fewer values weaker ones, `1 + (o - 1) d/L`."""
-    chance = Fraction(theta)
-    design = RelatedDesign.of_odds(sizes, groups, chance)
-    told = responses((0,) * len(sizes), design)
-    for group, order in enumerate(design.orders):
-        assert design.truth(group) * (1 - chance) == design.lie(group) * chance
-        for column in groups[group]:
-            shares = [sum(p for sent, p in told.items() if sent[column] == v) for v in range(sizes[column])]
-            assert shares[0] / shares[1] == 1 + (chance / (1 - chance) - 1) * Fraction(sizes[column], order)
-            assert len(set(shares[1:])) == 1
+    for sizes, groups in SHAPES:
+        for theta in ["9/20", "11/20", "2/3"]:
+            chance = Fraction(theta)
+            design = RelatedDesign.of_odds(sizes, groups, chance)
+            told = responses((0,) * len(sizes), design)
+            for group, order in enumerate(design.orders):
+                assert design.truth(group) * (1 - chance) == design.lie(group) * chance
+                for column in groups[group]:
+                    shares = [sum(p for sent, p in told.items() if sent[column] == v) for v in range(sizes[column])]
+                    assert shares[0] / shares[1] == 1 + (chance / (1 - chance) - 1) * Fraction(sizes[column], order)
+                    assert len(set(shares[1:])) == 1
 
 
 def test_by_odds_the_truth_keeps_a_chance_but_at_a_half() -> None:
@@ -260,23 +250,18 @@ def test_columns_of_the_joint_transition_hold_the_chances_of_responses() -> None
     assert joint_transition(design, ()) == ((Fraction(1),),)
 
 
-@pytest.mark.parametrize(
-    ("codes", "text"),
-    [
+def test_records_that_a_design_cannot_have_disguised_are_refused() -> None:
+    for codes, text in [
         (np.zeros((3, 1), dtype=np.uint8), "the design has 2 columns, the table 1"),
         (np.zeros(2, dtype=np.uint8), "the design has 2 columns, the table 2"),
         (np.array([[0, 3]], dtype=np.uint8), "the table holds a code outside the design's domains"),
         (np.array([[2, 0]], dtype=np.uint8), "the table holds a code outside the design's domains"),
-    ],
-)
-@pytest.mark.parametrize("kind", ["related", "unrelated"])
-def test_records_that_a_design_cannot_have_disguised_are_refused(
-    codes: "np.typing.NDArray[np.uint8]", text: str, kind: str
-) -> None:
-    design: Design = RelatedDesign((2, 3), ((0,),), Fraction(3, 5))
-    if kind == "unrelated":
-        design = UnrelatedDesign((2, 3), ((0,),), Fraction(3, 5), (shares("1/2 1/2"), ()))
-    design.check_fits(np.array([*product(range(2), range(3))], dtype=np.uint8))
-    with pytest.raises(InputError) as refusal:
-        design.check_fits(codes)
-    assert text in str(refusal.value)
+    ]:
+        for kind in ["related", "unrelated"]:
+            design: Design = RelatedDesign((2, 3), ((0,),), Fraction(3, 5))
+            if kind == "unrelated":
+                design = UnrelatedDesign((2, 3), ((0,),), Fraction(3, 5), (shares("1/2 1/2"), ()))
+            design.check_fits(np.array([*product(range(2), range(3))], dtype=np.uint8))
+            with pytest.raises(InputError) as refusal:
+                design.check_fits(codes)
+            assert text in str(refusal.value)

@@ -33,9 +33,8 @@ UNRELATED = unrelated_designs()
 EVERY = every_design()
 
 
-@pytest.mark.parametrize(
-    ("sizes", "groups", "theta", "personal", "text"),
-    [
+def test_a_design_that_cannot_work_is_refused_with_range_or_cure() -> None:
+    for sizes, groups, theta, personal, text in [
         ((2,), ((0,),), "-1/9", ["1/2 1/2"], "theta must be between 0 and 1, not -1/9"),
         ((2,), ((0,),), f"1/{MAX_DENOMINATOR + 1}", ["1/2 1/2"], "theta must be a fraction with a denominator of at"),
         ((2,), ((1,),), "1/2", ["1/2 1/2"], "names an unknown column: columns are 0 to 0"),
@@ -58,27 +57,20 @@ EVERY = every_design()
             "the personal chances of column 0 need denominators of at most 1000000000",
         ),
         ((3,), ((0,),), "1/2", ["1/40000 1/40001 1599959999/1600040000"], "need denominators of at most 1000000000"),
-    ],
-)
-def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
-    sizes: tuple[int, ...], groups: Groups, theta: str, personal: list[str], text: str
-) -> None:
-    with pytest.raises(InputError) as refusal:
-        UnrelatedDesign(sizes, groups, Fraction(theta), tuple(map(shares, personal)))
-    assert text in str(refusal.value)
+    ]:
+        with pytest.raises(InputError) as refusal:
+            UnrelatedDesign(sizes, groups, Fraction(theta), tuple(map(shares, personal)))
+        assert text in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("theta", "personal"),
-    [
+def test_a_design_at_the_limits_is_accepted_and_unbiased() -> None:
+    for theta, personal in [
         (f"1/{MAX_DENOMINATOR}", "1/2 1/2"),
         ("1", "1/2 1/2"),
         ("1/2", "0 1"),
         ("1/2", f"1/{MAX_DENOMINATOR} {MAX_DENOMINATOR - 1}/{MAX_DENOMINATOR}"),
-    ],
-)
-def test_a_design_at_the_limits_is_accepted_and_unbiased(theta: str, personal: str) -> None:
-    assert_estimates_are_unbiased(UnrelatedDesign((2,), ((0,),), Fraction(theta), (shares(personal),)))
+    ]:
+        assert_estimates_are_unbiased(UnrelatedDesign((2,), ((0,),), Fraction(theta), (shares(personal),)))
 
 
 class EveryDraw:
@@ -277,20 +269,17 @@ def test_the_likelihood_ratio_is_the_largest_over_the_transition_matrix(design: 
             assert design.likelihood_ratio(k, columns) == (None if infinite else max(ratios))
 
 
-@pytest.mark.parametrize(
-    ("design", "ratio"),
-    [
+def test_likelihood_ratios_worked_by_hand() -> None:
+    """Warner at 3/4: 3/4 against 1/4. Unrelated at 1/2: 1/2 + 1/2 p against 1/2 p, `p` = 1/2 or 1/4."""
+    for design, ratio in [
         (RelatedDesign((2,), ((0,),), Fraction(3, 4)), Fraction(3)),
         (RelatedDesign((2,), ((0,),), Fraction(1, 4)), Fraction(3)),
         (RelatedDesign((2, 2), ((0, 1),), Fraction(3, 4)), None),
         (UnrelatedDesign((2,), ((0,),), Fraction(1, 2), (shares("1/2 1/2"),)), Fraction(3)),
         (UnrelatedDesign((2, 2), ((0, 1),), Fraction(1, 2), (shares("1/2 1/2"),) * 2), Fraction(5)),
         (UnrelatedDesign((2,), ((0,),), Fraction(1, 2), (shares("0 1"),)), None),
-    ],
-)
-def test_likelihood_ratios_worked_by_hand(design: Design, ratio: Fraction | None) -> None:
-    """Warner at 3/4: 3/4 against 1/4. Unrelated at 1/2: 1/2 + 1/2 p against 1/2 p, `p` = 1/2 or 1/4."""
-    assert design.likelihood_ratio(0, design.groups[0]) == ratio
+    ]:
+        assert design.likelihood_ratio(0, design.groups[0]) == ratio
 
 
 @pytest.mark.parametrize("groups", [((0, 1),), ((0,), (1,))], ids=["one group", "two groups"])

@@ -113,26 +113,23 @@ def test_correct_predictions_of_a_tree_are_estimated_leaf_by_leaf(design: Design
 SMALL = np.array([[0, 2, 1, 1], [1, 3, 0, 1]], dtype=np.uint8)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_over_all_outcomes_the_correct_predictions_are_those_on_the_truth() -> None:
+    for name in [
         *("unrelated, one group", "unrelated, two groups", "unrelated, a plain class", "unrelated, a plain attribute"),
         *("related, one group", "related, two groups", "related, a plain class", "related, a plain attribute"),
         "unrelated, dependent answers",
-    ],
-)
-def test_over_all_outcomes_the_correct_predictions_are_those_on_the_truth(name: str) -> None:
-    design = designs()[name]
-    records = SMALL[:1] if len(design.groups) == 2 and not design.plain else SMALL
-    for model in (TREE, BAYES):
-        truth = int((model.predict(records) == records[:, -1]).sum())
-        mean, mass = 0.0, Fraction(0)
-        for survey, chance in every_survey(design, records):
-            estimator = survey.estimator()
-            mean += float(chance) * float(estimator.repeats @ estimator.correct_factors(model))
-            mass += chance
-        assert mass == 1
-        assert mean == pytest.approx(truth, abs=1e-9)
+    ]:
+        design = designs()[name]
+        records = SMALL[:1] if len(design.groups) == 2 and not design.plain else SMALL
+        for model in (TREE, BAYES):
+            truth = int((model.predict(records) == records[:, -1]).sum())
+            mean, mass = 0.0, Fraction(0)
+            for survey, chance in every_survey(design, records):
+                estimator = survey.estimator()
+                mean += float(chance) * float(estimator.repeats @ estimator.correct_factors(model))
+                mass += chance
+            assert mass == 1
+            assert mean == pytest.approx(truth, abs=1e-9)
 
 
 def test_a_model_that_reads_few_columns_is_tested_however_many_are_hidden() -> None:
@@ -457,18 +454,16 @@ def chances_of(design: Design, path: Expression, surveys: int, follows: float, s
     return found
 
 
-@pytest.mark.parametrize(("design", "path"), NOTHING.values(), ids=NOTHING)
-def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says(
-    design: Design, path: Expression
-) -> None:
+def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says() -> None:
     """At a level of 5 %, of 1,000 surveys: false once in a million, and a test that alarms in 13 % is seen.
 
     The errors are normal as far as 800 records go, so 6 % is allowed for.
     """
-    test = ShareTest(1000, Fraction(6, 100), 1e-6)
-    hits = sum(chance <= 0.05 for chance in chances_of(design, path, 1000, 0.0, seed=len(path.terms)))
-    assert hits <= test.high
-    assert test.power(Fraction(13, 100)) > 0.99
+    for design, path in NOTHING.values():
+        test = ShareTest(1000, Fraction(6, 100), 1e-6)
+        hits = sum(chance <= 0.05 for chance in chances_of(design, path, 1000, 0.0, seed=len(path.terms)))
+        assert hits <= test.high
+        assert test.power(Fraction(13, 100)) > 0.99
 
 
 def test_of_many_attributes_that_tell_nothing_the_best_is_marked_as_often_as_the_level_says() -> None:

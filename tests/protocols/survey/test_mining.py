@@ -169,18 +169,15 @@ def test_a_class_in_which_the_estimates_leave_nobody_is_no_error() -> None:
     assert np.isfinite(model.shares(np.array([[1, 0]], dtype=np.uint8))).all()
 
 
-@pytest.mark.parametrize(
-    ("codes", "sizes", "text"),
-    [
+def test_what_does_not_fit_is_refused() -> None:
+    for codes, sizes, text in [
         (np.zeros((0, 4)), SIZES, "there are no records to learn from"),
         (np.zeros((3, 4)), (2, 2, 2, 2), "the design is for columns of"),
         (np.zeros((3, 3)), SIZES, "the design has 4 columns, the table 3"),
         (np.full((3, 4), 3), SIZES, "a code outside the design's domains"),
-    ],
-)
-def test_what_does_not_fit_is_refused(codes: np.ndarray, sizes: tuple[int, ...], text: str) -> None:
-    with pytest.raises(InputError, match=text):
-        Responses(schema_for(SIZES), codes.astype(np.uint8), RelatedDesign(sizes, (), Fraction(1)))
+    ]:
+        with pytest.raises(InputError, match=text):
+            Responses(schema_for(SIZES), codes.astype(np.uint8), RelatedDesign(sizes, (), Fraction(1)))
 
 
 def test_surveys_need_attributes_and_show_their_size() -> None:

@@ -106,42 +106,35 @@ def test_a_class_of_few_training_records_is_refused_before_anything_leaves(metho
     assert "merge rare values of the class" in str(bob.error)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("test", "seed", "held_out"), [(Fraction(1, RECORDS), 5, 1), (Fraction(29, RECORDS), 0, 29)])
-def test_a_share_that_holds_out_few_people_is_refused_before_a_name_leaves(
-    method: str, test: Fraction, seed: int, held_out: int
-) -> None:
-    alice, bob = attack(with_class(2, halves(), method=method, test=test, seed=seed))
-    for end in (alice, bob):
-        assert isinstance(end.error, DisagreementError)
-        assert end.error.field == "test"
-        assert {type(message) for message in end.sent} == {Greeting, Verdict}
-    assert f"{held_out} records would be held out, our [agree] smallest_test asks for 30" in str(alice.error)
-    assert "hold out more records, or none (test = 0)" in str(bob.error)
+def test_a_share_that_holds_out_few_people_is_refused_before_a_name_leaves() -> None:
+    for method in METHODS:
+        for test, seed, held_out in [(Fraction(1, RECORDS), 5, 1), (Fraction(29, RECORDS), 0, 29)]:
+            alice, bob = attack(with_class(2, halves(), method=method, test=test, seed=seed))
+            for end in (alice, bob):
+                assert isinstance(end.error, DisagreementError)
+                assert end.error.field == "test"
+                assert {type(message) for message in end.sent} == {Greeting, Verdict}
+            assert f"{held_out} records would be held out, our [agree] smallest_test asks for 30" in str(alice.error)
+            assert "hold out more records, or none (test = 0)" in str(bob.error)
 
 
-@pytest.mark.parametrize(
-    ("case", "field", "sent"),
-    [
+def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_counts() -> None:
+    for case, field, sent in [
         (rare(9), "class counts", BEFORE_COUNTS),
         (with_class(21, np.arange(RECORDS) % 21), "class values", {Greeting, Verdict}),
         (with_class(2, halves(), test=Fraction(1, RECORDS)), "test", {Greeting, Verdict}),
         (with_class(2, halves(), min_leaf=1 + (RECORDS - HELD_OUT) // 2), "min_leaf", {Greeting, Verdict}),
-    ],
-)
-def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_counts(
-    case: Case, field: str, sent: set[type[Message]]
-) -> None:
-    bob = limited(case, "bob")
-    objection = object_to_limits(bob, case.terms)
-    assert objection is not None
-    assert objection.field == field
-    ends = duel(*make_roles(case, bob=bob))
-    for end in ends:
-        assert isinstance(end.error, DisagreementError)
-        assert end.error.field == field
-        assert {type(message) for message in end.sent} == sent
-    assert objection.reason in str(ends[1].error)
+    ]:
+        bob = limited(case, "bob")
+        objection = object_to_limits(bob, case.terms)
+        assert objection is not None
+        assert objection.field == field
+        ends = duel(*make_roles(case, bob=bob))
+        for end in ends:
+            assert isinstance(end.error, DisagreementError)
+            assert end.error.field == field
+            assert {type(message) for message in end.sent} == sent
+        assert objection.reason in str(ends[1].error)
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])

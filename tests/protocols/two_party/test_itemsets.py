@@ -176,18 +176,14 @@ def heard(items: tuple[int, ...], sizes: tuple[int, ...], counts: tuple[int, ...
     return type(end.error) if end.error else tuple(alice.counts(end.result or ()).values())
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
+def test_what_a_party_can_have_found_is_believed() -> None:
+    for told in [
         ((4, 5, 7, 4, 7), (1, 1, 1, 2), (8, 8, 12, 8)),
         ((7,), (1,), (20,)),
         ((4, 7, 4, 7), (1, 1, 2), (8, 12, 5)),
         ((), (), ()),
-    ],
-    ids=["all of a part", "all records", "three apart", "none"],
-)
-def test_what_a_party_can_have_found_is_believed(told: tuple[tuple[int, ...], ...]) -> None:
-    assert heard(*told) == told[2]
+    ]:
+        assert heard(*told) == told[2]
 
 
 IMPOSSIBLE: dict[str, tuple[dict[str, Any], tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
@@ -333,27 +329,22 @@ def find(
     return run_alone(search.find()), counting.asked
 
 
-@pytest.mark.parametrize(
-    ("own", "told", "believed"),
-    [
+def test_a_count_is_believed_between_the_least_and_the_most_that_its_parts_allow() -> None:
+    for own, told, believed in [
         ((60, 50), 50, True),
         ((60, 50), 51, False),
         ((60, 50), 10, True),
         ((60, 50), 9, False),
         ((40, 50), 0, True),
         ((40, 50), -1, False),
-    ],
-)
-def test_a_count_is_believed_between_the_least_and_the_most_that_its_parts_allow(
-    own: tuple[int, int], told: int, believed: bool
-) -> None:
-    counts: dict[TermSet, int] = {(HERS,): own[0], (HIS,): own[1]}
-    if believed:
-        found, _ = find(counts, told)
-        assert [each.count for each in found.kept if len(each.terms) == 2] == [told] * (told >= 3)
-    else:
-        with pytest.raises(DeviationError):
-            find(counts, told)
+    ]:
+        counts: dict[TermSet, int] = {(HERS,): own[0], (HIS,): own[1]}
+        if believed:
+            found, _ = find(counts, told)
+            assert [each.count for each in found.kept if len(each.terms) == 2] == [told] * (told >= 3)
+        else:
+            with pytest.raises(DeviationError):
+                find(counts, told)
 
 
 def test_sets_of_one_party_that_it_has_not_told_are_not_counted() -> None:
@@ -362,16 +353,12 @@ def test_sets_of_one_party_that_it_has_not_told_are_not_counted() -> None:
     assert asked == [(Term(0, 1), Term(2, 1)), (Term(1, 1), Term(2, 1))]
 
 
-@pytest.mark.parametrize(
-    ("count", "variance", "counted"),
-    [(30, 4, False), (4, 4, True), (40, 16, True), (30, -1, True)],
-    ids=["clear", "near the threshold", "an error above the threshold", "an error that nothing is known of"],
-)
-def test_only_what_is_clear_is_kept_by_its_estimate(count: int, variance: int, counted: bool) -> None:
-    estimate = JointSet(BOTH, Fraction(count), Fraction(variance), settled=False)
-    found, asked = find({(HERS,): 50, (HIS,): 50}, 20, estimate=estimate)
-    assert asked == [BOTH] * counted
-    assert [each.count for each in found.kept if each.terms == BOTH] == [20 if counted else count]
+def test_only_what_is_clear_is_kept_by_its_estimate() -> None:
+    for count, variance, counted in [(30, 4, False), (4, 4, True), (40, 16, True), (30, -1, True)]:
+        estimate = JointSet(BOTH, Fraction(count), Fraction(variance), settled=False)
+        found, asked = find({(HERS,): 50, (HIS,): 50}, 20, estimate=estimate)
+        assert asked == [BOTH] * counted
+        assert [each.count for each in found.kept if each.terms == BOTH] == [20 if counted else count]
 
 
 def test_more_candidates_than_can_be_looked_at_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

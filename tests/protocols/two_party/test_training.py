@@ -85,24 +85,19 @@ def test_the_split_depends_on_the_seed_alone() -> None:
 Sizes = dict[str, tuple[int, ...]]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "holder"),
-    [
+def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals() -> None:
+    for sizes, holder in [
         ({"alice": (3,), "bob": (2, 2)}, "alice"),
         ({"alice": (5,), "bob": (2, 2)}, "bob"),
         ({"alice": (4,), "bob": (2, 2)}, "alice"),
-    ],
-)
-@pytest.mark.parametrize("changes", [{}, {"method": "smc"}])
-@pytest.mark.parametrize("initiator", ["alice", "bob"])
-def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
-    changes: dict[str, Any], sizes: Sizes, holder: str, initiator: str
-) -> None:
-    columns = [*sizes["alice"], *sizes["bob"], 2]
-    terms, groups = make_terms(counting="paillier", **changes), {"alice": 1, "bob": 1}
-    a, b = play(Case(sizes, ("alice", "bob"), 2, correlated(columns, 12), groups, terms, initiator))
-    key = private_key(0 if holder == "alice" else 1).public_key
-    assert a.key == b.key == SharedKey(holder, key.fingerprint())
+    ]:
+        for changes in [{}, {"method": "smc"}]:
+            for initiator in ["alice", "bob"]:
+                columns = [*sizes["alice"], *sizes["bob"], 2]
+                terms, groups = make_terms(counting="paillier", **changes), {"alice": 1, "bob": 1}
+                a, b = play(Case(sizes, ("alice", "bob"), 2, correlated(columns, 12), groups, terms, initiator))
+                key = private_key(0 if holder == "alice" else 1).public_key
+                assert a.key == b.key == SharedKey(holder, key.fingerprint())
 
 
 @pytest.mark.parametrize(
@@ -194,20 +189,17 @@ def against(
     return duel(*make_roles(case), tamper)
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
+def test_a_page_that_is_no_disguised_copy_is_refused() -> None:
+    for change, text in [
         (lambda m: DisguisedPage(m.codes[:-1]), "wrong length"),
         (lambda m: DisguisedPage(m.codes + b"\0"), "wrong length"),
         (lambda m: DisguisedPage(b""), "wrong length"),
         (lambda m: DisguisedPage(b"\2" + m.codes[1:]), "outside its domains"),
         (lambda m: DisguisedPage(m.codes[:-1] + b"\xff"), "outside its domains"),
-    ],
-)
-def test_a_page_that_is_no_disguised_copy_is_refused(change: Callable[[Any], Message], text: str) -> None:
-    alice, _ = against("b", DisguisedPage, change)
-    assert type(alice.error) is PeerError
-    assert text in str(alice.error)
+    ]:
+        alice, _ = against("b", DisguisedPage, change)
+        assert type(alice.error) is PeerError
+        assert text in str(alice.error)
 
 
 @pytest.mark.parametrize(
