@@ -1,6 +1,6 @@
 """The answers of a run, in their order: what both sides remember of one is not asked again (DESIGN 12).
 
-An answer is what a batch of questions told both sides alike: class counts, windows, counts, a level of a tree, or how
+An answer is what both sides learn from a batch of questions: class counts, windows, counts, a level of a tree, or how
 many records are classified correctly. Both ask the same batches in the same order, so that an answer is known by its
 place. A side that remembers one which the other has lost is asked again, and must hear the same.
 """
@@ -68,5 +68,5 @@ def are_whole(content: bytes) -> bool:
 
 
 def answers_digest(nonces: bytes, kept: Sequence[bytes]) -> bytes:
-    """Return a digest of answers that tells nothing to who does not know them all."""
+    """Return a digest of answers that says nothing to anyone who does not know them all."""
     return keyed_digest(nonces, b"answers", *kept)

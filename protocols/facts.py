@@ -1,7 +1,7 @@
 """What each party learns of the other in a run, fact by fact: what a ledger keeps (DESIGN 12).
 
-A role yields `Note(fact)` before the message that sends it leaves, and after one that told it has come. Who reads
-all facts of a run knows all that the other side has, beyond the agreement. Ciphertexts and keys tell nothing: the
+A role yields `Note(fact)` before the message that sends it leaves, and after one that brought it has come. Who reads
+all facts of a run knows all that the other side has, beyond the agreement. Ciphertexts and keys say nothing: the
 evaluator's reply does, and precedes a fact without numbers, since it does not know them yet.
 """
 

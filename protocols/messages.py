@@ -4,7 +4,7 @@ A privacy officer can read here what a run may send: there is no other kind. Eac
 learns from it (semi-honest model, DESIGN 7.5).
 
 With a message goes how far the sender's ledger about the receiver leads, as in `MemoryHeads`, where it has grown since
-this was last shown. The receiver, who knows which facts were told, learns nothing but that they are on record.
+this was last shown. The receiver, who knows which facts it received, learns nothing but that they are on record.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class SharedColumn:
 
     `missing` is the value that they have, where that was declared, or is one of their own or `other`; `marks` are the
     texts that the owner takes for missing, none for those that everybody does. Where the owner declares that the
-    commonest value is filled in, the receiver learns which that is. Whether cells are missing is not told.
+    commonest value is filled in, the receiver learns which that is. Whether cells are missing is not revealed.
     """
 
     name: str
@@ -68,7 +68,7 @@ class HiddenContents(Message):
     """Points of what the sender holds, each times a secret number of this session: to find whether both hold the same.
 
     What is compared are lists of ids, as they are and in other spellings, and the class where both hold it, each as a
-    whole. The points alone tell nothing (DDH).
+    whole. The points alone say nothing (DDH).
     """
 
     points: bytes
@@ -148,7 +148,7 @@ class SignedHead(Message):
 class KeptParts(Message):
     """What the sender has kept of a run that goes on.
 
-    That is how many answers, with their digest, and whether it has the receiver's disguised copy. The receiver has told
+    That is how many answers, with their digest, and whether it has the receiver's disguised copy. The receiver has sent
     or heard all of it before, and learns how much of it the sender has not lost.
     """
 

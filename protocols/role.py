@@ -71,7 +71,7 @@ class Note:
 class Part(Enum):
     """What a run keeps, so that it can go on after it has ended early.
 
-    ANSWERS     what both sides were told, batch by batch
+    ANSWERS     what both sides learned, batch by batch
     COPY        the peer's disguised copy
     OPENED      nothing; it is there if what follows the answers was opened and is not among them
     """

@@ -23,7 +23,7 @@ MAX_DOMAIN = 256
 
 @dataclass(frozen=True)
 class MissingCells:
-    """What becomes of a column's missing cells: their value, if it may be told, and which texts mean one."""
+    """What becomes of a column's missing cells: their value, if it may be revealed, and which texts mean one."""
 
     value: str | None = None
     marks: tuple[str, ...] | None = None

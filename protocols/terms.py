@@ -136,12 +136,12 @@ THRESHOLD: Final = Exact(NO_SHARE, _ENDLESS, "must be above 0, such as 3/2", "no
 
 @dataclass(frozen=True)
 class RuleTerms:
-    """What rules are looked for, and how many exact counts may be told for them.
+    """What rules are looked for, and how many exact counts may be revealed for them.
 
     `min_support` is the share of all records that a set of items must have, `max_len` the most items of a set,
     `most_sets` the most sets of each side's own items, and the most sets with items of both, whose exact counts are
-    told. `absent` are values that are no items: what a column of 0 and 1 says of a basket without the item.
-    `min_threshold` is what the `metric` of a rule must reach where no count is told; None if no rule is asked about.
+    sent. `absent` are values that are no items: what a column of 0 and 1 says of a basket without the item.
+    `min_threshold` is what the `metric` of a rule must reach where no count crosses; None if no rule is asked about.
 
     Raises:
         InputError: A term that no run can have; `field` names it.

@@ -1,6 +1,6 @@
 """Workers of a Dask cluster (extra `cluster`).
 
-Tasks are never told apart by their contents (`pure=False`): Dask would answer a second, equal task with the result of
+Tasks are never identified by their contents (`pure=False`): Dask would answer a second, equal task with the result of
 the first, and two encryptions of a page would be one. When a worker is lost, Dask has its task done again elsewhere,
 for an encryption with fresh chance; a task that takes three workers with it, or a lost scheduler, ends the run.
 

@@ -250,7 +250,7 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
 
 
 def told_before(local: PartyInputs, folder: Path) -> Past:
-    """Return what was revealed of a data set before, as the ledger in the party's folder has it."""
+    """Return what a data set has revealed before, as the ledger in the party's folder has it."""
     if not has_ledger(folder):
         return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:

@@ -82,7 +82,7 @@ Watch = Callable[[int, int, int], None]
 class MinedItemsets:
     """What mining kept at a threshold `s_min`, level by level: sets of `usable` items at most, frequent or near it.
 
-    `cut_short` says whether larger sets might be frequent, but cannot be told.
+    `cut_short` says whether larger sets might be frequent, but cannot be estimated.
     """
 
     threshold: Fraction
@@ -113,7 +113,7 @@ def mine_itemsets(
 ) -> MinedItemsets:
     """Find the sets of up to `max_len` items whose estimated support, a share, is at least `min_support`.
 
-    `watch` is told, as it goes, the number of items, candidates done, and candidates in all.
+    `watch` is called with the number of items, candidates done, and candidates in all.
     """
     if not 0 < min_support <= 1:
         raise InputError("must be above 0 and at most 1", field="min_support")
@@ -163,7 +163,7 @@ def _last_level(max_len: int | None, usable: int) -> int:
     if max_len > usable:
         able = f"sets of up to {usable} items can" if usable else "none can"
         raise InputError(
-            f"is {max_len}, but supports of this many items cannot be told from these transactions at this support: "
+            f"is {max_len}, but supports of this many items cannot be estimated from these baskets at this support: "
             f"{able}; raise min_support, or collect more",
             field="max_len",
         )

@@ -121,7 +121,7 @@ def _entered(operator: Operator, foreign: int) -> tuple[Fraction, ...]:
 
 
 def _tests(size: int, count: _Count, sent: NDArray[np.bool_], limit: float) -> Iterator[OperatorTest]:
-    """Test every value that is likely enough to be told, and all others together."""
+    """Test every value that is likely enough for a test, and all others together."""
     values = count.values(sent)
     tally = np.bincount(values, minlength=len(count.chances)).tolist()
     told = sorted(range(len(count.chances)), key=lambda value: count.chances[value], reverse=True)[:_MOST_CELLS]

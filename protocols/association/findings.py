@@ -111,7 +111,7 @@ def find_exceeding(transactions: Transactions, supports: Sequence[Fraction]) -> 
     """Return the sets that are clearly more frequent among the baskets of some size than assumed, the furthest first.
 
     Clearly: at least ten baskets hold the set, and they are three standard deviations more than the assumed support
-    would give. Of each set the size at which it exceeds the most is told.
+    would give. Of each set, return the size at which it exceeds the most.
 
     Discloses: nothing, as it stays with the owner; it names items that at least ten baskets hold.
     """

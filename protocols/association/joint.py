@@ -6,7 +6,7 @@ error. A rule's confidence is a ratio of two of them; of estimates, its error is
 
     sd(U/A) <= (sd_U + (U/A) sd_A) / A
 
-whatever their covariance is (the delta method with the largest covariance that there can be, which is told as such).
+whatever their covariance is (the delta method with the largest covariance that there can be, and marked as such).
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
-"""The frequent itemsets of one party's own columns, of which none singles out a few people.
+"""The frequent itemsets of one party's own columns that do not single out few people.
 
-Anybody who chooses its columns knows for whom each count stands that it is told of them, and can subtract one from the
+A party that chooses its columns knows whom each count that it receives stands for, and can subtract one from the
 other. So with a limit a set is used only if the records in which it differs from each set that is used and from its
 complement, and from having no record and having all of them, are none or as many as the limit (the groups that Atzori,
 Bonchi, Giannotti and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts,
@@ -48,7 +48,7 @@ class OwnSet:
 
 @dataclass(frozen=True, repr=False)
 class OwnSets:
-    """What a party brings to finding rules: sets whose counts may be told, fewest items first; `complete` if all.
+    """What a party brings to finding rules: sets whose counts may be sent, fewest items first; `complete` if all.
 
     `withheld` are frequent ones that are not used, since they differ from others in few records.
     """

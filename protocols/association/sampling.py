@@ -47,7 +47,7 @@ def randomize(
     words: Words,
     watch: Callable[[int, int], None] = lambda *_: None,
 ) -> Randomized:
-    """Return the randomized transactions, in the same order; `watch` is told how many are done, and of how many.
+    """Return the randomized transactions, in the same order; `watch` is called with how many are done, and of how many.
 
     Discloses: Of each transaction its original size, and what `breaches.py` says of its items.
     """

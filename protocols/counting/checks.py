@@ -65,7 +65,7 @@ class Plausibility:
         return self._bounds[key]
 
     def _noise_bound(self, expression: Expression, candidate: int) -> float:
-        """Return how far noise may take a told number from the count, with the same chance again; 0 without noise."""
+        """Return how far noise may take a number from the count, with the same chance again; 0 without noise."""
         terms = len(expression.columns | {candidate, self._view.schema.class_index})
         return self._noises.cell_bound(alarm_of(terms, self._values)) if self._noises else 0.0
 
@@ -76,7 +76,7 @@ class Checks:
     Args:
         records: Number of training records.
         plausibility: Compares with estimates, where there are any.
-        noise: The largest in a told number, if any; exact counts must add up.
+        noise: The largest in a revealed number, if any; exact counts must add up.
     """
 
     def __init__(

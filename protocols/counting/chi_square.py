@@ -1,7 +1,7 @@
 """A chi-square over all counts of the root at once (DESIGN 6.3): many small lies show where each passes its own bound.
 
-The estimates of the root's tables less what was told, `e`, are a sum over records and over the peer's groups of
-independent vectors of mean 0, if what was told is true. Under the guess `m` of a group's coin a record lies in certain
+The estimates of the root's tables less the counts received, `e`, are a sum over records and over the peer's groups of
+independent vectors of mean 0, if these counts are true. Under the guess `m` of a group's coin a record lies in certain
 cells, `U_m`, one per table; its estimate is `U_m/c` plus what does not depend on the coin, `c` the contrast. So its
 covariance is `U' C U / c^2`, `C = diag(p) - p p'` that of the coin's `L` outcomes, which has the eigenvalues `q` and
 `t(1-t)L/(L-1)` beside 0 for the constant (`q` only if
@@ -83,7 +83,7 @@ def alarm_of_windows(schema: Schema, size: int) -> float:
 
 
 def misfit(view: View, query: Query, answer: Answer) -> Misfit:
-    """Compare what was told at the root with what the peer's copy says."""
+    """Compare the counts received at the root with what the peer's copy says."""
     groups = [[view.peer_columns[column] for column in group] for group in view.design.groups]
     tables = dict(zip(query.candidates, answer.tables, strict=True))
     label = view.schema.class_index

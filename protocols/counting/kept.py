@@ -1,7 +1,7 @@
 """Two engines around an engine: one answers batches from memory (DESIGN 12), one refines counts with noise (DESIGN 14).
 
 `KeptCounts` answers from memory what both parties of a run that goes on remember. `RefinedCounts` makes counts with
-noise fit for a learner: whole, not negative, and no finer than what the noise leaves. What is told stays as it is
+noise fit for a learner: whole, not negative, and no finer than what the noise leaves. What crosses stays as it is
 between the parties and for their checks; a learner sees what `protocols.noise.both` makes of it, the same on both
 sides.
 """
@@ -55,7 +55,7 @@ class RefinedCounts:
 
     Args:
         engine: Gives them.
-        variance: Of the noise in each told cell.
+        variance: Of the noise in each revealed cell.
         class_variance: Of the noise in each class count of the training records.
 
     Discloses: whatever `engine` discloses.

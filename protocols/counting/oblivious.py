@@ -5,7 +5,7 @@ of transfers over all records for each distinct `E_a`, for as long as a level or
 multiplies them with which records satisfy its part and the class, for every count of this `E_a` at once; sums of shares
 are shares of counts. The corrector's share goes to the chooser, which checks the counts and sends them.
 
-Both sides make the same plan from the queries and from what was told. Below the root, of a candidate the last value is
+Both sides make the same plan from the queries and earlier answers. Below the root, of a candidate the last value is
 not asked, and of the branches of a split not the largest, where all others are asked: they follow. A share has as many
 bits as the node's count of the class; at the root, and with noise, which is in every count, as all records have with
 it. Corrections are for all records, always (`protocols.oblivious.products`).
@@ -101,7 +101,7 @@ class Planner:
     """Decides which counts of a batch are asked, the same at both sides, and completes it by those that follow.
 
     Args:
-        largest: The largest number that a count may be before it is told.
+        largest: The largest number that a count may be before it is revealed.
         is_exact: Whether counts have no noise, so that some follow from others.
     """
 
@@ -137,14 +137,14 @@ class Planner:
         return [int(count) for table in tables.values() for count in table.ravel()]
 
     def remember(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
-        """Keep what was told of a level, for the next one."""
+        """Keep the answers of a level, for the next one."""
         self._above = {
             query.expression: dict(zip(query.candidates, answer.tables, strict=True))
             for query, answer in zip(queries, answers, strict=True)
         }
 
     def _is_known(self, query: Query) -> bool:
-        """Return whether the node's class counts are those of counts that were told, which make some follow.
+        """Return whether the node's class counts are those of revealed counts, which make some follow.
 
         Those of the root are the class holder's word: there all are asked, and must add up to it.
         """

@@ -1,7 +1,7 @@
 """The last step that both secure engines share: packed encryptions one way, checked counts the other (DESIGN 6.3).
 
-With noise (DESIGN 14) each side adds its own before the other can see a number, and both check what is told. The
-decision of a check is a function of told numbers, so it reveals nothing that they do not.
+With noise (DESIGN 14) each side adds its own before the other can see a number, and both check what is revealed. The
+decision of a check is a function of revealed numbers, so it says nothing that they do not.
 """
 
 from abc import ABC, abstractmethod
@@ -50,18 +50,18 @@ class _Side(ABC):
 
     @property
     def largest(self) -> int:
-        """The largest number that a count may be that is not told yet."""
+        """The largest number that a count may be that is not revealed yet."""
         return self._records + 2 * self._added(self._noises.cells)
 
     @property
     def most_correct(self) -> int:
-        """The largest that the number of correctly classified test records may be before it is told."""
+        """The largest that the number of correctly classified test records may be before it is revealed."""
         return self._tests + 2 * self._added(self._noises.accuracy)
 
     @staticmethod
     @abstractmethod
     def _added(lift: Lift) -> int:
-        """Return the most noise that is in a number before it is told."""
+        """Return the most noise that is in a number before it is revealed."""
 
 
 class Telling(_Side):
@@ -138,7 +138,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
 
 
 class Hearing(_Side):
-    """Sends what counts are made from, with our noise in it if there is any, and checks what is told of them.
+    """Sends what counts are made from, with our noise in it if there is any, and checks the answers.
 
     `sizes` are the numbers of training and test records.
 
@@ -159,7 +159,7 @@ class Hearing(_Side):
         return self._noises.of_accuracy(model.parts()) + self._noises.accuracy.own
 
     def hear(self, queries: Sequence[Query], sent: Message) -> Role[list[Answer]]:
-        """Send what the counts of a batch are made from, and return what is told, checked."""
+        """Send what the counts of a batch are made from, and return the answers, checked."""
         yield Note(CountsFact(Way.TOLD, tuple(queries), None))
         yield Send(sent)
         told = tuple(number - self._noises.cells.both for number in (yield from receive(ExactCounts)).values)
@@ -168,7 +168,7 @@ class Hearing(_Side):
         return answers
 
     def hear_correct(self, sent: Message) -> Role[Correct]:
-        """Send what the number of correctly classified test records is made from, and return what is told of it."""
+        """Send what the number of correctly classified test records is made from, and return the answer."""
         lift = self._noises.accuracy
         yield Note(CorrectFact(Way.TOLD, None, self._tests))
         yield Send(sent)
@@ -179,7 +179,7 @@ class Hearing(_Side):
         return self._noises.correct(told[0], self._tests)
 
     def hear_sets(self, asked: Sequence[Expression], sent: Message) -> Role[list[int]]:
-        """Send what the counts of these are made from, and return what is told of how many records each is true."""
+        """Send what the counts of these are made from, and return for how many records each is true."""
         yield Note(SetsFact(Way.TOLD, tuple(asked), None))
         yield Send(sent)
         told = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)

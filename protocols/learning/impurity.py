@@ -94,7 +94,7 @@ def merit(tables: ArrayLike, impurity: Impurity) -> Floats:
 
 
 def noise_merit(tables: ArrayLike, noises: ArrayLike, impurity: Impurity) -> Floats:
-    """Return what errors of estimates add to the merit of an attribute that tells nothing, on average (DESIGN 5.3).
+    """Return what errors of estimates add to the merit of an attribute that says nothing, on average (DESIGN 5.3).
 
     Where the counts of a node, `N(v)` of a value and `N(c)` of a class are about right, and each cell departs by `r`
     from `N(v) N(c)/N`, the gain is `sum r^2/(2 ln 2 N(v) N(c))` and the decrease of Gini's index `sum r^2/(N N(v))` to

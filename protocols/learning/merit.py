@@ -89,7 +89,7 @@ CANNOT = -inf
 def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
-    Where there is noise, of the coins or of what is told, an attribute must be worth more than that to split it.
+    Where there is noise, of the coins or in the counts, an attribute must be worth more than that to split it.
 
     Args:
         answers: Counts of candidates at nodes.

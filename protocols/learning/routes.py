@@ -2,7 +2,7 @@
 
 The *asker* knows which of the branches on its own columns a row takes, the *answerer* the same of its own. Where a row
 ends is an *outcome*: a class or, where agreed, a class with the shares of all classes. An *edge* is a branch of one of
-the asker's columns, told apart by the asker's branches above it alone: a row takes it or not. With `S(e)` the outcome
+the asker's columns, and depends on the asker's branches above it alone: a row takes it or not. With `S(e)` the outcome
 of a row that goes no further on the asker's columns than edge `e`, which the answerer knows for its own values,
 
     outcome of a row = S(start) + sum over the edges e that it takes of S(e) - S(edge above e)
@@ -27,7 +27,7 @@ _START = -1
 
 @dataclass(frozen=True)
 class RowOutcome:
-    """Where a row may end: its class and, where they are told, the shares of the classes there."""
+    """Where a row may end: its class and, where they are revealed, the shares of the classes there."""
 
     label: int
     shares: tuple[Fraction, ...] | None = None

@@ -6,11 +6,11 @@ the class alone. How many records there are is public, and so is which of them a
 * A *training* record lies in one node of each level. At most its values move it to another node, or to another cell of
   the same one: either way it leaves one cell of each counted candidate and enters one, so a level whose nodes count `w`
   candidates changes by `2 w`. At the root nothing moves, and without the class only the side's own candidates change.
-  The class counts, told by the party that holds the class, change by 2.
+  The class counts, sent by the party that holds the class, change by 2.
 * A *held-out* record changes the accuracy by 1, and nothing else; a training record changes it only through what has
-  been told. So the accuracy spends nothing of what the cells need, and has noise of scale `1/epsilon`.
+  been revealed. So the accuracy spends nothing of what the cells need, and has noise of scale `1/epsilon`.
 
-Shares are equal: noise of scale `changes / epsilon` for every cell and class count. Whatever is computed from told
+Shares are equal: noise of scale `changes / epsilon` for every cell and class count. Whatever is computed from revealed
 numbers (the tree, its stops, the checks on both sides) spends nothing more.
 
 Delta: a cell that changes by 1 is `(1/scale, d)`-private, `d` the chance of the noise at one end of its range, which is

@@ -7,13 +7,13 @@ spends its own epsilon.
 
 The evaluator adds its own to what it seals, the key holder adds its own to what it decrypts, before it checks or sends
 anything. So neither sees a number without noise that it does not know: the key holder sees the count with the
-evaluator's noise, the evaluator the told number, in which its own is no secret to it. What crosses is lifted by the
+evaluator's noise, the evaluator the revealed number, in which its own is no secret to it. What crosses is lifted by the
 largest noise in it, so that it is never negative.
 
-A told number may be negative, and the cells of two candidates at one node need not add up alike. What a learner makes
-of them is computed from told numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
+A number may be negative, and the cells of two candidates at one node need not add up alike. What a learner makes
+of them is computed from these numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
 
-* the node's class counts are the mean of what the level above told and of what each candidate adds up to, each weighted
+* the node's class counts are the mean of the level above and of what each candidate adds up to, each weighted
   by one over its variance;
 * each candidate's cells are moved, equally, so that they add up to these counts: least squares (Barak et al. 2007, Hay
   et al. 2010);
@@ -152,7 +152,7 @@ class Noises(Protocol):
         ...
 
     def correct(self, told: int, tests: int) -> Correct:
-        """Return a told number of rightly classified records as what it is good for."""
+        """Return a revealed number of rightly classified records as what it is good for."""
         ...
 
 
@@ -198,7 +198,7 @@ class BothNoises:
 
     @property
     def variance(self) -> float:
-        """The most that the variance of a told cell can be, the same float on both sides."""
+        """The most that the variance of a revealed cell can be, the same float on both sides."""
         return most_variance(self.own.spending.cells, self.theirs.cells)
 
     def of_cells(self, queries: Sequence[Query], schema: Schema) -> list[int]:
@@ -220,7 +220,7 @@ class BothNoises:
         return Correct(float(min(max(told, 0), tests)), sqrt(variance))
 
     def cell_bound(self, alarm: float) -> float:
-        """Return what the noise in a told cell passes with a chance of at most `exp(-alarm)`."""
+        """Return what the noise in a revealed cell passes with a chance of at most `exp(-alarm)`."""
         return sum_bound([(self.own.spending.cells, 1), (self.theirs.cells, 1)], alarm)
 
 
@@ -247,7 +247,7 @@ _TIMES = 9.0  # the square of how many standard errors explain a difference
 
 @dataclass(frozen=True)
 class KnownSums:
-    """The class counts of a node as the level above told them, and the variance of each; 0 where they are exact."""
+    """The class counts of a node as the level above showed them, and the variance of each; 0 where they are exact."""
 
     counts: tuple[float, ...]
     variance: float

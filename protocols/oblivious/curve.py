@@ -93,7 +93,7 @@ def add_points(*summands: Points) -> Points:
 
 
 def hash_to_points(seeds: Sequence[bytes]) -> Points:
-    """Return the point that each 64 bytes stand for: of uniform bytes, one that cannot be told from a uniform one.
+    """Return the point that each 64 bytes stand for: of uniform bytes, one that looks uniform.
 
     SwiftEC (Chavez-Saab, Rodriguez-Henriquez and Tibouchi, 2022): with a random oracle before it, one of points. Nobody
     knows a logarithm of what it gives.

@@ -6,7 +6,7 @@ the path turns at level `j`. The sender lacks the leaf whose place is its secret
 transfer gave it the key of the other side, and that opens the sum of the nodes of this side, of which it lacks one.
 
 *Functionality*: per tree, all leaves for the one, all but a secret one for the other. Who made the tree may guess bits
-of that place: a wrong guess ends the session (Roy: selective abort), a right one tells nothing else.
+of that place: a wrong guess ends the session (Roy: selective abort), a right one reveals nothing else.
 *Consistency* (Roy 2022, after Boyle et al., CCS 2019): each leaf gives its seed and 32 bytes of proof; the sum of the
 proofs of each tree, and one digest of all of them, cross. The missing proof follows from the sum, and the digest
 decides.

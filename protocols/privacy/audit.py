@@ -45,7 +45,7 @@ class Margin:
     """Events that exclude each other and exhaust the responses to one truth, on these columns.
 
     Args:
-        sizes: Domain size of each; 2 where it matters only whether the truth was told (1) or not (0): `told`.
+        sizes: Domain size of each; 2 where it matters only whether the truth was sent (1) or not (0): `told`.
         chances: Of every cell of `sizes` in row-major order.
         serial: Look at the last column in the next record; two records are one trial.
     """

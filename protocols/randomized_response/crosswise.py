@@ -12,7 +12,7 @@ the answer.
 
 The triangular question (Yu, Tian and Tang 2008) asks whether neither of two statements is true, or at least one. As
 with the crosswise question, a harmless statement of known prevalence `p` stands beside the one that is asked about. "At
-least one" is sent as the column's second value, "neither" as its first. So the truth is told with the chance `theta = 1
+least one" is sent as the column's second value, "neither" as its first. So the truth is sent with the chance `theta = 1
 - p`, where the harmless statement is not true, and "true" is said otherwise: a forced response (4.9) that the
 respondent's own life forces. It is more efficient than the crosswise question, and "neither" gives a "not true" away:
 fit only where that is nothing to hide.
@@ -58,7 +58,7 @@ class CrosswiseDesign(RelatedDesign):
         return self.theta
 
     def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
-        """Return the responses; whether the harmless statement is true (1) or not (0) is drawn where it is not told."""
+        """Return the responses; whether the harmless statement is true (1) or not (0) is drawn if not given."""
         if personal is None:
             return disguise(codes, self.coins(draw), self)
         columns = [group[0] for group in self.groups]
@@ -107,7 +107,7 @@ class TriangularDesign(UnrelatedDesign):
         return 1 + len(self.groups)
 
     def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
-        """Return the responses; whether the harmless statement is true (1) or not (0) is drawn where it is not told."""
+        """Return the responses; whether the harmless statement is true (1) or not (0) is drawn if not given."""
         columns = [group[0] for group in self.groups]
         told = self.truths(draw) if personal is None else personal[:, columns] == 0
         return self.answer(codes, np.ones_like(codes), told)

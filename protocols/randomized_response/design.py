@@ -66,7 +66,7 @@ class Factors:
 class Design(ABC):
     """Which columns share a coin, in disjoint groups of their indices; columns in no group are sent as they are.
 
-    `truth` is the chance that a group's coin lets the truth be told.
+    `truth` is the chance that a group's coin lets the truth be sent.
     """
 
     sizes: tuple[int, ...]

@@ -84,7 +84,7 @@ class MixedDesign(Design):
         return self.parts[group].guess_values(0, column)
 
     def disclosed_modulus(self, first: int, second: int) -> int:
-        """Return that of their group's own design; two coins tell nothing."""
+        """Return that of their group's own design; two coins disclose nothing."""
         group = self.group_of(first)
         if group is None or group != self.group_of(second):
             return 1

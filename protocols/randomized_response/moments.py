@@ -22,7 +22,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 
 UNTOUCHED: Moments = (Fraction(1), Fraction(0))
 NOISE_SHARE = Fraction(1, 2)
-"""A count whose standard error may pass this share of all records tells nothing."""
+"""A count whose standard error may pass this share of all records says nothing."""
 
 
 def drowns(error: float, records: int) -> bool:
@@ -119,7 +119,7 @@ def records_to_tell(records: int, standard_error: float) -> int:
 
 
 def gain_error(records: int, values: int, classes: int, contrasts: float) -> float:
-    """Return about the standard error, in bits, of the estimated gain of a column that tells nothing (DESIGN 5.3).
+    """Return about the standard error, in bits, of the estimated gain of a column that says nothing (DESIGN 5.3).
 
     The gain is then a mean of squares of `(v - 1)(c - 1)` normal errors: its own mean is the bias, which is taken off.
     `contrasts` are of the column's coin times that of the class's, 1 for what is sent as it is.

@@ -186,7 +186,7 @@ class RelatedDesign(OneKind):
         return (self.truth(group), *[self.lie(group)] * (self.orders[group] - 1))
 
     def disclosed_modulus(self, first: int, second: int) -> int:
-        """Return `gcd(d, d')` for two columns of one group, which one offset moves; two coins tell nothing."""
+        """Return `gcd(d, d')` for two columns of one group, which one offset moves; two coins disclose nothing."""
         return gcd(self.sizes[first], self.sizes[second]) if self.group_of(first) == self.group_of(second) else 1
 
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:

@@ -26,7 +26,7 @@ _EVERYONE = Attribute("", "everyone", ("all",))
 
 @dataclass(frozen=True, repr=False)
 class Found:
-    """What a run finds: of `own` sets of one side's items the counts are told, `counted` have items of both."""
+    """What a run finds: of `own` sets of one side's items the counts are sent, `counted` have items of both."""
 
     itemsets: JointItemsets
     own: int

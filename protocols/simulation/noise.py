@@ -115,7 +115,7 @@ _BLOCK = 4096
 
 @dataclass(frozen=True)
 class NoisyRun:
-    """What a run with noise told and gave; `cells` are told numbers by node and candidate, `values x classes`."""
+    """What a run with noise revealed and gave; `cells` are noisy numbers by node and candidate, `values x classes`."""
 
     tree: Tree
     class_counts: tuple[int, ...]
@@ -130,7 +130,7 @@ def side_spending(schema: Schema, noise: Fraction, depth: int) -> dict[str, Spen
 
 
 def grow_with_noise(split: HoldOut, sides: Mapping[str, SideNoise], growth: Growth) -> NoisyRun:
-    """Grow a tree from told numbers, all candidates counted."""
+    """Grow a tree from noisy numbers, all candidates counted."""
     schema = split.schema
     if growth.noise is None:
         raise InputError("a run with noise needs growth with noise")
@@ -175,7 +175,7 @@ def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeN
 
 @dataclass
 class _Told:
-    """Exact counts with both sides' noise, and what was told."""
+    """Exact counts with both sides' noise, and what was revealed."""
 
     exact: PlaintextEngine
     schema: Schema

@@ -7,7 +7,7 @@ confidence is of those that gave one in all columns of both sides, and its error
 f_U` is an unbiased estimate of the covariance of what one record adds, since the expectations of `f_A` and `f_U` are
 0 or 1 and that of the latter is the smaller. Errors are those of the coins.
 
-A set whose standard error is `s_min` or more cannot be told: it is left out and counted, and nothing is built on it.
+A set whose standard error is `s_min` or more cannot be judged: it is left out and counted, and nothing is built on it.
 """
 
 from collections.abc import Iterable

@@ -5,7 +5,7 @@ where counts come from differs.
 
 A split is sure as far as its attribute says anything of the class, and leads the runner-up.
 
-*Against none.* If an attribute tells nothing of the class in a node, each cell departs from what its row and its column
+*Against none.* If an attribute says nothing of the class in a node, each cell departs from what its row and its column
 make likely by chance alone. The departures of all but one value and one class, each a sum over records, have the
 covariance that the records show; their squares, weighed by its inverse (Wald 1943), then follow a chi-square. The
 largest of several attributes' is taken for what it is: the chance of one is multiplied by their number (Bonferroni).
@@ -183,7 +183,7 @@ def _error(samples: Sequence[Additions], weights: Floats) -> float:
 
 
 def chance_of_none(samples: Sequence[Additions], table: CountTable) -> float:
-    """Return the chance that an attribute which tells nothing of the class departs as far from that as this one.
+    """Return the chance that an attribute which says nothing of the class departs as far from that as this one.
 
     What records add to its cells comes first in each sample.
     """

@@ -8,7 +8,7 @@ judged against what it brought before (DESIGN 14): it could put a second table a
 
 Discloses: names and values of the attributes, number of records, groups; equality of the whole lists of ids, as they
 are and in one spelling, and of the class where both hold it; the commitment shows equality with the table of an earlier
-run. How many records each class has is told after the split is on record, as the first step of the run
+run. How many records each class has is sent after the split is on record, as the first step of the run
 (`copies.share_class_counts`, `copies.judge_class`).
 """
 
@@ -40,7 +40,7 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Objection:
-    """A field on which the parties differ, and why; only the field's name is told to the peer."""
+    """A field on which the parties differ, and why; only the field's name is sent to the peer."""
 
     field: str
     reason: str
@@ -57,8 +57,8 @@ _ALIGN = (
     "allows it"
 )
 _KNOWN_OTHERWISE = (
-    "the peer has met another table of ours in this data set, and answers to both can be subtracted: bring that one "
-    "again"
+    "this data set was used with another table of ours before, and results of both can be subtracted to expose "
+    "single records: use that table again"
 )
 _PEER_WANTS = {
     "version": "the peer runs another version of cotally: install the same release on both sides",
@@ -104,7 +104,7 @@ _PEER_WANTS = {
     "job": "the peer does not take part in such a job: ask its owner what its [agree] allows",
     "records": f"the tables differ in their number of records: {_ALIGN}",
     "record ids": f"the tables list other people: {_ALIGN}",
-    "class column": "both hold the class, with different contents",
+    "class column": "both hold the class, with different contents: let one side list it under [data] ignore",
     "columns": (
         "the peer's columns and the class do not go together: a column of one side has the name of the class and is "
         "not declared as it ([data] class, or ignore), or two columns of one side have one name"
@@ -116,20 +116,20 @@ _PEER_WANTS = {
         "in the way: bring the lists of that run again, or ask it to allow more"
     ),
     "overlap": (
-        "too few of our ids are the peer's to tell which (its [agree] least_overlap): compare how the ids are written "
-        "on both sides, or ask it to allow fewer"
+        "too few ids in common for the peer to reveal which (its [agree] least_overlap): check that both "
+        "sides spell ids alike, or ask it to allow fewer"
     ),
     "budget": (
-        "the peer has told of its data set as much as it allows: return to earlier terms, or ask its owner to raise "
-        "the [agree] key that its screen names"
+        "the peer has revealed as much of its data set as it allows: return to earlier terms, or ask its owner to "
+        "raise the [agree] key that its screen names"
     ),
     "answers": "the peer answers about fewer people: ask about fewer, or ask it to allow more: its screen says how",
     "comparisons": "whole lists have differed too often: the peer compares none for a while; its screen says how long",
-    "model": "the peer has no such model: its screen says which it has; both must name the model of one run",
-    "people": "the peer has answered for some of these people before, about other columns of ours or its own",
+    "model": "the peer has no such model: its screen says which it has; name the model of one run on both sides",
+    "people": "the peer has answered for some of these people before, on other columns: leave these people out",
     "trained on": "some of these people were trained on, and nobody answers about them: leave them out of the rows",
     "predictions": "the peer answers about nobody: its [agree] most_predictions is 0, or there is an epsilon; ask it",
-    "probabilities": "the peer tells classes alone: its [agree] does not allow probabilities",
+    "probabilities": "the peer reveals classes alone (its [agree] probabilities): ask for classes, or ask its owner",
     "rows": "the peer offers no rows to classify, or they cannot be read: its screen says what to do",
     "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",
     "released": (
@@ -140,13 +140,13 @@ _PEER_WANTS = {
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: the class has one value, or too many (merge rare ones by max_values)",
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
-    "max_depth": "the peer does not agree: it allows fewer splits of a path",
-    "min_leaf": "the peer does not agree: it asks for larger leaves",
+    "max_depth": "the peer does not agree: it allows fewer splits of a path; choose a smaller max_depth",
+    "min_leaf": "the peer does not agree: it asks for larger leaves; choose a larger min_leaf",
     "noise": (
         "the peer does not agree: its [agree] epsilon has no number, it allows a smaller epsilon only, or has spent "
-        "that of its data set"
+        "that of its data set; ask its owner which"
     ),
-    "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
+    "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one; ask its owner which",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }
 
@@ -232,7 +232,7 @@ def agree_on_training(
     if own.class_values is not None and share.class_values is not None:  # it confirms a guess, and so comes last
         label = local.class_column
         (alike,) = yield from compare_on_record(local, peer, nonces, b"class", [label], (CLASSES, label))
-        yield from settle(None if alike else Objection("class column", "both hold the class, with different contents"))
+        yield from settle(None if alike else Objection("class column", _PEER_WANTS["class column"]))
     return agreed
 
 
@@ -358,10 +358,10 @@ def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms and of our own class (DESIGN 14): for us alone, before the run.
 
-    Whether a class is rare among the training records depends on the split: a peer that is told for one split after the
-    other learns the class of single records. `copies.judge_class` sends it, once the split is on record. With noise the
-    class is judged by any counts that are sent: whether the run begins must reveal no more; where both draw who is held
-    out, when they have.
+    Whether a class is rare among the training records depends on the split: a peer that hears it for one split after
+    the other learns the class of single records. `copies.judge_class` sends it, once the split is on record. With noise
+    the class is judged by any counts that are sent: whether the run begins must reveal no more; where both draw who is
+    held out, when they have.
     """
     objection = _object_to_sizes(local, terms)
     is_judged_later = terms.noise is not None or (terms.hides_counts and terms.test > 0)

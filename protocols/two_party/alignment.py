@@ -15,8 +15,8 @@ The common people are in ascending order of their ids, as those of a file are: t
 however often they are found.
 
 *Deviations*: who asks may bring rows that are no code words (`prf`), and either side may flip a share, and so the bit
-of the gate or the number that the other one sees (`gates`). Who is told last hears what it is told: the side that asked
-may end when it knows. Both see whether they ended with the same people.
+of the gate or the number that the other one sees (`gates`). The side that asked hears first, and may end
+when it knows. Both see whether they ended with the same people.
 """
 
 from abc import ABC, abstractmethod
@@ -86,7 +86,7 @@ class ListJudge(Protocol):
 
     @property
     def least(self) -> Fraction:
-        """The share of the peer's ids that must be ours, or it is not told which are."""
+        """The share of the peer's ids that must be ours before we reveal which are."""
         ...
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
@@ -94,7 +94,7 @@ class ListJudge(Protocol):
         ...
 
     def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
-        """Say that fewer of the peer's ids than we ask for are ours: who they are is not told."""
+        """Say that fewer of the peer's ids than we ask for are ours, and do not reveal which."""
         ...
 
     def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:

@@ -1,6 +1,6 @@
 """Apriori over the items of two parties, each deciding alike from what both know (DESIGN 9, "Hybrid rules").
 
-Sets of one party's items have the counts that it has told. Of a set with items of both, the two disguised copies give
+Sets of one party's items have the counts that it has sent. Of a set with items of both, the two disguised copies give
 both parties the same estimate and standard error, in exact fractions:
 
 * clearly below the threshold, by `CERTAINTY`: dropped;
@@ -42,7 +42,7 @@ class Evidence:
     """What counts of sets are made from: None where there is nothing of a kind.
 
     Args:
-        own: The counts that each party has told of sets of its own items.
+        own: The counts that each party has sent of sets of its own items.
         copies: Both disguised copies.
         count: Asks for exact counts.
     """

@@ -59,7 +59,7 @@ _REFUSED = "the peer's counts of its own sets of items cannot be true"
 
 @dataclass(frozen=True, repr=False)
 class OwnCounts:
-    """One party's side of telling, from joint codes with our own columns filled in.
+    """One party's side of sending them, from joint codes with our own columns filled in.
 
     Discloses: the exact count of each frequent set of our own items, but of those that differ from others in few
     records; if there are more than agreed, that there are, and nothing else.
@@ -93,7 +93,7 @@ class OwnCounts:
         return {each.terms: each.count for each in self._sets(map(int, numbers))}
 
     def of_peer(self, counts: Mapping[TermSet, int]) -> list[TermSet]:
-        """Return which of these sets the peer has told of."""
+        """Return which of these sets the peer has sent."""
         return [terms for terms in counts if self._owner(terms[0]) == self.agreed.peer]
 
     @property
@@ -171,7 +171,7 @@ class FoundTogether:
 
     Args:
         counted: How many sets with items of both were counted exactly, or asked of which no count was shown.
-        told: How many counts of sets of one side's items both sides told, together.
+        told: How many counts of sets of one side's items both sides sent, together.
         withheld: How many frequent sets of our own items were not used, to speak of no few people.
     """
 

@@ -2,7 +2,7 @@
 
 A memory that was restored from a backup, or deleted, is noticed (FAULTS 66).
 
-Each party keeps what it told and learned in a chain of entries, and the end of the other's chain, its *head*, as it was
+Each party keeps what it sent and learned in a chain of entries, and the end of the other's chain, its *head*, as it was
 last shown. A chain only grows: a peer that shows fewer entries than before, or whose chain does not lead through the
 head that we keep, has lost what it knew, and with it what keeps a second release from undoing the first. The
 first is seen by us, the second by itself. Every head is signed by its owner: who says that a chain was another has to
@@ -13,7 +13,7 @@ revealed every run on the same terms goes on, and nothing that one side remember
 other. So a partner that brings other columns in another run, or stops and goes on with others, hears the same tree.
 
 Resume is memory, not replay: a step whose result both have kept is taken from there, the first one that either lacks is
-done again. Copies are the same whenever they are asked for, transfers and ciphertexts are made again, an answer told
+done again. Copies are the same whenever they are asked for, transfers and ciphertexts are made again, an answer given
 twice is one.
 """
 
@@ -143,7 +143,7 @@ def _objection(theirs: SignedHead, known: SignedHead, is_held: bool, peer: str) 
         return Objection(
             "memory",
             f"our ledger is not the one that {peer} was last shown, whose end we have signed: it was deleted or "
-            "restored from an older backup; put the latest one back, for what it told since must not be told otherwise",
+            "restored from an older backup; put the latest one back, since what it has revealed must stay on record",
         )
     if is_short(theirs, known):
         return Objection(
@@ -181,7 +181,7 @@ class Resumed:
 def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Role[Resumed]:
     """Compare what both have kept; nothing crosses in a run that begins. With `opens_once` fill in what one side lacks.
 
-    Discloses: how much of what the peer has told or sent in this run we have not lost; with `opens_once`, also what was
+    Discloses: how much of what the peer has sent in this run we have not lost; with `opens_once`, also what was
     opened and the peer has lost.
     """
     if kept is None:

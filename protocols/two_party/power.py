@@ -75,7 +75,7 @@ def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int)
     """Return by how many records a count of the root in `groups` groups of the peer's must be wrong to be seen.
 
     Twice the bound of a count, which fails once in 10^6 runs: the estimate may be as far from the truth as chance
-    allows, towards what is told. The groups that show most are taken. None where there are fewer, or no count can be
+    allows, towards what is sent. The groups that show most are taken. None where there are fewer, or no count can be
     that wrong.
     """
     hiding = [k for k in range(len(design.groups)) if design.orders[k] > 1]

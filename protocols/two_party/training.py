@@ -170,7 +170,7 @@ class _Run:
         return _Grown(tree, 0, correct, scores=scores), 0
 
     def _learn(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
-        """Learn from counts that are told; return how many were told of the classes, too."""
+        """Learn from revealed counts; return how many were class counts, too."""
         told = yield from share_class_counts(
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
@@ -216,7 +216,7 @@ class _Run:
 
     @property
     def _class_noise(self) -> Geometric | None:
-        """What is in the told class counts: the noise of who holds the class alone."""
+        """What is in the revealed class counts: the noise of who holds the class alone."""
         owners, noises = self._agreed.schema.class_owners, self._noises
         if noises is None or len(owners) > 1:
             return None

@@ -4,7 +4,7 @@ a tree         of each row a sum over the branches that the asker takes (`learni
                oblivious transfers, the answerer's weights are corrections of as many bits as the outcomes need, `W`
 naive Bayes    who wins among the classes, as shared bits (`share_winners`); the class's digits are their sums modulo 2
 
-At the end each side has a share of one number per row, and the answerer sends its own. *Why nothing else is told.* With
+At the end each side has a share of one number per row, and the answerer sends its own. *Why nothing else leaves.* With
 `d_e` the correction of an edge `e` and `x_e` the choice, the asker has
 
     sum of (H(K_e) + x_e d_e)     the answerer     constant - sum of H(K_e,0)      modulo 2**W
@@ -217,6 +217,6 @@ def way_of(model: Model, asker: str, *, probabilities: bool) -> ModelWay:
 
 
 NO_SHARES = (
-    "shares of the classes by naive Bayes would tell the other side's columns of each row: ask for the classes alone, "
+    "shares of the classes by naive Bayes would reveal the other side's columns of each row: ask for classes alone, "
     "or classify where all columns are in one file"
 )

@@ -139,7 +139,7 @@ def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: 
         assert done.code == 0, done.err
         refused = predict(pair, "--probabilities")
         assert refused.code == 5
-        assert "would tell the other side's columns" in refused.err.splitlines()[-1]
+        assert "would reveal the other side's columns" in refused.err.splitlines()[-1]
     assert main(["predict", str(pair.bob / "model.json"), str(tmp_path / "joined.csv"), "-o", str(joined)]) == 0
     assert classes(together) == classes(joined)
     assert len(set(classes(together).values())) == 2

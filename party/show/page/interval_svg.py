@@ -20,7 +20,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 
 EDGE = 8
 _CLASS_LEGEND, _LEGEND_ROW, _LEGEND_CELLS = 16, 20, 60
-# Okabe and Ito's palette, which colour-blind people can tell apart, and patterns for who sees no colour at all.
+# Okabe and Ito's palette, which colour-blind people can tell apart, and patterns for those who see no colour at all.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#595959")
 _SHAPES = ("", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 0L8 8", "M0 4H8M4 0V8", "M0 0L8 8M0 8L8 0")
 

@@ -1,7 +1,7 @@
 """Arithmetic on large integers: the only file that knows gmpy2.
 
 `powmod` is for public exponents; a secret exponent goes through `powmod_secret`, whose time does not depend on
-the exponent's bits (FAULTS A11). The Python code around it is not constant-time, so no party may be told the time of a
+the exponent's bits (FAULTS A11). The Python code around it is not constant-time, so no party may learn the time of a
 single decryption.
 """
 

@@ -244,7 +244,7 @@ def test_naive_bayes_tells_no_shares_whatever_the_settings_allow(tmp_path: Path)
     pair = Offering(tmp_path, "probabilities = true", models={"alice": BAYES, "bob": BAYES})
     ends = pair.play(probabilities=True)
     assert_not_answered(ends, "probabilities")
-    assert "would tell the other side's columns" in str(ends[1])
+    assert "would reveal the other side's columns" in str(ends[1])
 
 
 def test_naive_bayes_that_calls_a_value_impossible_is_refused_with_its_file(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def refused(sessions: Sessions, terms: object, party: str) -> str:
         assert error.field == "budget"
     assert {name: [e for e in contents(sessions, name) if e["kind"] != "head"] for name in NAMES} == before
     other = NAMES[party == NAMES[0]]
-    assert "has told of its data set as much as it allows" in str(errors[other])
+    assert "has revealed as much of its data set as it allows" in str(errors[other])
     return str(errors[party])
 
 

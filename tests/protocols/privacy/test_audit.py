@@ -339,8 +339,8 @@ def test_every_kind_of_count_has_its_words() -> None:
         return told(replace(honest, tests=(test,)), NAMES)
 
     assert "age and sex (group person): 'young' and 'f' sent where 'young' and 'f' is true: " in of(0, 1)
-    assert "age and town, of two groups, true values 'young' and 'x': truth and truth told: " in of(0, 2, alike=True)
-    assert "town, a record and the next, true value 'x': truth and truth told: " in of(2, 2, alike=True)
+    assert "age and town, of two groups, true values 'young' and 'x': truth and truth sent: " in of(0, 2, alike=True)
+    assert "town, a record and the next, true value 'x': truth and truth sent: " in of(2, 2, alike=True)
 
     design = related([2, 2], [[0]], "9/20")
     words = told(run(design, touched_once(design, 1)), NAMES)

@@ -255,8 +255,8 @@ def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_lea
     assert "canary" in str(ours)
     assert str(theirs) == (
         f"the parties differ on {field!r}: "
-        "the peer has met another table of ours in this data set, and answers to both can be subtracted: bring that "
-        "one again"
+        "this data set was used with another table of ours before, and results of both can be subtracted to expose "
+        "single records: use that table again"
     )
     (agreed,) = asked
     peer = ends.bob if who == "alice" else ends.alice

@@ -241,7 +241,7 @@ def test_objections_end_it_before_what_they_are_about_and_say_what_to_do() -> No
             assert crossed(transcript) == leaves - ({CommonRows} if side else set())
     for judge, next_step in (
         (Judge(to_list=Objection("id list", "too many")), "bring the lists of that run again, or ask it to allow more"),
-        (Judge(Fraction(1)), "compare how the ids are written on both sides"),
+        (Judge(Fraction(1)), "check that both sides spell ids alike"),
     ):
         alice, bob = listing("alice", ["a", "b"]), listing("bob", ["a", "c"])
         ends = duel(align(alice, "bob", NONCES, Judge()), align(bob, "alice", NONCES, judge))

@@ -235,7 +235,7 @@ def test_what_a_hostile_peer_sends_ends_in_an_error_of_one_line_about_the_peer()
 
 
 def test_shares_of_classes_of_bayes_are_refused_and_one_class_needs_no_comparison() -> None:
-    with pytest.raises(InputError, match="would tell the other side's columns"):
+    with pytest.raises(InputError, match="would reveal the other side's columns"):
         run_pair(*Together(BAYES, BAYES_ROWS, probabilities=True).roles())
     only = replace(BAYES, prior=np.array([0.0, -np.inf, -np.inf]))
     alice, _ = run_pair(*Together(only, BAYES_ROWS).roles())
