@@ -22,7 +22,6 @@ class Way(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, repr=False)
 class ClassCountsFact(Fact):
     """How many training records each class has."""
 
@@ -30,7 +29,6 @@ class ClassCountsFact(Fact):
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class CopyFact(Fact):
     """A disguised copy, by a digest under our own secret; its design is part of the agreement."""
 
@@ -38,7 +36,6 @@ class CopyFact(Fact):
     digest: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class WindowsFact(Fact):
     """Which candidates of these nodes are ranked highest; `windows` are None while we do not know them."""
 
@@ -47,7 +44,6 @@ class WindowsFact(Fact):
     windows: tuple[tuple[int, ...], ...] | None
 
 
-@dataclass(frozen=True, repr=False)
 class CountsFact(Fact):
     """Exact counts of all candidates of these nodes, in the order queries, candidates, values, classes.
 
@@ -59,7 +55,6 @@ class CountsFact(Fact):
     values: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, repr=False)
 class MinedFact(Fact):
     """A tree of this many nodes and bits, mined from the class holder's true columns and the other side's copy."""
 
@@ -68,7 +63,6 @@ class MinedFact(Fact):
     bits: Fraction
 
 
-@dataclass(frozen=True, repr=False)
 class CorrectFact(Fact):
     """How many held-out records the tree classifies correctly; `count` is None while we do not know it."""
 
@@ -77,7 +71,6 @@ class CorrectFact(Fact):
     tests: int
 
 
-@dataclass(frozen=True, repr=False)
 class SetsFact(Fact):
     """How many records have each of these sets of items; `values` are None while we do not know them."""
 
@@ -86,7 +79,6 @@ class SetsFact(Fact):
     values: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, repr=False)
 class AlignmentFact(Fact):
     """How many people both list, and with `named` which they are: each side learns it of its own list.
 
@@ -108,7 +100,6 @@ class AlignmentFact(Fact):
     about: bool = False
 
 
-@dataclass(frozen=True, repr=False)
 class ModelFact(Fact):
     """The finished model, which both hold, by its digest."""
 
@@ -124,14 +115,12 @@ class AskedRow:
     own: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class AnsweringFact(Fact):
     """The peer is about to learn the outcomes of these rows, which we do not know."""
 
     asked: tuple[AskedRow, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class AnswersFact(Fact):
     """We have learned the outcomes of these people's rows, as their positions among the tree's."""
 
@@ -139,7 +128,6 @@ class AnswersFact(Fact):
     outcomes: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class ComparedFact(Fact):
     """Whether a content of ours is the peer's too, which both hear; `same` is None while we do not know it.
 

@@ -17,7 +17,6 @@ from protocols.role import Joinable, Message
 # Who we are, what we want and hold, and where the two differ.
 
 
-@dataclass(frozen=True, repr=False)
 class Greeting(Message):
     """Protocol version, the party's name, a fresh nonce, and the job as this party has it.
 
@@ -45,7 +44,6 @@ class SharedColumn:
     marks: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, repr=False)
 class Share(Message):
     """One party's part of the joint schema.
 
@@ -63,7 +61,6 @@ class Share(Message):
     groups: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, repr=False)
 class HiddenContents(Message):
     """Points of what the sender holds, each times a secret number of this session: to find whether both hold the same.
 
@@ -74,7 +71,6 @@ class HiddenContents(Message):
     points: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class JointDigests(Message):
     """Digests of the receiver's `HiddenContents` times the sender's numbers, in their order.
 
@@ -85,7 +81,6 @@ class JointDigests(Message):
     digests: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class TableCommitment(Message):
     """A digest of the sender's columns, class and ids, keyed by a secret that never leaves.
 
@@ -97,7 +92,6 @@ class TableCommitment(Message):
     digest: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class Verdict(Message):
     """The name of the first field on which the parties differ, or nothing.
 
@@ -111,7 +105,6 @@ class Verdict(Message):
 # What each side remembers of runs, ended or going on.
 
 
-@dataclass(frozen=True, repr=False)
 class MemoryHeads(Message):
     """The end of the sender's ledger about the receiver, and of the receiver's as it was last shown to the sender.
 
@@ -131,7 +124,6 @@ class MemoryHeads(Message):
     fresh: bool = False
 
 
-@dataclass(frozen=True, repr=False)
 class SignedHead(Message):
     """The end of the sender's ledger, signed by the key of its certificate, once a run is on record, and after it.
 
@@ -144,7 +136,6 @@ class SignedHead(Message):
     signature: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class KeptParts(Message):
     """What the sender has kept of a run that goes on.
 
@@ -157,7 +148,6 @@ class KeptParts(Message):
     copy: bool
 
 
-@dataclass(frozen=True, repr=False)
 class LostAnswers(Message):
     """What was opened of a tree that alone is revealed, and the receiver has lost: answers, the first one first.
 
@@ -170,7 +160,6 @@ class LostAnswers(Message):
 # How the people on both lists are found.
 
 
-@dataclass(frozen=True, repr=False)
 class PeopleOffer(Message):
     """How many records the sender brings, and whether it would find the people of both lists, should these differ."""
 
@@ -178,7 +167,6 @@ class PeopleOffer(Message):
     aligns: bool = False
 
 
-@dataclass(frozen=True, repr=False)
 class IdList(Message):
     """How many ids the sender brings to an alignment, in which normal form, and a commitment to the list.
 
@@ -192,7 +180,6 @@ class IdList(Message):
     least: Fraction = Fraction(0)
 
 
-@dataclass(frozen=True, repr=False)
 class ValuesPage(Message):
     """For each of the sender's ids three values of its random function, 10 bytes each, in ascending order of the first.
 
@@ -203,7 +190,6 @@ class ValuesPage(Message):
     values: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class CommonRows(Message):
     """Which of the rows of values that the receiver has sent are of ids of the sender's: a bit each.
 
@@ -216,7 +202,6 @@ class CommonRows(Message):
 # Counts, and what exact ones are made from.
 
 
-@dataclass(frozen=True, repr=False)
 class ClassCounts(Message):
     """How many training records each class has, in the order of the class values, from the party that holds the class.
 
@@ -228,7 +213,6 @@ class ClassCounts(Message):
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class HolderKey(Message):
     """The key holder's public key, as its cipher writes it; for Paillier, the modulus and a proof that it hides.
 
@@ -238,21 +222,18 @@ class HolderKey(Message):
     key: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class DisguisedPage(Message):
     """Consecutive records of the sender's disguised copy, one byte per code, record by record."""
 
     codes: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class CiphertextPage(Message):
     """Fresh encryptions under the sender's own key, of equal length, one after the other."""
 
     ciphertexts: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class PackedCounts(Message):
     """Rerandomized encryptions, under the receiver's key, of the counts of one batch.
 
@@ -264,7 +245,6 @@ class PackedCounts(Message):
     ciphertexts: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class CountShares(Message):
     """The sender's shares of the counts of one batch that do not follow from others, each below a power of two.
 
@@ -275,7 +255,6 @@ class CountShares(Message):
     shares: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class ExactCounts(Message):
     """The counts of one batch, as the key holder decrypted them or the chooser opened them.
 
@@ -286,7 +265,6 @@ class ExactCounts(Message):
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class SetCounts(Message):
     """How many records have each frequent set of the sender's own items, exactly.
 
@@ -303,7 +281,6 @@ class SetCounts(Message):
 # A mined tree, and that both have one model.
 
 
-@dataclass(frozen=True, repr=False)
 class SentTree(Message):
     """The tree that the class holder has mined, nodes in the order of `Tree.walk` (method `randomized` only).
 
@@ -314,7 +291,6 @@ class SentTree(Message):
     nodes: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
 class ModelDigest(Message):
     """A digest of the sender's finished model, which it has put where nothing can lose it: equal on both sides."""
 
@@ -324,14 +300,12 @@ class ModelDigest(Message):
 # Rows classified together.
 
 
-@dataclass(frozen=True, repr=False)
 class RowsShare(Message):
     """How many rows the sender brings to a joint prediction."""
 
     rows: int
 
 
-@dataclass(frozen=True, repr=False)
 class RowsAsked(Message):
     """For each row, in the order of the ids, a commitment to the sender's columns of it, or zeros: it is not asked.
 
@@ -343,7 +317,6 @@ class RowsAsked(Message):
     commitments: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class RowShares(Message):
     """The sender's share of one number for each row of a batch that was asked.
 
@@ -358,7 +331,6 @@ class RowShares(Message):
 # What oblivious transfer is made of.
 
 
-@dataclass(frozen=True, repr=False)
 class BaseOffer(Message):
     """Fresh bytes that name the session, and a fresh point: the receiver learns nothing."""
 
@@ -366,14 +338,12 @@ class BaseOffer(Message):
     point: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class BasePoints(Message):
     """Two points for each of the first transfers, both uniform: the receiver does not learn which one was chosen."""
 
     points: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class SeedHints(Message):
     """What opens all leaves but one of each tree of seeds, and what shows that the trees are consistent.
 
@@ -386,7 +356,6 @@ class SeedHints(Message):
     digest: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class ChoicePage(Message):
     """The sender's choices in many transfers, under a mask for each tree, and what shows that they are the same in all.
 
@@ -398,7 +367,6 @@ class ChoicePage(Message):
     check: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class CorrectionPage(Message):
     """Numbers of the sender, one for each transfer and weight, each under the difference of two masks.
 
@@ -408,7 +376,6 @@ class CorrectionPage(Message):
     corrections: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class CodePage(Message):
     """Code words of the sender's ids, one for each place of a table, under the streams of 448 seeds.
 
@@ -418,7 +385,6 @@ class CodePage(Message):
     rows: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class HintPage(Message):
     """For each place of a table fresh bytes, and 32 slots of 5 bytes: where an id of the sender's is, a number.
 
@@ -430,11 +396,9 @@ class HintPage(Message):
     slots: bytes
 
 
-@dataclass(frozen=True, repr=False)
 class MaskedPage(Joinable):
     """The sender's shares of what goes into secret gates, under random shares: the receiver learns nothing."""
 
 
-@dataclass(frozen=True, repr=False)
 class OpenedPage(Joinable):
     """The sender's shares of results that both have agreed to learn, and no more than these."""

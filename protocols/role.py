@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import accumulate
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar, dataclass_transform
 
 from protocols.errors import PeerError
 
@@ -24,15 +24,22 @@ B = TypeVar("B")
 _JOINED_BYTES: Final = 1 << 20
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True, repr=False)
-class Message:
-    """Anything that one role sends to another. Its repr shows the kind only."""
+class _Frozen:
+    """What crosses or is known: each kind of it is a frozen dataclass, whose repr shows the kind only."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, repr=False)(cls)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
-@dataclass(frozen=True, repr=False)
+class Message(_Frozen):
+    """Anything that one role sends to another."""
+
+
 class Joinable(Message):
     """Bytes of which the peer sends as many: several may cross as one message (`together`)."""
 
@@ -53,12 +60,8 @@ class Receive:
     kind: type[Message]
 
 
-@dataclass(frozen=True, repr=False)
-class Fact:
-    """Something that the peer learns of us, or we of it. Its repr shows the kind only."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
+class Fact(_Frozen):
+    """Something that the peer learns of us, or we of it."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,6 @@ class OpenedKind(StrEnum):
     SCORES = "scores"
 
 
-@dataclass(frozen=True, repr=False)
 class OpenedFact(Fact):
     """What is opened of these nodes, of `SCORES` none; `values` are None while nobody knows them.
 

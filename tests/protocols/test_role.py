@@ -1,7 +1,7 @@
 """Roles and the specification of what a transport does."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,6 @@ def test_messages_show_their_kind_alone() -> None:
         run_pair(hears(1), digest())
     assert str(error.value) == "expected Verdict from the peer, got ModelDigest"
 
-    @dataclass(frozen=True, repr=False)
     class Letter(Message):
         text: str
         more: list[str] = field(default_factory=list)
