@@ -55,8 +55,8 @@ from protocols.errors import InputError
 from protocols.privacy.audit import AuditResult, audit
 from protocols.privacy.chernoff import Goal
 from protocols.privacy.findings import measure_design
-from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
+from protocols.randomized_response.related_question import keyed_draw
 from protocols.randomized_response.sample_size import (
     naive_bayes_sample_size,
     sample_size,

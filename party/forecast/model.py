@@ -20,8 +20,8 @@ import numpy as np
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
 from protocols.errors import InputError
 from protocols.learning.contest import usual_width
+from protocols.oblivious.extension import TREE_DEPTH, set_up
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import TREE_DEPTH, set_up
 from protocols.role import run_pair
 from protocols.secret_tree.bits import bits_at_most
 from protocols.secret_tree.shares import block_width, crossing_bits

@@ -20,7 +20,7 @@ from party.records.ledger import LEDGER_FILE
 from party.records.releases import Earlier, released_before
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
-from protocols.randomized_response.coins import default_groups
+from protocols.randomized_response.related_question import default_groups
 from protocols.terms import Method
 from protocols.two_party.inputs import PartyInputs, Secrets
 

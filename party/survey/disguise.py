@@ -19,8 +19,8 @@ from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_se
 from party.settings.survey import Questionnaire, need_groups
 from party.survey.table import TableSource, answers_given, as_frame, read_codes
 from protocols.privacy.attack import Disclosure, disclosure, read_rows
-from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.design import Draw
+from protocols.randomized_response.related_question import compared_draw, keyed_draw
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables import Codes
 

@@ -17,12 +17,12 @@ from protocols.learning.naive_bayes import Model
 from protocols.privacy.attack import Disclosure, disclosure, likely_disclosure, read_rows
 from protocols.privacy.entry import entry_of
 from protocols.privacy.single_entry import given_away
-from protocols.randomized_response.coins import compared_draw
 from protocols.randomized_response.combined import CombinedEstimate, combined
 from protocols.randomized_response.design import Draw, cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
+from protocols.randomized_response.related_question import compared_draw
 from protocols.survey.inference import AfterMining, RuleSet, inference_rules, privacy_after_mining
 from protocols.tables import Codes, Expression, Term
 

@@ -22,10 +22,10 @@ from protocols.counting.replies import Hearing, Telling
 from protocols.counts import Answer, Correct, CountTable, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CountShares
-from protocols.oblivious.lanes import lanes_of
+from protocols.oblivious.bits import lanes_of
+from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import BitsAsNumbers, SummedShares, receive_products, send_products
-from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
 from protocols.randomness import Randomness
 from protocols.role import Role, receive
 from protocols.tables import AnyOf, Codes, Expression, Schema, Term

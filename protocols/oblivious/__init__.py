@@ -3,14 +3,11 @@
     curve       points of secp256k1, for the first transfers and for comparisons
     base        128 transfers each way, from points of a curve
     seeds       from these, trees of seeds of which one side lacks one leaf each
-    extension   from these, as many transfers as are wanted; each page is checked before it is used
+    extension   from these, both directions of a session: as many transfers as are wanted, each page checked
     masks       strings from the keys of a transfer: a mask for every use
     products    a bit of one side times numbers of the other, as shares; sums of such products
-    session     all of it for one session
-    triples     from both directions, products of random bits and strings as shares
-    gates       bits as shares, and what is computed of them
-    placing     ids as digests, each in one of three places of a table
-    prf         a random function of ids: one side has the key, the other a value in each place
+    gates       from both directions, products of random bits and strings; bits as shares, and what is computed of them
+    prf         a random function of ids: one side has the key, the other a value in each place of a table of its ids
     programmed  numbers in the places of a table, equal where an id is common
 
 Assumed, in the whole layer: oracle Diffie-Hellman on secp256k1 and random oracles for `base` and `seeds`; AES as an

@@ -14,13 +14,11 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
-Uint64s = NDArray[np.uint64]
-"""Words of 64 bits, little-endian as they cross."""
+from protocols.oblivious.bits import WORD, Bytes
+
 Blocks = NDArray[np.uint64]
 """Blocks of AES; the last axis has two words."""
 
-WORD: Final = np.dtype("<u8")
 BLOCK_BYTES: Final = 16
 _NONCE: Final = bytes(12)
 

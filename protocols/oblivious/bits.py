@@ -1,14 +1,25 @@
-"""Matrices of bits, and bits packed closely.
+"""Words of 64 bits: matrices of bits, bits packed closely, and numbers of a few bits side by side (lanes).
 
 A block of 64 x 64 bits is transposed by exchanging halves of words, then quarters, down to single bits (Warren,
-Hacker's Delight, section 7-3): six masked shifts for any number of blocks side by side.
+Hacker's Delight, section 7-3): six masked shifts for any number of blocks side by side. Lanes are added and subtracted
+at once, each modulo its own power of two: the highest bit of each is set aside, so that no carry leaves it (2-18).
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from protocols.oblivious.aes import WORD, Bytes, Uint64s
+from protocols.errors import InputError
+
+Bytes = NDArray[np.uint8]
+Uint64s = NDArray[np.uint64]
+"""Words of 64 bits, little-endian as they cross."""
+WORD: Final = np.dtype("<u8")
 
 _SIDE: Final = 64
 _MASKS: Final = tuple(
@@ -75,3 +86,63 @@ def unpack(data: bytes, count: int, bits: int) -> Uint64s:
     planes = np.zeros((_SIDE, -(-count // _SIDE)), WORD)
     planes[:bits] = np.frombuffer(data, WORD).reshape(bits, -1)
     return transposed(planes).reshape(-1)[:count]
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of one word: how many bits each has, the lowest first."""
+
+    widths: tuple[int, ...]
+
+    @cached_property
+    def bits(self) -> int:
+        """How many bits are used."""
+        return sum(self.widths)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where each lane begins."""
+        return tuple(accumulate(self.widths[:-1], initial=0))
+
+    @cached_property
+    def used(self) -> np.uint64:
+        """All bits that are used."""
+        return np.uint64((1 << self.bits) - 1)
+
+    @cached_property
+    def highest(self) -> np.uint64:
+        """The highest bit of each lane."""
+        return np.uint64(sum(1 << start + width - 1 for start, width in zip(self.starts, self.widths, strict=True)))
+
+    def add(self, left: Uint64s, right: Uint64s) -> Uint64s:
+        """Return the sums, lane by lane."""
+        lower = ~self.highest & self.used
+        result: Uint64s = ((left & lower) + (right & lower)) ^ ((left ^ right) & self.highest)
+        return result
+
+    def subtract(self, left: Uint64s, right: Uint64s) -> Uint64s:
+        """Return the differences, lane by lane."""
+        lower = ~self.highest & self.used
+        result: Uint64s = ((left & lower | self.highest) - (right & lower)) ^ (~(left ^ right) & self.highest)
+        return result
+
+    def sums(self, words: Uint64s) -> list[int]:
+        """Return for each lane the sum over all words."""
+        return [
+            int((words >> np.uint64(start)).sum(dtype=np.uint64)) & ((1 << width) - 1)
+            for start, width in zip(self.starts, self.widths, strict=True)
+        ]
+
+
+def lanes_of(widths: Sequence[int]) -> Iterator[Lanes]:
+    """Yield words with lanes of these widths, in this order, as many in each as fit."""
+    if not all(0 < width <= _SIDE for width in widths):
+        raise InputError(f"a number under a mask has 1 to {_SIDE} bits")
+    inside: list[int] = []
+    for width in widths:
+        if sum(inside) + width > _SIDE:
+            yield Lanes(tuple(inside))
+            inside = []
+        inside.append(width)
+    if inside:
+        yield Lanes(tuple(inside))

@@ -18,27 +18,38 @@ nothing else uses hide what the hashes would reveal. One check per page, with th
 exchange: two columns of a page agree with chance 2**-115 at most per digest that is tried.
 *Never again*: transfers are numbered, over all pages of a session; the number is the place in the streams, and part of
 every mask's tweak (`masks`). A failed check ends the session for good.
+
+A session has both directions of transfers, made in three exchanges:
+
+    both ways   a fresh nonce and the point of who will choose
+    both ways   the points of who will send, which chooses its offset by them
+    both ways   the hints of who will choose
+
+Each direction has a name: a digest of both nonces, the chooser's first, and of its point. Nonces are drawn
+when the session is made, and one of both suffices: a machine put back to an earlier state, which draws as before, has a
+new name and new masks all the same. A nonce that comes back as the peer's is refused: both directions would be one.
 """
 
 import hashlib
 import hmac
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.errors import DeviationError, PeerError
-from protocols.messages import ChoicePage
-from protocols.oblivious.aes import BLOCK_BYTES, WORD, Blocks, Bytes, hash_columns, stream
-from protocols.oblivious.base import TRANSFERS
-from protocols.oblivious.bits import rows_of
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.messages import BaseOffer, BasePoints, ChoicePage
+from protocols.oblivious.aes import BLOCK_BYTES, Blocks, hash_columns, stream
+from protocols.oblivious.base import TRANSFERS, answer_choices, choose, make_offer, read_offer
+from protocols.oblivious.bits import WORD, Bytes, rows_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
-from protocols.oblivious.seeds import Trees
+from protocols.oblivious.seeds import Follower, Trees, grow
 from protocols.randomness import Randomness, canonical
-from protocols.role import Phase, Progress, Role, Send, receive
-from protocols.work import INLINE, Underway, Workers
+from protocols.role import Phase, Progress, Role, Send, exchange, receive
+from protocols.work import AT_HOME, INLINE, Places, Underway, Workers
 
 DEPTHS: Final = (1, 2, 4, 8)
 """Of trees (`k`): more are fewer bytes and more work."""
@@ -224,3 +235,43 @@ class Sender(Direction):
         told = np.frombuffer(matrix, np.uint8).reshape(len(self._trees), -1)
         columns[self._turned] ^= told[self._turned // self.depth]
         return columns
+
+
+TREE_DEPTH: Final = 4
+"""Of the trees of seeds in every run: four bytes a transfer, and little more work than any other."""
+_NONCE_BYTES: Final = 32
+
+
+@dataclass(frozen=True, repr=False)
+class Transfers:
+    """Both directions of one session: what we choose, and what we send; and where we work at it."""
+
+    chooser: Chooser
+    sender: Sender
+    places: Places = AT_HOME
+
+
+def set_up(depth: int, randomness: Randomness, places: Places = AT_HOME) -> Role[Transfers]:
+    """Make both directions of a session, from trees of seeds of one depth (`k`) at both sides.
+
+    Discloses: nothing; a peer that deviates may guess bits of our offset, and a wrong guess ends the session.
+    """
+    if depth not in DEPTHS:
+        raise InputError(f"must be one of {DEPTHS}", field="depth")
+    nonce = randomness.randbelow(1 << 8 * _NONCE_BYTES).to_bytes(_NONCE_BYTES, "big")
+    secret, point = make_offer(randomness)
+    theirs = yield from exchange(BaseOffer(nonce, point))
+    if len(theirs.nonce) != _NONCE_BYTES or theirs.nonce == nonce:
+        raise PeerError("the peer sent no fresh bytes of its own")
+    choosing, sending = _name(nonce, theirs.nonce, point), _name(theirs.nonce, nonce, theirs.point)
+    offset = [randomness.randbelow(2) for _ in range(TRANSFERS)]
+    points, keys = choose(sending, read_offer(theirs.point), [1 - bit for bit in offset], randomness)
+    pairs = answer_choices(choosing, secret, (yield from exchange(BasePoints(points))).points)
+    trees, hints = grow(choosing, pairs, depth)
+    known = Follower(sending, depth, offset, keys).follow((yield from exchange(hints)))
+    chooser = Chooser(choosing, depth, trees, randomness, places.home)
+    return Transfers(chooser, Sender(sending, depth, known, offset, places.home), places)
+
+
+def _name(chooser: bytes, sender: bytes, point: bytes) -> bytes:
+    return hashlib.sha256(canonical(b"oblivious transfer", chooser, sender, point)).digest()

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.oblivious.aes import WORD, Blocks, Uint64s, permute
+from protocols.oblivious.aes import Blocks, permute
+from protocols.oblivious.bits import WORD, Uint64s
 
 
 @dataclass(frozen=True)

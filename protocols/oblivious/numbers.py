@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.messages import MaskedPage
-from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.bits import bit_planes, plane_words
+from protocols.oblivious.bits import WORD, Uint64s, bit_planes, plane_words
 from protocols.oblivious.gates import LANES, Gates, exchanged
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.role import Role, together

@@ -29,9 +29,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import PeerError
 from protocols.messages import CorrectionPage
-from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.bits import pack, packed_bytes, unpack
-from protocols.oblivious.lanes import Lanes, lanes_of
+from protocols.oblivious.bits import WORD, Lanes, Uint64s, lanes_of, pack, packed_bytes, unpack
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Uses
 from protocols.randomness import Randomness
 from protocols.role import Phase, Progress, Role, Send, receive

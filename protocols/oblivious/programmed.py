@@ -22,8 +22,9 @@ import numpy as np
 
 from protocols.errors import InputError, PeerError
 from protocols.messages import HintPage
-from protocols.oblivious.aes import WORD, Bytes, Uint64s, stream
-from protocols.oblivious.placing import WAYS
+from protocols.oblivious.aes import stream
+from protocols.oblivious.bits import WORD, Bytes, Uint64s
+from protocols.oblivious.prf import WAYS
 from protocols.randomness import Randomness
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables import Index

@@ -1,7 +1,7 @@
 """The receiver's attack: how many records of a disguised copy its receiver reads (DESIGN 10).
 
 The receiver knows the design and no secret. It lists for every record the truths that could have made it
-(`candidates.py`), looks for the distribution of records that makes the copy most likely, by expectation-maximization
+(`Candidates`), looks for the distribution of records that makes the copy most likely, by expectation-maximization
 over these lists, and reads of every record the likeliest candidate. Columns that share a coin leave few candidates, and
 how they hang together is sent in the clear; so most records of such a copy may be read.
 
@@ -35,8 +35,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.privacy.chernoff import least_chance, most_chance
 from protocols.privacy.loss import shared_coins
-from protocols.randomized_response.candidates import Candidates, numbered
-from protocols.randomized_response.design import Design, Draw
+from protocols.randomized_response.design import Candidates, Design, Draw, numbered
 from protocols.randomized_response.likelihood import most_likely
 from protocols.randomized_response.mixed import one_coin_each
 from protocols.tables import NO_ANSWER, Codes, Floats, Index

@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Self
 
 from protocols.errors import InputError
-from protocols.randomized_response.candidates import Candidates
-from protocols.randomized_response.design import Design, Draw, Factors, Matrix, Moments, OneKind
+from protocols.randomized_response.design import Candidates, Design, Draw, Factors, Matrix, Moments, OneKind
 from protocols.tables import Codes, Expression
 
 

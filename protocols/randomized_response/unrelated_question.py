@@ -21,8 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.candidates import Candidates, numbered
-from protocols.randomized_response.design import MAX_DENOMINATOR, Draw, Factors, Kind, Matrix, Moments, OneKind, cells
+from protocols.randomized_response.design import (
+    MAX_DENOMINATOR,
+    Candidates,
+    Draw,
+    Factors,
+    Kind,
+    Matrix,
+    Moments,
+    OneKind,
+    cells,
+    numbered,
+)
 from protocols.tables import Codes, Expression
 
 

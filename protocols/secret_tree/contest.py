@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.oblivious.aes import Uint64s
+from protocols.oblivious.bits import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import (
     are_negative,

@@ -24,7 +24,7 @@ from protocols.errors import InputError
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.noise.both import TreeNoise
-from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import (
     as_numbers,

@@ -22,7 +22,7 @@ from protocols.errors import PeerError
 from protocols.learning.tree import Tree
 from protocols.messages import CountShares
 from protocols.noise.geometric import Geometric
-from protocols.oblivious.aes import WORD
+from protocols.oblivious.bits import WORD
 from protocols.oblivious.numbers import modulus_mask
 from protocols.role import Note, Role, exchange
 from protocols.secret_tree.openings import OpenedFact, OpenedKind

@@ -13,7 +13,7 @@ import numpy as np
 
 from protocols.errors import DeviationError
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.oblivious.aes import Uint64s
+from protocols.oblivious.bits import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, wires_of
 from protocols.role import Fact, Note, Role

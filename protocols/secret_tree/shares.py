@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.oblivious import MOST_TRANSFERS, AskedCount, ColumnSides, SatisfiedRows
-from protocols.oblivious.aes import WORD, Uint64s
 from protocols.oblivious.base import TRANSFERS
-from protocols.oblivious.lanes import lanes_of
+from protocols.oblivious.bits import WORD, Uint64s, lanes_of
+from protocols.oblivious.extension import TREE_DEPTH, Transfers
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.numbers import modulus_mask
 from protocols.oblivious.products import BitsAsNumbers, BlockShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import TREE_DEPTH, Transfers
 from protocols.role import Role
 from protocols.tables import ROOT, Codes, Expression, Schema, Term
 

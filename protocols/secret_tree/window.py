@@ -23,7 +23,7 @@ from protocols.errors import DeviationError
 from protocols.facts import Way, WindowsFact
 from protocols.learning.ranking import sum_bits, whole_gains
 from protocols.learning.whole import Whole
-from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, as_numbers, bits_of_lanes, filled, modulus_mask, wires_of
 from protocols.role import Note, Role

@@ -34,7 +34,7 @@ from protocols.learning.whole import (
     Whole,
     mixture_bits,
 )
-from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import as_numbers, filled, modulus_mask, products, without_last_bits
 from protocols.role import Role, together

@@ -30,15 +30,12 @@ import numpy as np
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import AlignmentFact
 from protocols.messages import CommonRows, IdList, PeopleOffer, ValuesPage
-from protocols.oblivious.aes import WORD, Bytes, Uint64s
-from protocols.oblivious.bits import bit_planes
-from protocols.oblivious.gates import LANES, Gates
+from protocols.oblivious.bits import WORD, Bytes, Uint64s, bit_planes
+from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
+from protocols.oblivious.gates import LANES, Gates, Triples
 from protocols.oblivious.numbers import are_negative
-from protocols.oblivious.placing import EMPTY, WAYS, digests_of, place, places_of, table_size
-from protocols.oblivious.prf import ask_values, give_key
+from protocols.oblivious.prf import EMPTY, WAYS, ask_values, digests_of, give_key, place, places_of, table_size
 from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hints
-from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
-from protocols.oblivious.triples import Triples
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
 from protocols.tables import Index

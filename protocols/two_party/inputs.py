@@ -22,8 +22,7 @@ from protocols.identifiers import USUAL_FORM, IdForm
 from protocols.kinds import Between
 from protocols.messages import Share, SharedColumn
 from protocols.privacy.attack import Disclosure, disclosure, read_rows
-from protocols.randomized_response.coins import compared_draw, keyed_draw
-from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
+from protocols.randomized_response.related_question import Coins, RelatedDesign, compared_draw, disguise, keyed_draw
 from protocols.randomness import Randomness, canonical, keyed_digest, public_order
 from protocols.tables import MAX_DOMAIN, Attribute, Index, Table
 from protocols.terms import LEAF, NO_CLASS, OMEGA, Terms

@@ -24,7 +24,7 @@ import numpy as np
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.association.joint import JointItemsets, JointSet, ReachedRules, items_of
 from protocols.association.own_sets import TermSet
-from protocols.oblivious.aes import WORD, Uint64s
+from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import are_negative, filled, modulus_mask, products, summand_bits, wires_of
 from protocols.role import Phase, Progress, Role, as_part

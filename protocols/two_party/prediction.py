@@ -1,7 +1,7 @@
 """Classifying rows of which each party holds some columns, by a model that both hold (DESIGN 13), as a role.
 
     rows               how many, and whether they are the same (`equality`); they must be the same people
-    transfers          a session of them (`oblivious.session`)
+    transfers          a session of them (`oblivious.extension`)
     then, for each receiver of classes:
     rows asked         which rows the receiver has no answer for, with a commitment to its columns of each
     what the model asks for (`ways`), at its end one number for each row
@@ -23,9 +23,8 @@ from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.naive_bayes import Model
 from protocols.learning.routes import RowOutcome
 from protocols.messages import RowsAsked, RowsShare
-from protocols.oblivious.gates import Gates
-from protocols.oblivious.session import TREE_DEPTH, set_up
-from protocols.oblivious.triples import Triples
+from protocols.oblivious.extension import TREE_DEPTH, set_up
+from protocols.oblivious.gates import Gates, Triples
 from protocols.randomness import keyed_digest
 from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables import Index, Rows

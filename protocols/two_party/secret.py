@@ -19,9 +19,8 @@ from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counting.estimated import Estimator
 from protocols.counting.oblivious import sides_of
 from protocols.learning.tree import Tree
-from protocols.oblivious.gates import Gates
-from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
-from protocols.oblivious.triples import Triples
+from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
+from protocols.oblivious.gates import Gates, Triples
 from protocols.randomness import canonical
 from protocols.role import Phase, Role, with_progress
 from protocols.secret_tree.bits import Allowance

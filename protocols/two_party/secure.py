@@ -24,10 +24,9 @@ from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import HolderKey
 from protocols.noise.both import EXACT, Noises
-from protocols.oblivious.gates import Gates
+from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
+from protocols.oblivious.gates import Gates, Triples
 from protocols.oblivious.numbers import wires_of
-from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
-from protocols.oblivious.triples import Triples
 from protocols.randomness import Randomness, canonical
 from protocols.role import Role, Send, receive
 from protocols.tables import Codes, Index, Schema

@@ -38,8 +38,7 @@ from protocols.learning.naive_bayes import Model, NaiveBayes
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Tree
 from protocols.messages import RowShares
-from protocols.oblivious.aes import WORD, Uint64s
-from protocols.oblivious.bits import bit_planes, pack, packed_bytes, plane_words, unpack
+from protocols.oblivious.bits import WORD, Uint64s, bit_planes, pack, packed_bytes, plane_words, unpack
 from protocols.oblivious.gates import LANES, Gates
 from protocols.oblivious.products import GivenNumbers, ProductShares, receive_products, send_products
 from protocols.role import Phase, Progress, Role, Send, receive

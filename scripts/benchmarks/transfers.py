@@ -33,12 +33,10 @@ from protocols.counts import Counts
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.oblivious.aes import hash_columns
-from protocols.oblivious.extension import DEPTHS, Choices
-from protocols.oblivious.gates import Gates
+from protocols.oblivious.extension import DEPTHS, TREE_DEPTH, Choices, Transfers, set_up
+from protocols.oblivious.gates import Gates, Triples
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import TREE_DEPTH, Transfers, set_up
-from protocols.oblivious.triples import Triples
 from protocols.role import Message, Receive, Role, Send, T, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.growth import SecretTree

@@ -18,8 +18,7 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
 from protocols.learning.tree import Split
-from protocols.randomized_response.coins import default_groups
-from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.related_question import RelatedDesign, default_groups
 from protocols.simulation.two_party import (
     GrownTree,
     HoldOut,

@@ -33,9 +33,8 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.oblivious import prf
-from protocols.oblivious.aes import Bytes
-from protocols.oblivious.placing import digests_of, place, places_of, table_size
-from protocols.oblivious.prf import CODE_BITS, ask_values, give_key
+from protocols.oblivious.bits import Bytes
+from protocols.oblivious.prf import CODE_BITS, ask_values, digests_of, give_key, place, places_of, table_size
 from protocols.randomness import keyed_digest
 from protocols.role import Message, run_pair
 from protocols.two_party.alignment import align

@@ -28,8 +28,8 @@ from protocols.learning.whole import Gini, Whole, mixture
 from protocols.messages import TableCommitment
 from protocols.noise.both import KeyedNoise, TreeNoise
 from protocols.noise.geometric import Geometric
+from protocols.oblivious.bits import Lanes
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.lanes import Lanes
 from protocols.oblivious.products import GivenNumbers
 from protocols.randomized_response.related_question import disguise
 from protocols.role import Message, run_pair

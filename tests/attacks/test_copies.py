@@ -23,12 +23,10 @@ from scipy.sparse import block_array, csr_array, eye_array, kron
 from party.datasets.included import load_table
 from protocols.learning.tree import Tree
 from protocols.oblivious import masks
-from protocols.oblivious.aes import Uint64s
+from protocols.oblivious.bits import Uint64s
 from protocols.privacy.attack import Likelihood, disclosure, read_copy
-from protocols.randomized_response.candidates import numbered
-from protocols.randomized_response.coins import compared_draw, default_groups
-from protocols.randomized_response.design import Design, cells
-from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.design import Design, cells, numbered
+from protocols.randomized_response.related_question import RelatedDesign, compared_draw, default_groups, disguise
 from protocols.role import Role
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Codes, Expression, Floats, Term

@@ -24,15 +24,11 @@ from protocols.learning.contest import Contest
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import ChoicePage, CorrectionPage
-from protocols.oblivious.aes import Uint64s
-from protocols.oblivious.bits import rows_of, unpack
-from protocols.oblivious.extension import Choices, Chooser, Sender, _fill
-from protocols.oblivious.gates import Gates
-from protocols.oblivious.lanes import lanes_of
+from protocols.oblivious.bits import Uint64s, lanes_of, rows_of, unpack
+from protocols.oblivious.extension import Choices, Chooser, Sender, Transfers, _fill
+from protocols.oblivious.gates import Gates, Triples
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import GivenNumbers, bits_as_numbers
-from protocols.oblivious.session import Transfers
-from protocols.oblivious.triples import Triples
 from protocols.role import Role, Transcript, run_pair
 from protocols.tables import Attribute, Schema
 from protocols.two_party import ways

@@ -20,8 +20,8 @@ from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from protocols.privacy.audit import audit
 from protocols.privacy.chernoff import Goal
-from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
+from protocols.randomized_response.related_question import keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables import Codes
 from tests.support.browser import Recorder, chromium, everything_kept, let_fall, load, recording

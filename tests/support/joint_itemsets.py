@@ -11,7 +11,7 @@ import numpy as np
 from protocols.association.joint import items_of
 from protocols.association.own_sets import TermSet
 from protocols.jobs import Train
-from protocols.randomized_response.coins import default_groups
+from protocols.randomized_response.related_question import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.tables import Attribute, Codes, Table, Term
 from protocols.terms import Counting, Method, MiningTerms, RuleTerms, Terms

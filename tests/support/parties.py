@@ -17,7 +17,7 @@ from protocols.jobs import Job, Train, Unusable
 from protocols.kinds import values_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import Ranking
-from protocols.randomized_response.coins import default_groups
+from protocols.randomized_response.related_question import default_groups
 from protocols.role import Kept, Role, Transcript, run_alone, run_pair
 from protocols.tables import Attribute, Codes, Table, joint_schema
 from protocols.terms import ALL, LEARNERS, Counting, Learner, Method, Reveal, TermError, Terms, absent_of

@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.counting.rows import View, make_view, peer_columns
-from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
+from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise, keyed_draw
 from protocols.tables import Codes, Schema
 
 

@@ -23,7 +23,6 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier.arithmetic import (
     SMALL_FACTOR_LIMIT,
     Integer,
@@ -46,7 +45,7 @@ from protocols.ciphers.paillier.packing import (
 )
 from protocols.ciphers.port import Reply, Shape
 from protocols.errors import PeerError
-from protocols.randomness import Randomness, canonical
+from protocols.randomness import Randomness, canonical, watched
 from protocols.tables import Index
 
 SECURITY_BITS = 128

@@ -28,12 +28,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 
-from protocols.ciphers.draws import WatchedRandomness, watched
 from protocols.ciphers.paillier.arithmetic import Integer, invert, powmod, powmod_secret, primes_below
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.paillier.packing import FreshCiphertext
 from protocols.errors import InputError
-from protocols.randomness import Randomness
+from protocols.randomness import Randomness, WatchedRandomness, watched
 
 _DIGITS = 256
 

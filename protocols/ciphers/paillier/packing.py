@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.ciphers.draws import WatchedRandomness, watched
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, gcd, power_of_two, powmod, to_bytes
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.randomness import Randomness
+from protocols.randomness import Randomness, WatchedRandomness, watched
 
 
 @dataclass(frozen=True, slots=True, repr=False)

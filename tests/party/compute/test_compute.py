@@ -35,6 +35,7 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ChoicePage, CorrectionPage
 from protocols.oblivious import extension, products
+from protocols.oblivious.extension import set_up
 from protocols.oblivious.products import (
     SummedShares,
     bits_as_numbers,
@@ -43,7 +44,6 @@ from protocols.oblivious.products import (
     receive_products,
     send_products,
 )
-from protocols.oblivious.session import set_up
 from protocols.role import Send, Transcript, run_pair
 from protocols.two_party.inputs import PartyInputs
 from protocols.work import Compute, InlineWorkers, Places

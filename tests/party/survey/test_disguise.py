@@ -24,7 +24,7 @@ from party.survey import DisguisedTable, disguise_table, load_survey, read_codes
 from party.survey import disguise as disguise_module
 from party.survey.signal import check_origin
 from protocols.privacy.attack import disclosure
-from protocols.randomized_response.coins import compared_draw, keyed_draw
+from protocols.randomized_response.related_question import compared_draw, keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows

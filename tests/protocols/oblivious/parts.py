@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.oblivious.extension import Chooser, Sender
+from protocols.oblivious.extension import Chooser, Sender, Transfers, set_up
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import (
     Numbers,
@@ -15,7 +15,6 @@ from protocols.oblivious.products import (
     receive_products,
     send_products,
 )
-from protocols.oblivious.session import Transfers, set_up
 from protocols.role import Transcript, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 

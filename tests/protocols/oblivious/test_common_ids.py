@@ -11,16 +11,22 @@ from numpy.typing import NDArray
 
 from protocols.errors import InputError, PeerError
 from protocols.messages import CodePage, HintPage
-from protocols.oblivious import placing, prf, programmed
-from protocols.oblivious.placing import EMPTY, LEAST_PLACES, WAYS, digests_of, place, places_of, table_size
+from protocols.oblivious import prf, programmed
 from protocols.oblivious.prf import (
     CODE_BITS,
+    EMPTY,
+    LEAST_PLACES,
     PAGE_PLACES,
+    WAYS,
     FunctionKey,
     ask_values,
     code_words,
+    digests_of,
     give_key,
+    place,
+    places_of,
     simulate_codes,
+    table_size,
 )
 from protocols.oblivious.programmed import receive_hints, send_hints, simulate_hints
 from protocols.role import Role, Transcript, run_pair
@@ -107,7 +113,7 @@ def test_places_are_spread_evenly() -> None:
 
 
 def test_four_ids_with_three_places_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "_MOST_ROUNDS", 100)
+    monkeypatch.setattr(prf, "_MOST_ROUNDS", 100)
     with pytest.raises(InputError, match="begin again"):
         place(np.array([[1, 2, 3]] * 4), 128)
     place(np.array([[1, 2, 3]] * 3), 128)

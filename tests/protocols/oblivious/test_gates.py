@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from protocols.errors import PeerError
 from protocols.messages import ChoicePage, MaskedPage, OpenedPage
 from protocols.oblivious.bits import bit_planes, columns_of, plane_words, rows_of
-from protocols.oblivious.gates import Gates
+from protocols.oblivious.extension import Transfers
+from protocols.oblivious.gates import Gates, Triples
 from protocols.oblivious.numbers import (
     are_negative,
     as_numbers,
@@ -24,8 +25,6 @@ from protocols.oblivious.numbers import (
     wires_of,
     without_last_bits,
 )
-from protocols.oblivious.session import Transfers
-from protocols.oblivious.triples import Triples
 from protocols.role import Role, Transcript, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet

@@ -9,9 +9,8 @@ import pytest
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.messages import BaseOffer, BasePoints, ChoicePage, CorrectionPage, SeedHints
 from protocols.oblivious.base import TRANSFERS, answer_choices, choose, make_offer, read_offer
-from protocols.oblivious.extension import DEPTHS
+from protocols.oblivious.extension import DEPTHS, Transfers, set_up
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.session import Transfers, set_up
 from protocols.role import Message, Role, Send, T, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious import plain

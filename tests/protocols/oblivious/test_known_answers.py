@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from protocols.messages import ChoicePage, CorrectionPage
 from protocols.oblivious.base import TRANSFERS, answer_choices, choose, make_offer, read_offer, simulate_points
-from protocols.oblivious.bits import transposed
+from protocols.oblivious.bits import lanes_of, transposed
 from protocols.oblivious.extension import Chooser, Sender
-from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import bits_as_numbers, simulate_page
 from protocols.oblivious.seeds import Follower, grow

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from protocols.errors import InputError
 from protocols.oblivious.aes import hash_columns
-from protocols.oblivious.bits import pack, packed_bytes, rows_of, transposed, unpack
+from protocols.oblivious.bits import lanes_of, pack, packed_bytes, rows_of, transposed, unpack
 from protocols.oblivious.extension import DEPTHS, SACRIFICED
-from protocols.oblivious.lanes import lanes_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
 from protocols.oblivious.products import GivenNumbers, SummedShares, bits_as_numbers, send_products
 from protocols.role import Message, Phase, Progress, Receive, Transcript

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from protocols.oblivious import aes, extension
+from protocols.oblivious.extension import Transfers, set_up
 from protocols.oblivious.masks import BothKeys, ChosenKeys
 from protocols.oblivious.products import bits_as_numbers
-from protocols.oblivious.session import Transfers, set_up
 from protocols.role import run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import extend, meet, multiply, random_bits

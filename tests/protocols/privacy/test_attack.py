@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.privacy import attack
 from protocols.privacy.attack import CopyReading, Likelihood, _surest, disclosure, likely_disclosure, read_copy
-from protocols.randomized_response.candidates import numbered
-from protocols.randomized_response.design import Design, cells
+from protocols.randomized_response.design import Design, cells, numbered
 from protocols.randomized_response.mixed import one_coin_each
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables import NO_ANSWER

@@ -36,9 +36,8 @@ from protocols.privacy.audit import (
     untested_pairs,
 )
 from protocols.privacy.chernoff import Goal, alarm_bound, divergence, trials_needed
-from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw, OneKind, cells
-from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.related_question import RelatedDesign, disguise, keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.tables import Codes

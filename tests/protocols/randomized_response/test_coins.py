@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 import protocols
 from protocols.errors import InputError
-from protocols.randomized_response.coins import default_groups, keyed_draw
-from protocols.randomized_response.related_question import RelatedDesign, offsets_from_uniform
+from protocols.randomized_response.related_question import (
+    RelatedDesign,
+    default_groups,
+    keyed_draw,
+    offsets_from_uniform,
+)
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables import Expression, Term
@@ -133,7 +137,7 @@ def test_theta_is_nine_twentieths_and_each_lie_has_its_share(theta_test: ShareTe
 def sampling_path() -> list[tuple[str, ast.AST]]:
     """Return the syntax of everything that a coin passes through."""
     root = Path(protocols.__file__).parent
-    names = ("coins", "design", "related_question", "unrelated_question")
+    names = ("design", "related_question", "unrelated_question")
     trees = {
         path: ast.parse((root / path).read_text("utf-8"))
         for path in ("randomness.py", *(f"randomized_response/{name}.py" for name in names))

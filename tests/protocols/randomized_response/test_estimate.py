@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.crosswise import ForcedDesign
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.estimate import Estimate, estimate_count, quantile, record_factors
 from protocols.randomized_response.likelihood import MAX_GROUP_CELLS, MAX_LIKELIHOOD_CELLS, MostLikely, most_likely
 from protocols.randomized_response.moments import error_bound, largest_moments, variance_bound
 from protocols.randomized_response.random_answers import corrected_share, random_share
-from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.related_question import RelatedDesign, disguise, keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.tables import Codes, Expression, Floats, Term

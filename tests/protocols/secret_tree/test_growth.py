@@ -21,10 +21,9 @@ from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.messages import MaskedPage, OpenedPage
 from protocols.noise.both import TreeNoise
-from protocols.oblivious.aes import Uint64s
-from protocols.oblivious.gates import Gates
-from protocols.oblivious.session import Transfers
-from protocols.oblivious.triples import Triples
+from protocols.oblivious.bits import Uint64s
+from protocols.oblivious.extension import Transfers
+from protocols.oblivious.gates import Gates, Triples
 from protocols.role import Message, Phase, Player, Progress, Role, Transcript, run_alone, run_pair, with_progress
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree

@@ -14,7 +14,7 @@ from protocols.counting.oblivious import sides_of
 from protocols.errors import PeerError
 from protocols.learning.tree import Tree
 from protocols.messages import CountShares
-from protocols.oblivious.session import Transfers
+from protocols.oblivious.extension import Transfers
 from protocols.role import Role, Transcript, run_pair
 from protocols.secret_tree.deduction import deduce, what_follows
 from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores

@@ -14,9 +14,9 @@ from protocols.facts import Way, WindowsFact
 from protocols.learning.ranking import best, sum_bits, whole_gains
 from protocols.learning.whole import MOST_GINI_RECORDS, Gini, Whole, entropy_part
 from protocols.messages import MaskedPage, OpenedPage
+from protocols.oblivious.extension import Transfers
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
-from protocols.oblivious.session import Transfers
 from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alone, run_pair
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.shares import SharedCounts, block_width

@@ -31,8 +31,7 @@ from protocols.errors import DeviationError, PeerError
 from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, ExactCounts, Greeting, ModelDigest, SharedColumn, Verdict
-from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, RelatedDesign
+from protocols.randomized_response.related_question import Coins, RelatedDesign, keyed_draw
 from protocols.role import Message, Role, Transcript, run_pair
 from protocols.tables import ROOT, Attribute, joint_schema
 from protocols.terms import ALL, Terms

@@ -10,9 +10,8 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.messages import HiddenContents, SharedColumn
-from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
-from protocols.randomized_response.related_question import disguise
+from protocols.randomized_response.related_question import disguise, keyed_draw
 from protocols.role import Role
 from protocols.tables import Table
 from protocols.two_party import inputs

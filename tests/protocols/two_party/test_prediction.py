@@ -35,12 +35,10 @@ from protocols.messages import (
     SeedHints,
     Verdict,
 )
-from protocols.oblivious.aes import WORD
-from protocols.oblivious.bits import pack, unpack
-from protocols.oblivious.gates import Gates
+from protocols.oblivious.bits import WORD, pack, unpack
+from protocols.oblivious.extension import Transfers
+from protocols.oblivious.gates import Gates, Triples
 from protocols.oblivious.products import simulate_page
-from protocols.oblivious.session import Transfers
-from protocols.oblivious.triples import Triples
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables import Rows
 from protocols.two_party import ways

@@ -22,7 +22,7 @@ from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import CountShares, Greeting, MaskedPage, OpenedPage, Verdict
-from protocols.oblivious.aes import Uint64s
+from protocols.oblivious.bits import Uint64s
 from protocols.oblivious.numbers import modulus_mask
 from protocols.randomized_response.related_question import disguise
 from protocols.randomness import public_order

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import protocols.ciphers.paillier
-from protocols.ciphers.draws import WatchedRandomness, watched
 from protocols.ciphers.paillier import arithmetic
 from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
 from protocols.ciphers.paillier.encryption import Encryptor, FixedBase, random_member
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
 from protocols.ciphers.paillier.packing import FreshCiphertext, draw_unit
 from protocols.errors import InputError
+from protocols.randomness import WatchedRandomness, watched
 from tests.protocols.ciphers.paillier.chance import Chance, Script
 
 SMALL = PrivateKey(0xF00000000000002B, 0xF800000000000027)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier import packing
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.encryption import Encryptor
@@ -28,6 +27,7 @@ from protocols.ciphers.paillier.packing import (
     write_page,
 )
 from protocols.errors import DeviationError, InputError, PeerError
+from protocols.randomness import watched
 from tests.protocols.ciphers.paillier.chance import Chance, Highest, Script
 
 
