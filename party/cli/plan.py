@@ -45,8 +45,7 @@ def command_plan(arguments: argparse.Namespace) -> int:
     if arguments.delay is not None and not 0 <= arguments.delay < inf:
         raise InputError("--delay must be 0 or more")
     line = Line(
-        rate=inf if arguments.megabits is None else arguments.megabits * 1e6,
-        delay=(arguments.delay or 0.0) / 1e3,
+        rate=inf if arguments.megabits is None else arguments.megabits * 1e6, delay=(arguments.delay or 0.0) / 1e3
     )
     config = read_party_config(arguments.party)
     local = load_common(config, KEY_FLOOR, telling_once())

@@ -177,9 +177,7 @@ def answered_before(arguments: argparse.Namespace) -> int:
 
 def _terms(arguments: argparse.Namespace, offer: Offer) -> PredictionTerms:
     return PredictionTerms(
-        model=offer.model.digest(),
-        receiver=RECEIVERS[arguments.receiver],
-        probabilities=arguments.probabilities,
+        model=offer.model.digest(), receiver=RECEIVERS[arguments.receiver], probabilities=arguments.probabilities
     )
 
 

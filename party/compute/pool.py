@@ -58,10 +58,7 @@ OUT_OF_MEMORY = "a worker ran out of memory: use fewer workers, or a machine wit
 
 
 def ordered_map(
-    submit: Callable[[A], Future[B]],
-    result: Callable[[Future[B]], B],
-    tasks: Iterable[A],
-    ahead: int,
+    submit: Callable[[A], Future[B]], result: Callable[[Future[B]], B], tasks: Iterable[A], ahead: int
 ) -> Iterator[B]:
     """Yield the results of all tasks in order; closed early, it cancels what waits."""
     started: deque[Future[B]] = deque()

@@ -78,8 +78,7 @@ def calibrate_transfers() -> TransferSpeed:
         run_pair(receive_products([(chosen, _WIDTHS)], SummedShares(shapes)), sending)
 
     return TransferSpeed(
-        transfer=_seconds_per_call(extend) / _TRANSFERS,
-        bit=_seconds_per_call(multiply) / (_TRANSFERS * sum(_WIDTHS)),
+        transfer=_seconds_per_call(extend) / _TRANSFERS, bit=_seconds_per_call(multiply) / (_TRANSFERS * sum(_WIDTHS))
     )
 
 
@@ -160,11 +159,7 @@ _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _CHECK_BYTES = 128 * 4 + 129 * 16  # of each batch of choices: transfers that nobody uses, and its hashes
 _CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
 _SESSION_BYTES, _SESSION_SECONDS = 26_000, 0.1
-_PAIR_BYTES, _PAIR_SECONDS, _RANKING_TRIPS = (
-    400,
-    1.8e-5,
-    10,
-)  # of a pair of candidates; of a level
+_PAIR_BYTES, _PAIR_SECONDS, _RANKING_TRIPS = (400, 1.8e-5, 10)  # of a pair of candidates; of a level
 _SHARED_BYTES = {True: 150, False: 230}  # of a bit of a count that nobody sees, by Gini's index or not: both ways
 _SHARED_LEVEL_BYTES, _SHARED_WORK = 350_000, 3 / 8  # of a level's lanes that nobody uses; transfers' work for each byte
 _LEVEL_TRIPS, _KNOCKOUT_TRIPS, _LABEL_TRIPS = {True: 21, False: 16}, 8, 16  # of a level, of each round, of the leaves

@@ -53,11 +53,7 @@ class _Trees(RegexHighlighter):
     """Sets branches and counts back, and classes off."""
 
     base_style = "show."
-    highlights = (
-        r"^(?P<branches>[│├└─ ]+)",
-        r"→ (?P<leaf>.+) \[[^][]*\]",
-        r" (?P<counts>\[[^][]*\])(?: …| \(\?\))*$",
-    )
+    highlights = (r"^(?P<branches>[│├└─ ]+)", r"→ (?P<leaf>.+) \[[^][]*\]", r" (?P<counts>\[[^][]*\])(?: …| \(\?\))*$")
 
 
 _SENTENCES, _TREES = _Sentences(), _Trees()

@@ -30,9 +30,7 @@ class ModelDisplay:
 _SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
     Tree: ModelDisplay(lambda tree, levels, marked: [Branches(tree_lines(tree, levels, marked))], tree_svg, to_dot),
     NaiveBayes: ModelDisplay(
-        lambda model, _levels, _marked: bayes_parts(model),
-        lambda model, _levels: bayes_svg(model),
-        levels=False,
+        lambda model, _levels, _marked: bayes_parts(model), lambda model, _levels: bayes_svg(model), levels=False
     ),
     JointItemsets: ModelDisplay(lambda found, levels, _marked: joint_parts(found, levels), joint_svg),
 }

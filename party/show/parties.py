@@ -71,10 +71,7 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
 
 def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) -> list[str]:
     """Say whom the party trusts from now on, by a code."""
-    told = [
-        f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):",
-        f"  {fingerprint}",
-    ]
+    told = [f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):", f"  {fingerprint}"]
     return told if is_named else [*told, f'Next: under [node] in {settings} set peer = "{name}"']
 
 

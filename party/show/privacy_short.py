@@ -257,14 +257,7 @@ def summary_lines(found: Findings) -> list[str]:
     if found.disclosed:
         names = ", ".join(found.names(found.disclosed))
         text.append(f"NOT PROTECTED, although in a group: every response gives away {names} in full.")
-    return [
-        _disguised(found),
-        *text,
-        *_worst(found),
-        *_certain(found),
-        _record(found),
-        *known_lines(found),
-    ]
+    return [_disguised(found), *text, *_worst(found), *_certain(found), _record(found), *known_lines(found)]
 
 
 def legend_rows(found: Findings) -> list[tuple[str, str]]:

@@ -201,10 +201,7 @@ def write_figures(report: RunReport, png: Path, svg: Path) -> None:
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(10.5, 7.6), layout="constrained")
         _draw(figure, report)
-        for path, form, metadata in (
-            (png, "png", {"Software": None}),
-            (svg, "svg", {"Date": None, "Creator": None}),
-        ):
+        for path, form, metadata in ((png, "png", {"Software": None}), (svg, "svg", {"Date": None, "Creator": None})):
             output = io.BytesIO()
             figure.savefig(output, format=form, dpi=160, metadata=metadata)
             write_atomically(path, output.getvalue())

@@ -147,11 +147,7 @@ def load_survey(source: TableSource, questionnaire: Questionnaire) -> Responses:
     need_class(questionnaire)
     if len(questionnaire.names) == 1:
         raise ConfigError(f"{questionnaire.path}: columns: there is none beside the class to learn it from")
-    return Responses(
-        questionnaire.schema(),
-        read_disguised(source, questionnaire),
-        questionnaire.design,
-    )
+    return Responses(questionnaire.schema(), read_disguised(source, questionnaire), questionnaire.design)
 
 
 def need_class(questionnaire: Questionnaire) -> str:

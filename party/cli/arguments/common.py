@@ -65,9 +65,7 @@ def add_form(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--separator", metavar="C", help="character between columns (default: detected)")
     parser.add_argument("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: detected)")
     parser.add_argument(
-        "--decimal",
-        metavar="C",
-        help="what begins a fraction, . or ,; then the other groups thousands (default: .)",
+        "--decimal", metavar="C", help="what begins a fraction, . or ,; then the other groups thousands (default: .)"
     )
     parser.add_argument(
         "--missing",

@@ -62,9 +62,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
     terms.add_argument("--theta", default=DEMO_THETA, metavar="T", help="chance of the truth (default: %(default)s)")
     terms.add_argument(
-        "--ways",
-        metavar="LIST",
-        help=f"how exact counts are made; all runs are made in each (default: {USUAL_WAYS})",
+        "--ways", metavar="LIST", help=f"how exact counts are made; all runs are made in each (default: {USUAL_WAYS})"
     )
     terms.add_argument(
         "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"

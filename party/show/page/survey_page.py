@@ -12,13 +12,7 @@ from party.show.estimates import UNBIASED, at_random_line, chi_square_text, weig
 from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg, sets_svg
 from party.show.page.run_page import importance_section, tree_section
 from party.show.privacy_full import after_mining_lines, shown_names
-from party.show.privacy_short import (
-    figures,
-    kinds_text,
-    known_grid,
-    known_or_none,
-    summary_lines,
-)
+from party.show.privacy_short import figures, kinds_text, known_grid, known_or_none, summary_lines
 from party.show.reading import LIKE_THESE, reading_line
 from party.show.tree import bayes_parts
 from party.survey.estimation import AnswerFile, ColumnShares, EstimateOptions, Finding
