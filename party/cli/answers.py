@@ -69,7 +69,6 @@ from protocols.terms import DEPTH, NO_SHARE, PRUNING_SHARE, Growth, Impurity
 
 
 def estimate_answers(arguments: argparse.Namespace) -> int:
-    """Print what answers say of each expression."""
     asked = EstimateOptions(arguments.confidence, arguments.likelihood)
     samples = read_samples([(arguments.disguised, arguments.design), *arguments.more], form(arguments))
     if arguments.more and arguments.against:
@@ -103,7 +102,6 @@ def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[Answ
 
 
 def privacy_of_answers(arguments: argparse.Namespace) -> int:
-    """Print what a design discloses."""
     questionnaire = read_design(arguments.design)
     codes = None if arguments.prior is None else read_disguised(arguments.prior, questionnaire)
     priors = None if codes is None else estimated_priors(codes, questionnaire)
@@ -133,7 +131,6 @@ def privacy_of_answers(arguments: argparse.Namespace) -> int:
 
 
 def size_of_answers(arguments: argparse.Namespace) -> int:
-    """Print how many respondents are enough."""
     width, confidence = fraction("--half-width", arguments.half_width), arguments.confidence
     questionnaire = read_design(arguments.design)
     design = questionnaire.design
@@ -161,7 +158,6 @@ _FAILED = 1
 
 
 def audit_answers(arguments: argparse.Namespace) -> int:
-    """Audit the sampler by each design and print the verdict."""
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
     for questionnaire in questionnaires:
         need_groups(questionnaire)
@@ -181,7 +177,6 @@ def audit_answers(arguments: argparse.Namespace) -> int:
 
 
 def audited(questionnaire: Questionnaire, goal: Goal) -> AuditResult:
-    """Audit the sampler that is installed here by one design."""
     with shown_drawing(questionnaire) as watch:
         return audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
 
@@ -192,7 +187,6 @@ def fresh_draw(records: int) -> Draw:
 
 
 def disguise_answers(arguments: argparse.Namespace) -> int:
-    """Disguise a table, write the copy, and say what was made."""
     questionnaire = read_design(arguments.design)
     new = settle_copy(arguments, check_table_name)
     frame = read_frame(arguments.data, form(arguments))
@@ -206,7 +200,6 @@ def disguise_answers(arguments: argparse.Namespace) -> int:
 
 
 def mine_answers(arguments: argparse.Namespace) -> int:
-    """Learn a tree, naive Bayes, itemsets or rules, print and write them."""
     if arguments.learner in OF_SETS:
         return _mine_columns(arguments)
     questionnaire = read_design(arguments.design)
@@ -236,7 +229,6 @@ def mine_answers(arguments: argparse.Namespace) -> int:
 
 
 def _mine_columns(arguments: argparse.Namespace) -> int:
-    """Find frequent itemsets or rules over the columns of a disguised table."""
     support, wanted = thresholds(arguments)
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))

@@ -108,7 +108,6 @@ def show_found(
     items: Sequence[str],
     wanted: RuleThreshold,
 ) -> None:
-    """Print sets, or rules, the first of them, and write all."""
     is_sets = rules is None
     result = (
         itemset_columns(found, items, CONFIDENCE) if rules is None else rule_columns(rules, items, CONFIDENCE, wanted)

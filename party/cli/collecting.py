@@ -212,7 +212,6 @@ def _results(arguments: argparse.Namespace) -> int:
 
 
 def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResults], every: int) -> int:
-    """Serve the results as they come, on this machine, until a signal ends it."""
     if not 1 <= every <= _MOST_SECONDS:
         raise InputError(f"must be 1 to {_MOST_SECONDS} seconds", field="every")
     web, token = _web(), secrets.token_urlsafe(CODE_BYTES)
@@ -242,7 +241,6 @@ def _page(arguments: argparse.Namespace) -> int:
 
 
 def _texts(arguments: argparse.Namespace) -> int:
-    """Print the texts as they stand in a file of settings."""
     settings = read_collector_settings(arguments.settings)
     put("\n".join(["[texts]", *(f"{name} = {_quoted(text)}" for name, text in settings.texts.items())]))
     return 0

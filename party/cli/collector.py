@@ -102,5 +102,4 @@ def command_mine(arguments: argparse.Namespace) -> int:
 
 
 def give_example(folder: Path) -> None:
-    """Write an example to try, and say how."""
     say_all(example_lines(*write_example(folder)))

@@ -69,7 +69,6 @@ def command_completion(arguments: argparse.Namespace) -> int:
 
 
 def _complete_files(parser: argparse.ArgumentParser) -> None:
-    """Let the shell offer files wherever a path is read."""
     for action in parser._actions:  # noqa: SLF001  # argparse has no other list of them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for each in action.choices.values():

@@ -74,7 +74,6 @@ _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 14
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
@@ -96,7 +95,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], parsed: argparse.Namespace) -> int:
-    """Read the arguments into `parsed` and do what they ask for."""
     try:
         parser = command_parser(next((word for word in words if word in COMMANDS), None))  # none before it is a name
         if not words:
@@ -174,7 +172,6 @@ def command_parser(*wanted: str | None) -> Parser:
 
 
 def _declare(name: str, parser: argparse.ArgumentParser) -> None:
-    """Let a command's parser know its help and its arguments."""
     declare = getattr(import_module(f"party.cli.arguments.{COMMANDS[name].arguments}"), f"declare_{name}")
     described, examples, commands = (getdoc(declare) or "").partition("\nExamples:\n")
     parser.description, parser.epilog = described, f"{examples}{commands}"

@@ -67,14 +67,12 @@ def give(
 
 
 def form(arguments: argparse.Namespace) -> Form:
-    """Return what was said of how a table's file is written."""
     separator = "\t" if arguments.separator in {"\\t", "tab"} else arguments.separator
     markers = (*MISSING_MARKERS, *arguments.missing) if arguments.missing else None
     return Form(separator, arguments.encoding, markers, arguments.decimal)
 
 
 def fraction(option: str, text: str) -> Fraction:
-    """Return the exact number that an option was given."""
     number = exact_number(text)
     if number is None:
         raise InputError(f"{option} must be an exact number such as 9/20 or 0.45")

@@ -31,7 +31,6 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end."""
         program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
         advice = argument_advice(message, in_party_folder=Path(CONFIG_FILE).is_file())
         say(f"cotally: {message}{advice} (see `{program} --help`)", sys.stderr)

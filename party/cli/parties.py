@@ -92,7 +92,6 @@ def _call(config: PartyConfig, address: str) -> Peer:
 
 
 def _pin(config: PartyConfig, certificate: x509.Certificate) -> Peer:
-    """Pin a certificate whose owner has proved to know the code."""
     what = "the certificate that came"
     name = about(certificate, what)[0]
     if config.node.peer not in {None, name}:

@@ -70,7 +70,6 @@ class Classified:
     shares: Floats | None = None
 
     def table(self, column: str) -> tuple[tuple[str, ...], list[Sequence[Cell]]]:
-        """Return names and cells of the columns, the class under this name."""
         shares: list[list[float]] = [] if self.shares is None else self.shares.T.tolist()
         known = [[None if isnan(each) else each for each in column] for column in shares]
         names = new_columns(self.frame, column, self.target, probabilities=self.shares is not None)
@@ -78,7 +77,6 @@ class Classified:
 
 
 def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: bool) -> tuple[str, ...]:
-    """Return the columns of a file and those that are added."""
     flaw = name_flaw(column)
     if flaw is not None:
         raise InputError(f"--column: the name {flaw}: choose another")
@@ -119,7 +117,6 @@ def _text(share: float) -> str:
 
 
 def predict_with(arguments: argparse.Namespace) -> int:
-    """Classify the rows together with the peer, and write what we learn."""
     config = _party(arguments.model)
     settings = compute_settings(arguments, config)
     address, peer = str(config.need_address()), pinned_peer(config)
@@ -192,7 +189,6 @@ def write_served(predicted: Predicted, folder: Path) -> None:
 
 
 def write_predicted(predicted: Predicted, output: Path | None, column: str) -> None:
-    """Write what we have learned, if anything, and say what there is to say."""
     offer, answers = predicted.offer, predicted.answers
     notes = list(joint_notes(offer, answers, output))
     if answers is None:

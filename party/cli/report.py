@@ -87,7 +87,6 @@ def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
 
 
 def gathered(config_path: Path, model: Path) -> Finished:
-    """Read all that a page shows, but for the costs."""
     config = read_party_config(config_path, KEY_FLOOR)
     result = read_result(model)
     with read_ledger(config.folder, load_secret(config.folder)) as ledger:

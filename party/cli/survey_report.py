@@ -56,7 +56,6 @@ _SHIFT = Fraction(1, 20)  # 1/100, as `cotally audit` has it, takes 25 times as 
 
 
 def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
-    """Return the page of answers or baskets, and whether the sampler is as declared."""
     if arguments.costs is not None:
         raise InputError("--costs is for the report of a run: leave it out")
     if str(arguments.party) == "-":
@@ -73,7 +72,6 @@ def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
 
 
 def survey_told(arguments: argparse.Namespace) -> SurveyTold:
-    """Gather all that the page of a survey shows."""
     options = EstimateOptions(_confidence(arguments))
     paths = [(arguments.party, arguments.design), *arguments.more]
     samples = read_samples(paths, form(arguments))
@@ -149,7 +147,6 @@ def _shown(
 
 
 def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
-    """Gather all that the page of baskets shows."""
     if arguments.model is not None or arguments.levels is not None or arguments.more:
         raise InputError("--model, --levels and --and are not for baskets: leave them out")
     if arguments.min_support is None and not arguments.ask:

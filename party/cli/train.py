@@ -131,7 +131,6 @@ def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replace
 
 
 def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> ComputeSettings:
-    """Return where to compute: as the settings say, or in `--workers` processes of this machine."""
     if arguments.workers is None:
         return config.compute
     return replace(config.compute, workers=arguments.workers, cluster=None)
@@ -164,7 +163,6 @@ def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None, r
 
 
 def announce_match(progress: Display, matched: Matched) -> None:
-    """Say what an alignment has found, before the run goes on with it."""
     progress.finish()
     note_all(matched_lines(matched))
 

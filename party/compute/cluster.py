@@ -131,7 +131,6 @@ class Cluster(Heedful, Closing):
 
 
 def _connect(address: str) -> Any:
-    """Return a client of the scheduler."""
     try:
         dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
     except ImportError:

@@ -135,7 +135,6 @@ def _period_ends(period: str, days: SortedNumbers, smallest: int) -> tuple[Decim
 
 
 def _last_day(month: int) -> Decimal:
-    """Return the last day of a month, counted from the first one of the year 0."""
     year, of_year = month // 12, month % 12 + 1
     return Decimal(date(year, of_year, monthrange(year, of_year)[1]).toordinal())
 

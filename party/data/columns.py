@@ -188,7 +188,6 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
 
 
 def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
-    """Label each text by itself, or by its bin."""
     cells = column.cells
     if treatment.bins is None:
         present = dict(zip(cells.texts, cells.records.tolist(), strict=True))
@@ -228,14 +227,12 @@ def _read(column: Column, scale: Scale, text: str) -> Decimal:
 
 
 def _unreadable(column: Column, scale: Scale) -> DataError:
-    """Say where the first cell is that cannot be binned."""
     row, text = next((row, text) for row, text in enumerate(column.cells) if text and scale.read(text) is None)
     advice = _advice(column, scale, text)
     return column.error(f"the cell is not {scale.called}, and the column is binned: {advice}", row)
 
 
 def _advice(column: Column, scale: Scale, text: str) -> str:
-    """Say what makes a cell a number or a date."""
     if scale is NUMBERS and decimal_signs({text: 1}) and (commas := Looks(column).commas) is not None:
         return COMMAS[commas]
     if scale is not NUMBERS and _TWO_WAYS.fullmatch(text):
@@ -246,7 +243,6 @@ def _advice(column: Column, scale: Scale, text: str) -> str:
 
 
 def _in_order(texts: Collection[str]) -> list[str]:
-    """Sort by size if all are numbers, else as text."""
     numbers = {text: number(text) for text in texts}
     if None in numbers.values():
         return sorted(texts)
@@ -303,7 +299,6 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
 
 
 def _missing(column: Column, missing: int) -> DataError:
-    """Say where the first missing cell is, where none may be."""
     told = "the cell is missing" if missing == 1 else f"{missing} cells are missing, the first one here"
     cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
     kept = f"; or list {', '.join(map(repr, column.taken))} under not_missing, if it is a value" if column.taken else ""

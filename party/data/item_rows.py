@@ -87,7 +87,6 @@ def _find(frame: Frame, who: IdColumns, ignore: Sequence[str]) -> _Found:
 
 
 def _persons(ids: Sequence[str]) -> tuple[list[int], Index]:
-    """Return the first row of each person, and whose each row is."""
     first: dict[str, int] = {}
     for row, each in enumerate(ids):
         first.setdefault(each, row)

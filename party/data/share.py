@@ -102,7 +102,6 @@ def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) ->
 
 
 def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
-    """Return the texts that mean a missing cell of a column, unless they are the usual ones."""
     if form.missing is None and not plan.not_missing:
         return None
     kept = set(map(plain_text, plan.not_missing))
@@ -111,7 +110,6 @@ def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
 
 
 def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Notice, ...]]]) -> list[Notice]:
-    """Return what the owner should know of what became of columns."""
     return [About.TREATED(column=name, remarks=said) for name, (_, said) in treated.items() if said]
 
 

@@ -63,7 +63,6 @@ def bayes_from_json(data: bytes | str) -> NaiveBayes:
 
 
 def _errors(head: Head, classes: int) -> tuple[Floats, ...]:
-    """Return the errors of all chances, or none."""
     first, *rest = (each.get("errors") for each in (head.fields, *head.entries))
     if all(each is None for each in (first, *rest)):
         return ()

@@ -111,7 +111,6 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
 
 
 def _rules(value: object, attributes: tuple[Attribute, ...], sets: Collection[TermSet]) -> ReachedRules | None:
-    """Read the rules of sets that are listed, each of them once."""
     if value is None:
         return None
     entry, rules = record_of(value, "rules", {"metric", "min_threshold", "reached"}), list[tuple[TermSet, TermSet]]()

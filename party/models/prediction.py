@@ -130,7 +130,6 @@ def _column(frame: Frame, name: str, attribute: Attribute) -> Column:
 
 
 def _coded(column: Column, attribute: Attribute) -> NDArray[np.int16]:
-    """Return the code of every cell, or `UNKNOWN`."""
     code = {value: position for position, value in enumerate(attribute.values)}
     labels = {text: label_of(attribute.values, text, attribute.missing.value) for text in set(column.cells)}
     codes = {text: UNKNOWN if label is None else code[label] for text, label in labels.items()}

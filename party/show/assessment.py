@@ -53,7 +53,6 @@ def _apart_line(other: Earlier, apart: Past) -> str:
 
 
 def _answers_lines(agree: Acceptance) -> list[str]:
-    """Say what joint predictions may reveal; nothing where none is answered."""
     most = agree.life.most_predictions
     if not agree.answers:
         return []
@@ -236,7 +235,6 @@ def noise_lines(run: Assessment) -> list[str]:
 
 
 def _few_lines(run: Assessment) -> list[str]:
-    """Warn of noise on too few people."""
     if run.terms.noise is None or not 0 < run.records * run.terms.noise < _FEW:
         return []
     few = f"{run.records:,} training records are few for this noise: the model may be little better than guessing"

@@ -44,7 +44,6 @@ def audit_lines(result: AuditResult | OperatorAudit, names: Names | None = None)
 
 
 def _worst(failures: Sequence[Test]) -> list[Test]:
-    """Return counts, the least likely first."""
     return sorted(failures, key=lambda test: test.bound)
 
 
@@ -55,7 +54,6 @@ def _departure(test: Counted) -> str:
 
 
 def _of_records(test: AuditTest, names: Names, groups: Sequence[tuple[int, ...]]) -> str:
-    """Return what was counted of records."""
     margin, cell = test.margin, test.cell
     columns = [names.columns[column] for column in margin.columns]
     truth = _values(margin.columns, margin.truth, names)

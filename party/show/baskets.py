@@ -104,7 +104,6 @@ def rule_parts(columns: ResultColumns, title: str = "") -> list[ReportPart]:
 
 
 def _first(table: Grid, total: int, what: str) -> list[ReportPart]:
-    """Return a table, and how many more there are than it shows."""
     shown: list[ReportPart] = [table] if table.rows else []
     return [*shown, *([f"And {total - len(table.rows)} other {what}."] if total > len(table.rows) else [])]
 
@@ -196,7 +195,6 @@ def _assumed(found: TransactionFindings) -> Iterator[str]:
 
 
 def _size_row(found: SizeFindings) -> list[str]:
-    """Return the figures of a size of basket."""
     loss = float("inf") if found.ratio is None else log(found.ratio)
     return [
         str(found.size),

@@ -54,7 +54,6 @@ _USUAL = (
 
 
 def _wide_lines(found: LeavingCheck) -> Iterator[str]:
-    """Name the columns of more values than a peer with the usual limits takes."""
     most = USUAL_LIMITS.most_values
     wide = [column.name for column in found.columns if not column.is_class and len(column.values) > most]
     if wide and found.run.terms.hides_counts:

@@ -162,7 +162,6 @@ def _percent(number: float) -> str:
 
 
 def _notes(found: SurveyResults) -> Iterator[str]:
-    """Yield what holds for all tables."""
     yield from _tested(found)
     if found.at_random is not None:
         share, error = _percent(float(found.at_random.share)), _percent(found.at_random.standard_error)
@@ -179,7 +178,6 @@ def _notes(found: SurveyResults) -> Iterator[str]:
 
 
 def _tested(found: SurveyResults) -> Iterator[str]:
-    """Yield what respondents say of a model that was published."""
     if found.tested is None:
         return
     tested = found.tested

@@ -42,12 +42,10 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
 
 
 def _unmarked(mined: MinedModel) -> str:
-    """Say what the file lacks."""
     return f"; the marks {MARK} are shown here alone" if mined.doubtful else ""
 
 
 def _held_out(parts: Parts) -> str:
-    """Say of how many records they are the rest."""
     held = {"to prune by": parts.pruning, "to test on": parts.test}
     told = [f"{len(part)} {use}" for use, part in held.items() if part is not None]
     return f"; held out: {' and '.join(told)}" if told else ""

@@ -75,7 +75,6 @@ def _texts(different: int, kind: str) -> str:
 
 
 def _merged(kept: int, others: int, records: int, rare: int, smallest: int) -> str:
-    """Say how many values have become "other", and why."""
     if rare == others:
         return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}"
     head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"

@@ -185,7 +185,6 @@ def matched_lines(matched: Matched) -> Iterator[str]:
 
 
 def _look_lines(look: IdLook) -> Iterator[str]:
-    """Say what our ids look like, where few of them are on both lists."""
     if look.shapes:
         yield f"Ours look like {' or '.join(look.shapes)} (9 for a digit): does the peer write its ids otherwise?"
     if look.unpadded:

@@ -243,12 +243,10 @@ class _Bars:
 
 
 def _short(value: float) -> str:
-    """Return a number in two digits or more."""
     return f"{value:,.{0 if value >= 10 else 1 if value >= 1 else 2}f}"
 
 
 def _series(report: RunReport) -> Iterator[tuple[str, str, RunReport]]:
-    """Yield a name and a colour for the runs of each way of counting."""
     for way, colour in zip(report.ways(), _COLOURS, strict=False):
         yield way_text(way.rows[-1].counting), colour, way
 
@@ -285,7 +283,6 @@ def _draw_accuracy(axes: "Axes", report: RunReport) -> None:
 
 
 def _draw_bars(axes: "Axes", report: RunReport, bars: _Bars) -> None:
-    """Draw the runs of each way side by side, with a bar of SMC where that was counted."""
     axes.set_title(bars.title, loc="left", fontsize=10)
     series = list(_series(report))
     width = 0.8 / max(1, len(series))
@@ -305,7 +302,6 @@ def _draw_bars(axes: "Axes", report: RunReport, bars: _Bars) -> None:
 
 
 def _labels(report: RunReport) -> list[str]:
-    """Return what stands on the axis below: the windows of all ways, and SMC where it was counted."""
     windows = dict.fromkeys(OMEGA.text(row.omega) for row in _windows(report))
     return [*windows, *(["SMC only"] if report.of(Method.SMC) else [])]
 

@@ -148,7 +148,6 @@ def _tree_text(agreed: Agreement) -> str:
 
 
 def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
-    """Say what a run on which both agreed will reveal."""
     schema, terms, records = agreed.schema, agreed.terms, len(local.records)
     domains, train = [attribute.size for attribute in schema.attributes], training_records(records, terms)
     own, alone = sum(each.party == local.party for each in schema.attributes), schema.class_owners == (local.party,)

@@ -41,7 +41,6 @@ def title(tree: Tree) -> str:
 
 
 def _limits(growth: Growth) -> Iterator[str]:
-    """Yield what a tree was grown under, where it is not as usual."""
     if growth.max_depth is not None:
         yield f" of at most {growth.max_depth}"
     if growth.min_leaf > 1:
@@ -185,7 +184,6 @@ def bayes_title(model: NaiveBayes) -> str:
 
 
 def _told(logarithms: Floats, errors: Floats | None) -> list[str]:
-    """Return chances, each with its error where it has one."""
     chances = np.exp(logarithms).tolist()
     if errors is None:
         return [f"{chance:.4f}" for chance in chances]

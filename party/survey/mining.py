@@ -112,7 +112,6 @@ def mine_bayes(parts: Parts, smoothing: float) -> MinedModel:
 
 
 def _guess(weights: Sequence[float], model: Model, parts: Parts) -> Accuracy | None:
-    """Test the guess on the records that the model is tested on."""
     if parts.test is None:
         return None
     leaf = Tree(parts.train.schema, Leaf(tuple(weights), majority(weights)))

@@ -30,15 +30,12 @@ def declare_privacy(parser: argparse.ArgumentParser) -> None:
       cotally privacy design.toml --pilot true.csv
       cotally privacy design.toml --prior disguised.csv --model model.json --full
     """
+    add = parser.add_argument
     add_design(parser)
-    parser.add_argument(
-        "--prior", type=Path, metavar="disguised.csv", help="estimate from these answers what is likely beforehand"
-    )
-    parser.add_argument(
-        "--pilot", type=Path, metavar="true.csv", help="show how many of these true records a collector would read"
-    )
-    parser.add_argument("--model", type=Path, metavar="model.json", help="mined: show the privacy after mining too")
-    parser.add_argument("--full", action="store_true", help="print everything that was found")
+    add("--prior", type=Path, metavar="disguised.csv", help="estimate from these answers what is likely beforehand")
+    add("--pilot", type=Path, metavar="true.csv", help="show how many of these true records a collector would read")
+    add("--model", type=Path, metavar="model.json", help="mined: show the privacy after mining too")
+    add("--full", action="store_true", help="print everything that was found")
     add_json(parser)
 
 
@@ -53,8 +50,9 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
       cotally audit design.toml
       cotally audit design.toml --shift 1/10 --power 0.9
     """
+    add = parser.add_argument
     add_design(parser)
-    parser.add_argument(
+    add(
         "--and",
         dest="more",
         action="append",
@@ -63,16 +61,14 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
         metavar="design.toml",
         help="a further design; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--shift",
         default=str(DEFAULT_GOAL.shift),
         metavar="S",
         help="shift of theta, or of the chance to show an item, to be caught (default: %(default)s)",
     )
-    parser.add_argument(
-        "--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)"
-    )
-    parser.add_argument(
+    add("--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)")
+    add(
         "--power", type=float, default=DEFAULT_GOAL.power, metavar="P", help="chance to catch it (default: %(default)s)"
     )
     add_json(parser)
@@ -136,24 +132,21 @@ def declare_disguise(parser: argparse.ArgumentParser) -> None:
       cotally disguise --example survey
       cotally disguise survey/data.csv survey/design.toml -o disguised.csv --secret survey.key
     """
-    parser.add_argument(
-        "data", type=Path, metavar="data.csv", help="true answers, or baskets; - for the standard input"
-    )
+    add = parser.add_argument
+    add("data", type=Path, metavar="data.csv", help="true answers, or baskets; - for the standard input")
     add_design(parser)
     add_form(parser)
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the copy; or .parquet, or .csv.gz"
-    )
+    add("-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the copy; or .parquet, or .csv.gz")
     add_overwrite(parser)
-    parser.add_argument("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
-    parser.add_argument("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
-    parser.add_argument(
+    add("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
+    add("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
+    add(
         "--personal",
         type=Path,
         metavar="personal.csv",
         help="unrelated question: the personal answers, by the same ids (default: drawn as the design says)",
     )
-    parser.add_argument("--example", action=_Example, metavar="DIR", help="write an example to try, and exit")
+    add("--example", action=_Example, metavar="DIR", help="write an example to try, and exit")
     add_json(parser)
 
 
@@ -235,21 +228,14 @@ def declare_mine(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of the public split (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--prune", action="store_true", help=f"hold out {PRUNING_SHARE} more and prune the tree by it (tree only)"
-    )
-    parser.add_argument(
-        "--smoothing", type=float, metavar="S", help="added to each estimated count; 1 if not given (bayes only)"
-    )
-    parser.add_argument("--max-depth", metavar="D", help='most splits of a path, or "any" (tree alone; default: any)')
-    parser.add_argument(
-        "--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the public split (default: %(default)s)")
+    add("--prune", action="store_true", help=f"hold out {PRUNING_SHARE} more and prune the tree by it (tree only)")
+    add("--smoothing", type=float, metavar="S", help="added to each estimated count; 1 if not given (bayes only)")
+    add("--max-depth", metavar="D", help='most splits of a path, or "any" (tree alone; default: any)')
+    add("--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)")
+    add(
         "--impurity", choices=Impurity.names(), help="what splits are chosen by (tree alone; default: information_gain)"
     )
 
@@ -320,10 +306,9 @@ def _declare_new(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_links(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--number", type=int, required=True, metavar="N", help="how many")
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret"
-    )
+    add = parser.add_argument
+    add("--number", type=int, required=True, metavar="N", help="how many")
+    add("-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret")
 
 
 def _declare_publish(parser: argparse.ArgumentParser) -> None:
@@ -346,7 +331,8 @@ def _declare_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_results(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--cross",
         action="append",
         nargs=2,
@@ -354,13 +340,11 @@ def _declare_results(parser: argparse.ArgumentParser) -> None:
         metavar=("COLUMN", "COLUMN"),
         help="a table of two columns; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--confidence", type=float, default=0.95, metavar="C", help="confidence of each interval (default: %(default)s)"
     )
     add_json(parser)
-    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page")
+    add("--html", type=Path, metavar="FILE.html", help="write a page")
     add_overwrite(parser)
-    parser.add_argument("--serve", action="store_true", help="serve the page on this machine, as answers come")
-    parser.add_argument(
-        "--every", type=int, default=10, metavar="S", help="seconds until it is loaded again (default: %(default)s)"
-    )
+    add("--serve", action="store_true", help="serve the page on this machine, as answers come")
+    add("--every", type=int, default=10, metavar="S", help="seconds until it is loaded again (default: %(default)s)")

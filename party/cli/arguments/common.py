@@ -8,8 +8,9 @@ from party.show.progress import PROGRESS_STYLES
 
 
 def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
+    add = parser.add_argument
     if here:
-        parser.add_argument(
+        add(
             "party",
             type=Path,
             nargs="?",
@@ -18,9 +19,7 @@ def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
             help="this party: its folder, its party.toml, or its name (default: the one here)",
         )
     else:
-        parser.add_argument(
-            "party", type=Path, metavar="PARTY", help="this party: its folder, its party.toml, or its name"
-        )
+        add("party", type=Path, metavar="PARTY", help="this party: its folder, its party.toml, or its name")
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
@@ -62,12 +61,11 @@ def add_design(parser: argparse.ArgumentParser) -> None:
 
 
 def add_form(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--separator", metavar="C", help="character between columns (default: detected)")
-    parser.add_argument("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: detected)")
-    parser.add_argument(
-        "--decimal", metavar="C", help="what begins a fraction, . or ,; then the other groups thousands (default: .)"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--separator", metavar="C", help="character between columns (default: detected)")
+    add("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: detected)")
+    add("--decimal", metavar="C", help="what begins a fraction, . or ,; then the other groups thousands (default: .)")
+    add(
         "--missing",
         action="append",
         metavar="TEXT",

@@ -17,15 +17,14 @@ def declare_show(parser: argparse.ArgumentParser) -> None:
       cotally show bob/model.json --levels 3
       cotally show bob/model.json --svg > tree.svg
     """
-    parser.add_argument("model", type=Path, metavar="model.json")
+    add = parser.add_argument
+    add("model", type=Path, metavar="model.json")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--dot", action="store_true", help="for Graphviz: cotally show model.json --dot | dot -Tsvg")
     form.add_argument("--svg", action="store_true", help="as a drawing: cotally show model.json --svg > tree.svg")
     form.add_argument("--png", action="store_true", help="as an image: cotally show model.json --png > model.png")
     form.add_argument("--json", action="store_true", help="as JSON, checked and in its standard layout")
-    parser.add_argument(
-        "--levels", type=int, metavar="N", help="leave out what is deeper than N splits, or sets of more items"
-    )
+    add("--levels", type=int, metavar="N", help="leave out what is deeper than N splits, or sets of more items")
 
 
 def declare_rules(parser: argparse.ArgumentParser) -> None:
@@ -64,43 +63,36 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
       cotally report bob --levels 3 -o report.md
       cotally report disguised.csv design.toml -o survey.html --ask 'smoker = yes and sex = f'
     """
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "party",
         type=Path,
         metavar="PARTY|disguised.csv",
         help="of a run, this party: its folder, its party.toml, or its name; of a survey, the disguised answers",
     )
-    parser.add_argument(
-        "design", type=Path, nargs="?", metavar="design.toml", help="what was asked and how it was disguised"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown"
-    )
-    parser.add_argument("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
-    parser.add_argument(
-        "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)"
-    )
-    parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of a tree, or sets of N items at most")
+    add("design", type=Path, nargs="?", metavar="design.toml", help="what was asked and how it was disguised")
+    add("-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown")
+    add("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
+    add("--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)")
+    add("--levels", type=int, metavar="N", help="draw N levels of a tree, or sets of N items at most")
     add_overwrite(parser)
     _add_survey(parser)
 
 
 def _add_survey(parser: argparse.ArgumentParser) -> None:
-    """Declare what there is to say of answers and baskets."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--ask",
         action="append",
         default=[],
         metavar="EXPRESSION",
         help="estimate this too, such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'; may be repeated",
     )
-    parser.add_argument("--confidence", type=float, metavar="C", help="confidence of the intervals, 0.95 if not given")
-    parser.add_argument("--min-support", metavar="S", help="look for itemsets and rules of this support, such as 1/100")
-    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set")
-    parser.add_argument("--min-threshold", metavar="T", help="least confidence of a rule, 4/5 if not given")
-    parser.add_argument(
-        "--shift", metavar="S", help="shift of theta that the audit must catch, 1/20 if not given; larger is faster"
-    )
+    add("--confidence", type=float, metavar="C", help="confidence of the intervals, 0.95 if not given")
+    add("--min-support", metavar="S", help="look for itemsets and rules of this support, such as 1/100")
+    add("--max-len", type=int, metavar="N", help="the most items of a set")
+    add("--min-threshold", metavar="T", help="least confidence of a rule, 4/5 if not given")
+    add("--shift", metavar="S", help="shift of theta that the audit must catch, 1/20 if not given; larger is faster")
     add_more_answers(parser)
     add_form(parser)
 

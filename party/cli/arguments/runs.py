@@ -16,14 +16,11 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
       cotally check bob
       cotally check bob job.toml --full
     """
+    add = parser.add_argument
     add_party(parser)
-    parser.add_argument(
-        "job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: usual ones)"
-    )
-    parser.add_argument(
-        "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
-    )
-    parser.add_argument("--full", action="store_true", help="print everything that the copy discloses")
+    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: usual ones)")
+    add("--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)")
+    add("--full", action="store_true", help="print everything that the copy discloses")
     add_json(parser)
 
 
@@ -54,18 +51,15 @@ def declare_plan(parser: argparse.ArgumentParser) -> None:
       cotally plan bob job.toml
       cotally plan bob job.toml --records 1000000 --megabits 100 --delay 20
     """
+    add = parser.add_argument
     add_party(parser)
-    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
-    parser.add_argument(
-        "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
-    )
-    parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
-    parser.add_argument("--records", type=int, metavar="N", help="plan for a table with N records (default: ours)")
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)"
-    )
-    parser.add_argument("--megabits", type=float, metavar="N", help="bandwidth in Mbit/s, each way")
-    parser.add_argument("--delay", type=float, metavar="MS", help="delay of the network one way, in milliseconds")
+    add("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    add("--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)")
+    add("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
+    add("--records", type=int, metavar="N", help="plan for a table with N records (default: ours)")
+    add("--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)")
+    add("--megabits", type=float, metavar="N", help="bandwidth in Mbit/s, each way")
+    add("--delay", type=float, metavar="MS", help="delay of the network one way, in milliseconds")
     add_json(parser)
 
 

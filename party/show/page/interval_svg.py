@@ -154,7 +154,6 @@ def bayes_svg(model: NaiveBayes, *, alone: bool = True) -> str:
 
 
 def _tables(model: NaiveBayes) -> Iterator[tuple[str, list[tuple[str, list[float]]]]]:
-    """Yield what each table is called, and its rows: a value with its chance in each class."""
     yield "P(class)", [("", np.exp(model.prior).tolist())]
     attributes = model.schema.attributes
     for name, attribute, table in zip(references(attributes), attributes, model.conditional, strict=True):

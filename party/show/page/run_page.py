@@ -60,7 +60,6 @@ def bayes_sections(model: NaiveBayes) -> list[PageSection]:
 
 
 def _informing(model: NaiveBayes) -> PageSection:
-    """Rank the attributes by the bits that each alone gives of the class."""
     attributes, bits = model.schema.attributes, informations(model).tolist()
     rows = sorted(zip(bits, references(attributes), attributes, strict=True), key=lambda row: -row[0])
     heads = headed("<Attribute", "<Party", "Bits")
@@ -130,7 +129,6 @@ def _rest(shown: int, every: int, what: str) -> Iterator[ReportPart]:
 
 
 def _known(columns: ResultColumns, k: int, form: str) -> str:
-    """Say how well a number is known: exactly, or within an interval."""
     if columns["settled"][k]:
         return "exactly"
     return f"{columns['low'][k]:{form}} to {columns['high'][k]:{form}}"
@@ -211,7 +209,6 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
 
 
 def _model_sections(model: KeptResult, levels: int | None) -> tuple[str, list[PageSection]]:
-    """Return what the page is of, and the sections that show it."""
     if isinstance(model, JointItemsets):
         return "Association rules of two parties", rules_sections(model, levels)
     name = printable(model.schema.class_attribute.name)
@@ -255,7 +252,6 @@ def _learned(told: Finished) -> list[ReportPart]:
 
 
 def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
-    """Say all that either side has received in this run."""
     run, terms, peer = told.run, told.assessment.terms, told.run.peer.name
     common = [alignment_text(each, peer) for each in told.dealings.alignments.values() if not each["rows"]][-1:]
     yield "Who is common", " ".join(common) or f"Both listed the same {run.records:,} people"
@@ -320,7 +316,6 @@ def _fits(told: Finished) -> bool:
 
 
 def _deduced(told: Finished) -> Iterator[str]:
-    """Say what the peer can work out from what it received, without deviating, and what bounds that."""
     run, terms, life = told.assessment, told.assessment.terms, told.agree.life
     if terms.epsilon is not None:
         bound = f"By epsilon {NOISE.text(terms.epsilon)} at most, odds of what a person's record holds move"
@@ -458,7 +453,6 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
 
 
 def _windows(told: Finished) -> list[ReportPart]:
-    """Return accuracy and cost ratio against the window, where there are several runs."""
     runs = sorted(told.alike, key=_window_order)
     if len(runs) < 2 or told.run.terms["learner"] == Learner.RULES or told.assessment.terms.hides_counts:
         return []
@@ -474,7 +468,6 @@ def _windows(told: Finished) -> list[ReportPart]:
 
 
 def _window_order(run: FinishedRun) -> tuple[int, int]:
-    """Return what sorts runs by how much they count exactly."""
     methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
     window = run.terms["omega"]
     return methods.index(run.terms["method"]), OMEGA.high + 1 if window is ALL else int(window)
@@ -517,7 +510,6 @@ def _accuracy(told: Finished) -> _Rows:
 
 
 def _scores(told: Finished) -> _Rows:
-    """Say how many held-out records of each class have which label, with the noise that is in the numbers."""
     scores, model = told.run.scores, told.model
     if scores is None or not isinstance(model, Tree):
         return []

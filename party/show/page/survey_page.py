@@ -162,7 +162,6 @@ def _combination(finding: Finding) -> list[str]:
 
 
 def _learned(told: SurveyTold) -> Iterator[PageSection]:
-    """Yield the sections on what was learned from the answers."""
     if isinstance(told.model, Tree):
         yield tree_section(told.model, told.levels)
         yield importance_section(told.model)
@@ -193,7 +192,6 @@ def _privacy(told: SurveyTold) -> Iterator[ReportPart]:
 
 
 def _named(told: SurveyTold, each: AskedFile) -> Iterator[ReportPart]:
-    """Yield which design is spoken of, where there are several."""
     if len(told.files) > 1:
         yield from ("", f"{each.design[0]}:", "")
 

@@ -45,7 +45,6 @@ def tidy(children: Sequence[Sequence[int]]) -> list[float]:
 
 
 def _placed(subtrees: Sequence[_Contour], nodes: Sequence[int], offsets: list[float]) -> _Contour:
-    """Set the offsets of a node's children from it, and return its own outline."""
     low: list[float] = []
     high: list[float] = []
     shifts: list[float] = []
@@ -118,7 +117,6 @@ def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> st
 
 
 def _places(tree: Tree, levels: int | None) -> Iterator[_Place]:
-    """Yield the nodes that are drawn, parents first."""
     sizes = _nodes_below(tree)
     pending: list[tuple[int, Node, str, int | None]] = [(0, tree.root, "", None)]
     number = 0

@@ -170,7 +170,6 @@ class _Line:
 
 
 def _called(method: Any, request: Any, seconds: float, heed: Callable[[], None] | None) -> Any:
-    """Make one call, once."""
     if heed is None:
         return method(request, timeout=seconds, wait_for_ready=False)
     call = method.future(request, timeout=seconds, wait_for_ready=False)
