@@ -35,21 +35,7 @@ from party.show.privacy_full import after_mining_json, after_mining_lines, findi
 from party.show.privacy_short import Names, certain_lines
 from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_json, reading_line
 from party.show.screen import columns, drawing_width, lay_out, put_json, say, say_all
-from party.survey import disguise_table, load_survey, read_codes, read_design, read_disguised
-from party.survey.estimation import (
-    AnswerFile,
-    EstimateOptions,
-    column_names,
-    estimate_together,
-    estimated_priors,
-    known_answers,
-    likely_reading,
-    mined_privacy,
-    parse_expression,
-    pilot_reading,
-    random_answers,
-    random_json,
-)
+from party.survey import disguise_table, estimation, load_survey, read_codes, read_design, read_disguised
 from party.survey.mining import Parts, hold_out, mine_bayes, mine_tree, pooled
 from protocols.errors import InputError
 from protocols.privacy.audit import AuditResult, audit
@@ -69,49 +55,51 @@ from protocols.terms import DEPTH, NO_SHARE, PRUNING_SHARE, Growth, Impurity
 
 
 def estimate_answers(arguments: argparse.Namespace) -> int:
-    asked = EstimateOptions(arguments.confidence, arguments.likelihood)
+    asked = estimation.EstimateOptions(arguments.confidence, arguments.likelihood)
     samples = read_samples([(arguments.disguised, arguments.design), *arguments.more], form(arguments))
     if arguments.more and arguments.against:
         raise InputError("--against compares two files: combine others by --and, or compare")
-    findings = [estimate_together(samples, text, asked) for text in arguments.expressions]
+    findings = [estimation.estimate_together(samples, text, asked) for text in arguments.expressions]
     content = {"format": "cotally-estimate/1", "records": findings[0].records, "confidence": asked.confidence}
     estimates = [finding.to_json() for finding in findings]
     if arguments.more:
         content |= {"files": len(samples), "estimates": estimates}
         return give(arguments, content, combined_lines([each.questionnaire for each in samples], findings, asked))
     (own,) = samples
-    at_random = random_answers(own.codes, own.questionnaire)
+    at_random = estimation.random_answers(own.codes, own.questionnaire)
     other = read_samples([arguments.against], form(arguments)) if arguments.against else []
-    others = [estimate_together(other, text, asked) for text in arguments.expressions] if other else []
-    content |= ({} if at_random is None else {"at_random": random_json(at_random)}) | {"estimates": estimates}
+    others = [estimation.estimate_together(other, text, asked) for text in arguments.expressions] if other else []
+    content |= ({} if at_random is None else {"at_random": estimation.random_json(at_random)}) | {
+        "estimates": estimates
+    }
     content |= {"against": [each.to_json() for each in others]} if others else {}
     lines = estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random)
     return give(arguments, content, [*lines, *difference_lines(findings, others, asked)])
 
 
-def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[AnswerFile]:
+def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[estimation.AnswerFile]:
     """Read answers, each by its own design; print what may surprise about the first."""
-    samples: list[AnswerFile] = []
+    samples: list[estimation.AnswerFile] = []
     for answers, design in files:
         questionnaire = read_design(design)
         frame = read_frame(answers, written)
         if not samples:
             tell(frame.notices)
-        samples.append(AnswerFile(questionnaire, read_disguised(frame, questionnaire)))
+        samples.append(estimation.AnswerFile(questionnaire, read_disguised(frame, questionnaire)))
     return samples
 
 
 def privacy_of_answers(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     codes = None if arguments.prior is None else read_disguised(arguments.prior, questionnaire)
-    priors = None if codes is None else estimated_priors(codes, questionnaire)
+    priors = None if codes is None else estimation.estimated_priors(codes, questionnaire)
     model = None if arguments.model is None else read_model(arguments.model)
     pilot = None if arguments.pilot is None else read_codes(arguments.pilot, questionnaire)
     if pilot is not None:
-        read = pilot_reading(pilot, questionnaire)
+        read = estimation.pilot_reading(pilot, questionnaire)
     else:
-        read = None if codes is None else likely_reading(codes, questionnaire)
-    mined = None if model is None else mined_privacy(model, questionnaire, codes, priors)
+        read = None if codes is None else estimation.likely_reading(codes, questionnaire)
+    mined = None if model is None else estimation.mined_privacy(model, questionnaire, codes, priors)
     looked = pilot is not None or codes is not None
     every = Names(questionnaire.names, questionnaire.values, questionnaire.group_names)
     names = every if arguments.json else shown_names(questionnaire)
@@ -137,7 +125,7 @@ def size_of_answers(arguments: argparse.Namespace) -> int:
     share = None if arguments.share is None else fraction("--share", arguments.share)
     content: dict[str, object] = {"format": "cotally-sample-size/1"}
     if arguments.expression:
-        asked = [parse_expression(text, questionnaire) for text in arguments.expression]
+        asked = [estimation.parse_expression(text, questionnaire) for text in arguments.expression]
         sizes = [sample_size(design, each, width, confidence, share) for each in asked]
         told = [enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
         lines = [enough_for(found, each, questionnaire) for each, found in zip(asked, sizes, strict=True)]
@@ -217,7 +205,7 @@ def mine_answers(arguments: argparse.Namespace) -> int:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
         write_model(arguments.output, mined.model)
-    each = (known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
+    each = (estimation.known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
     certain = certain_lines([known for found in each for known in found])
     if arguments.json:
         put_json(mined_json(mined, parts, arguments.output))
@@ -236,8 +224,8 @@ def _mine_columns(arguments: argparse.Namespace) -> int:
     codes = read_disguised(frame, questionnaire)
     mined = mine_columns(codes, questionnaire.design, support, arguments.max_len)
     rules = column_rules(mined) if arguments.learner == "rules" else None
-    show_found(arguments, sets_of_columns(mined), rules, column_names(questionnaire), wanted)
-    say_beside(arguments, [*noisy_lines(mined), *certain_lines(known_answers(codes, questionnaire))])
+    show_found(arguments, sets_of_columns(mined), rules, estimation.column_names(questionnaire), wanted)
+    say_beside(arguments, [*noisy_lines(mined), *certain_lines(estimation.known_answers(codes, questionnaire))])
     return 0
 
 

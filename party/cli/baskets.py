@@ -5,16 +5,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from party.association import mining
 from party.association.estimation import baskets_needed, estimate_itemset, parse_itemset
 from party.association.files import read_baskets
-from party.association.mining import (
-    FoundSets,
-    RuleThreshold,
-    itemset_columns,
-    rule_columns,
-    sets_of_baskets,
-    write_result,
-)
 from party.association.sent import check_sent_name, disguise_baskets, read_sent, write_sent
 from party.cli.outputs import form, fraction, give, settle_copy, settle_outputs
 from party.data import check_table_name
@@ -87,15 +80,15 @@ def run_mine(arguments: argparse.Namespace) -> int:
     with shown_candidates() as watch:
         mined = mine_itemsets(sent, design.design, support, arguments.max_len, watch)
     rules = mine_rules(mined) if arguments.learner == "rules" else None
-    show_found(arguments, sets_of_baskets(mined), rules, design.items, wanted)
+    show_found(arguments, mining.sets_of_baskets(mined), rules, design.items, wanted)
     say_beside(arguments, cut_short_lines(mined))
     return 0
 
 
-def thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
+def thresholds(arguments: argparse.Namespace) -> tuple[Fraction, mining.RuleThreshold]:
     """Read what both kinds of mining are asked, and make sure that the output destroys nothing."""
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
-    wanted = RuleThreshold(arguments.metric or "confidence", least)
+    wanted = mining.RuleThreshold(arguments.metric or "confidence", least)
     settle_outputs([arguments.output], [arguments.disguised, arguments.design], overwrite=arguments.overwrite)
     check_table_name(arguments.output)
     return fraction("--min-support", arguments.min_support), wanted
@@ -103,17 +96,19 @@ def thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
 
 def show_found(
     arguments: argparse.Namespace,
-    found: FoundSets,
+    found: mining.FoundSets,
     rules: MinedRules | None,
     items: Sequence[str],
-    wanted: RuleThreshold,
+    wanted: mining.RuleThreshold,
 ) -> None:
     is_sets = rules is None
     result = (
-        itemset_columns(found, items, CONFIDENCE) if rules is None else rule_columns(rules, items, CONFIDENCE, wanted)
+        mining.itemset_columns(found, items, CONFIDENCE)
+        if rules is None
+        else mining.rule_columns(rules, items, CONFIDENCE, wanted)
     )
     if arguments.output is not None:
-        write_result(arguments.output, result)
+        mining.write_result(arguments.output, result)
     if arguments.json:
         put_json(sets_json(result) if is_sets else rules_json(result))
         return

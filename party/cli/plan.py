@@ -13,19 +13,8 @@ from party.node.check import Supposed, assess, sends_copy, told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
+from party.show import costs
 from party.show.assessment import past_json, past_lines, run_json, run_lines
-from party.show.costs import (
-    accuracy_outlook,
-    caveat,
-    forecast_json,
-    forecast_text,
-    guessed_line,
-    memory_lines,
-    ranking_outlook,
-    supposed_line,
-    ways_json,
-    ways_lines,
-)
 from party.show.notices import telling_once
 from party.show.privacy_short import own_odds
 from party.show.reading import reading_json, reading_line
@@ -79,28 +68,28 @@ def _plan_training(
     before = told_before(local, config.folder)
     read = None if design is None else local.disclosed(design)
     if arguments.json:
-        shown = forecast_json(expected, sizes.records, (len(own), len(peer)))
-        shown |= {"ways": ways_json(others), **past_json(before, config.agree, ())}
+        shown = costs.forecast_json(expected, sizes.records, (len(own), len(peer)))
+        shown |= {"ways": costs.ways_json(others), **past_json(before, config.agree, ())}
         put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
     sent = design is not None and sends_copy(local, terms)
     told = [*own_odds(local, design), reading_line(read, "our copy")] if design and sent else []
     if design and not terms.counts_exactly and local.holds_class:
-        told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
+        told += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     if design:
-        told += ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
+        told += costs.ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
-    supposed = supposed_line(arguments.records, arguments.workers, line)
-    guessed = guessed_line(len(peer), mean, columns_known=arguments.peer_columns is not None)
+    supposed = costs.supposed_line(arguments.records, arguments.workers, line)
+    guessed = costs.guessed_line(len(peer), mean, columns_known=arguments.peer_columns is not None)
     say_all(
         [
             *told,
             guessed,
             *supposed,
-            forecast_text(expected),
-            *ways_lines(others),
-            caveat(terms),
-            *memory_lines(expected),
+            costs.forecast_text(expected),
+            *costs.ways_lines(others),
+            costs.caveat(terms),
+            *costs.memory_lines(expected),
         ]
     )
     return found.flaw

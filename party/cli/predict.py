@@ -32,15 +32,8 @@ from party.records.ledger import PeerName, read_ledger
 from party.records.predictions import PredictionPages
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
+from party.show import prediction
 from party.show.notices import tell
-from party.show.prediction import (
-    classes_written,
-    joint_json,
-    joint_notes,
-    prediction_json,
-    prediction_notes,
-    unknown_lines,
-)
 from party.show.progress import make_progress, waiting
 from party.show.screen import note_all, put_json, say, say_all
 from protocols.errors import InputError
@@ -109,7 +102,7 @@ def write_classified(output: Path | None, column: str, classified: Classified, n
     replaced = is_there(output)
     write_table(output, names, cells, _text)
     note_all(notes)
-    say(classes_written(output, len(classified.frame), replaced=replaced), sys.stderr)
+    say(prediction.classes_written(output, len(classified.frame), replaced=replaced), sys.stderr)
 
 
 def _text(share: float) -> str:
@@ -143,7 +136,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
     if isinstance(report.ended, Predicted):
         write_predicted(report.ended, arguments.output, arguments.column)
         if arguments.json:
-            put_json(joint_json(report.ended.offer, report.ended.answers, arguments.output))
+            put_json(prediction.joint_json(report.ended.offer, report.ended.answers, arguments.output))
     return 0
 
 
@@ -168,7 +161,7 @@ def answered_before(arguments: argparse.Namespace) -> int:
         Predicted(terms, offer, Answers(outcomes, positions, len(rows))), arguments.output, arguments.column
     )
     if arguments.json:
-        put_json(joint_json(offer, Answers(outcomes, positions, len(rows)), arguments.output))
+        put_json(prediction.joint_json(offer, Answers(outcomes, positions, len(rows)), arguments.output))
     return 0
 
 
@@ -190,7 +183,7 @@ def write_served(predicted: Predicted, folder: Path) -> None:
 
 def write_predicted(predicted: Predicted, output: Path | None, column: str) -> None:
     offer, answers = predicted.offer, predicted.answers
-    notes = list(joint_notes(offer, answers, output))
+    notes = list(prediction.joint_notes(offer, answers, output))
     if answers is None:
         say_all(notes, sys.stderr)
         return
@@ -239,9 +232,11 @@ def command_predict(arguments: argparse.Namespace) -> int:
         if each.rows >= _SOME_ROWS and 2 * each.cells > each.rows and each.column.rpartition(".")[2] in read
     ]
     if lost:
-        raise InputError(f"{unknown_lines(lost)[0]}: most rows would not be read as those that it was learned from")
+        raise InputError(
+            f"{prediction.unknown_lines(lost)[0]}: most rows would not be read as those that it was learned from"
+        )
     classified = Classified(frame, model.schema.class_attribute, predictions.labels, predictions.shares)
-    write_classified(arguments.output, arguments.column, classified, list(prediction_notes(predictions)))
+    write_classified(arguments.output, arguments.column, classified, list(prediction.prediction_notes(predictions)))
     if arguments.json:
-        put_json(prediction_json(predictions, arguments.output))
+        put_json(prediction.prediction_json(predictions, arguments.output))
     return 0

@@ -6,15 +6,8 @@ from fractions import Fraction
 from hashlib import file_digest
 from pathlib import Path
 
+from party.association import mining
 from party.association.estimation import estimate_itemset, parse_itemset
-from party.association.mining import (
-    FoundSets,
-    RuleThreshold,
-    itemset_columns,
-    rule_columns,
-    sets_of_baskets,
-    sets_of_columns,
-)
 from party.association.sent import read_sent
 from party.cli.answers import audited, read_samples
 from party.cli.baskets import fresh_words
@@ -28,18 +21,7 @@ from party.show.drawing import shown_candidates
 from party.show.page.basket_page import BasketsTold, page_of_baskets
 from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
 from party.show.privacy_full import shown_names
-from party.survey.estimation import (
-    AnswerFile,
-    EstimateOptions,
-    column_names,
-    column_shares,
-    estimate_together,
-    estimated_priors,
-    likely_reading,
-    mined_privacy,
-    random_answers,
-    rules_privacy,
-)
+from party.survey import estimation
 from protocols.association.apriori import mine_itemsets
 from protocols.association.audit import audit_operators
 from protocols.association.findings import measure_transactions
@@ -72,20 +54,20 @@ def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
 
 
 def survey_told(arguments: argparse.Namespace) -> SurveyTold:
-    options = EstimateOptions(_confidence(arguments))
+    options = estimation.EstimateOptions(_confidence(arguments))
     paths = [(arguments.party, arguments.design), *arguments.more]
     samples = read_samples(paths, form(arguments))
     model = None if arguments.model is None else read_model(arguments.model)
     found, rules = _found(arguments, samples[0])
     goal = _goal(arguments, len(samples))
-    asked = [estimate_together(samples, text, options) for text in arguments.ask]
+    asked = [estimation.estimate_together(samples, text, options) for text in arguments.ask]
     return SurveyTold(
         files=[
             _file(sample, answers, design, model, rules, goal)
             for sample, (answers, design) in zip(samples, paths, strict=True)
         ],
         options=options,
-        columns=column_shares(samples, options),
+        columns=estimation.column_shares(samples, options),
         asked=asked,
         model=model,
         levels=arguments.levels,
@@ -94,10 +76,10 @@ def survey_told(arguments: argparse.Namespace) -> SurveyTold:
 
 
 def _file(
-    sample: AnswerFile, answers: Path, design: Path, model: Model | None, rules: list[RuleSet], goal: Goal
+    sample: estimation.AnswerFile, answers: Path, design: Path, model: Model | None, rules: list[RuleSet], goal: Goal
 ) -> AskedFile:
     asked, codes = sample.questionnaire, sample.codes
-    priors = estimated_priors(codes, asked)
+    priors = estimation.estimated_priors(codes, asked)
     names = shown_names(asked)
     complete = codes[asked.design.answered(codes, range(len(asked.names)))]
     return AskedFile(
@@ -105,15 +87,15 @@ def _file(
         answers=_digested(answers),
         design=_digested(design),
         found=measure_design(asked.design, names.columns, names.values, priors, names.groups),
-        read=likely_reading(codes, asked),
+        read=estimation.likely_reading(codes, asked),
         audited=audited(asked, goal),
-        at_random=random_answers(codes, asked),
-        mined=None if model is None else mined_privacy(model, asked, codes, priors),
-        ruled=rules_privacy(rules, asked, complete, priors) if rules else None,
+        at_random=estimation.random_answers(codes, asked),
+        mined=None if model is None else estimation.mined_privacy(model, asked, codes, priors),
+        ruled=estimation.rules_privacy(rules, asked, complete, priors) if rules else None,
     )
 
 
-def _found(arguments: argparse.Namespace, sample: AnswerFile) -> tuple[FoundInColumns | None, list[RuleSet]]:
+def _found(arguments: argparse.Namespace, sample: estimation.AnswerFile) -> tuple[FoundInColumns | None, list[RuleSet]]:
     """Return itemsets and rules over the columns, and those rules that name a class; none if there is no class."""
     if arguments.min_support is None:
         return None, []
@@ -121,11 +103,11 @@ def _found(arguments: argparse.Namespace, sample: AnswerFile) -> tuple[FoundInCo
     asked = sample.questionnaire
     mined = mine_columns(sample.codes, asked.design, support, arguments.max_len)
     rules = column_rules(mined)
-    names = [printable(name) for name in column_names(asked)]
+    names = [printable(name) for name in estimation.column_names(asked)]
     reached = rules.reached(wanted.metric, wanted.least).tolist()
     told = replace(rules, rules=tuple(rule for rule, fits in zip(rules.rules, reached, strict=True) if fits))
     sets = [] if asked.class_name is None else list(association_sets(told, asked.design))
-    return _shown(sets_of_columns(mined), rules, names, wanted, _confidence(arguments)), sets
+    return _shown(mining.sets_of_columns(mined), rules, names, wanted, _confidence(arguments)), sets
 
 
 def _goal(arguments: argparse.Namespace, audits: int) -> Goal:
@@ -134,16 +116,16 @@ def _goal(arguments: argparse.Namespace, audits: int) -> Goal:
     return replace(DEFAULT_GOAL, alarm=DEFAULT_GOAL.alarm / audits, shift=shift)
 
 
-def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
+def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, mining.RuleThreshold]:
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
-    return fraction("--min-support", arguments.min_support), RuleThreshold(least=least)
+    return fraction("--min-support", arguments.min_support), mining.RuleThreshold(least=least)
 
 
 def _shown(
-    found: FoundSets, rules: MinedRules, names: list[str], wanted: RuleThreshold, confidence: float
+    found: mining.FoundSets, rules: MinedRules, names: list[str], wanted: mining.RuleThreshold, confidence: float
 ) -> FoundInColumns:
-    columns = rule_columns(rules, names, confidence, wanted)
-    return FoundInColumns(found, itemset_columns(found, names, confidence), columns, rules.undefined)
+    columns = mining.rule_columns(rules, names, confidence, wanted)
+    return FoundInColumns(found, mining.itemset_columns(found, names, confidence), columns, rules.undefined)
 
 
 def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
@@ -159,7 +141,7 @@ def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
         support, wanted = _thresholds(arguments)
         with shown_candidates() as watch:
             mined = mine_itemsets(sent, declared.design, support, arguments.max_len, watch)
-        found = _shown(sets_of_baskets(mined), mine_rules(mined), _items(declared), wanted, confidence)
+        found = _shown(mining.sets_of_baskets(mined), mine_rules(mined), _items(declared), wanted, confidence)
         unsought = list(cut_short_lines(mined))
     return BasketsTold(
         sent=sent,

@@ -28,21 +28,12 @@ from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
+from party.show import training
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
 from party.show.status import resumed_text
-from party.show.training import (
-    agreed_lines,
-    expected,
-    found_rules_lines,
-    interrupted,
-    report_json,
-    result_lines,
-    rules_report,
-    train_report,
-)
 from protocols.errors import InputError
 from protocols.jobs import Align, Job
 from protocols.privacy.attack import Disclosure
@@ -103,7 +94,7 @@ def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
             if not left or not isinstance(error.__cause__, PeerLostError | PeerPausedError):
                 raise
             paused = error
-            note(interrupted(str(error)))
+            note(training.interrupted(str(error)))
         except PeerLostError as error:
             if paused is None:
                 raise
@@ -150,7 +141,7 @@ def announcer(
         progress.finish()
         announce(rows.local, agreed, resumed, read)
         if means is not None:
-            note_all(expected(forecast_agreed(agreed, rows.local, means)))
+            note_all(training.expected(forecast_agreed(agreed, rows.local, means)))
 
     return on_agreed
 
@@ -159,7 +150,7 @@ def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None, r
     """Say what was agreed and what is read of our copy, before any data leaves; first of all, if a run goes on."""
     if resumed is not None:
         note_all([resumed_text(resumed)])
-    note_all(agreed_lines(local, agreed, read))
+    note_all(training.agreed_lines(local, agreed, read))
 
 
 def announce_match(progress: Display, matched: Matched) -> None:
@@ -171,9 +162,12 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
     """Say what a job ended with, whose model is in its file by now, and write what it cost."""
     match report.ended:
         case Trained():
-            lines, told = [*result_lines(report.ended, kept.path)], train_report(report.ended, report)
+            lines, told = [*training.result_lines(report.ended, kept.path)], training.train_report(report.ended, report)
         case FoundRules():
-            lines, told = [*found_rules_lines(report.ended, kept.path)], rules_report(report.ended, report)
+            lines, told = (
+                [*training.found_rules_lines(report.ended, kept.path)],
+                training.rules_report(report.ended, report),
+            )
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
             return
@@ -182,7 +176,7 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
         case _:
             assert_never(report.ended)
     if as_json:
-        put_json(report_json(told, kept.path, report.ended))
+        put_json(training.report_json(told, kept.path, report.ended))
     else:
         say_all(lines, sys.stderr)
     if costs is not None:

@@ -2,16 +2,7 @@
 
 from collections.abc import Callable
 
-from party.forecast.model import (
-    ByPaillier,
-    ByTransfers,
-    Forecast,
-    Means,
-    Sizes,
-    calibrate,
-    calibrate_transfers,
-    forecast,
-)
+from party.forecast import model
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
@@ -21,21 +12,21 @@ from protocols.work import PageEncryptor
 
 def measure(
     terms: Terms, local: PartyInputs, encryption: Callable[[AnyKeyHolder], PageEncryptor], workers: int
-) -> Means:
+) -> model.Means:
     """Measure how fast this machine makes counts as these terms say."""
     if not terms.encrypts:
-        return ByTransfers(calibrate_transfers())
+        return model.ByTransfers(model.calibrate_transfers())
     key = local.secrets.key
-    return ByPaillier(key, calibrate(key, encryption(key), workers))
+    return model.ByPaillier(key, model.calibrate(key, encryption(key), workers))
 
 
-def forecast_agreed(agreed: Agreement, local: PartyInputs, means: Means) -> Forecast:
+def forecast_agreed(agreed: Agreement, local: PartyInputs, means: model.Means) -> model.Forecast:
     """Return what the run will cost."""
     schema = agreed.schema
-    sizes = Sizes(
+    sizes = model.Sizes(
         records=len(local.records),
         sides=(schema.sizes_of(local.party), schema.sizes_of(agreed.peer)),
         class_holder=None if len(schema.class_owners) > 1 else int(schema.class_owners[0] != local.party),
         classes=schema.classes,
     )
-    return forecast(sizes, agreed.terms, means)
+    return model.forecast(sizes, agreed.terms, means)

@@ -19,14 +19,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
-from party.errors import (
-    PeerAbortedError,
-    PeerCancelledError,
-    PeerLostError,
-    PeerPausedError,
-    PeerStoppedError,
-    RunCancelledError,
-)
+from party import errors
 from party.transport.pages import Pace, Page, Pages, Reason, cut
 from party.wire.codec import decode, encode, longest_frame
 from protocols.errors import DisagreementError, PeerError
@@ -46,13 +39,15 @@ def stopped_by(peer: str, reason: Reason) -> PeerError:
         case Reason.FINISHED:
             return PeerError(f"{peer} ended the session before its last message")
         case Reason.CANCELLED:
-            return PeerCancelledError(f"{peer} cancelled the run")
+            return errors.PeerCancelledError(f"{peer} cancelled the run")
         case Reason.DEVIATION:
-            return PeerAbortedError(f"{peer} reports that what we sent failed a check: the run ends for good")
+            return errors.PeerAbortedError(f"{peer} reports that what we sent failed a check: the run ends for good")
         case Reason.INTERNAL:
-            return PeerStoppedError(f"{peer} had a fault of its own and ended the run; its operator can read which")
+            return errors.PeerStoppedError(
+                f"{peer} had a fault of its own and ended the run; its operator can read which"
+            )
         case Reason.PAUSED:
-            return PeerPausedError(f"{peer} has stopped for now")
+            return errors.PeerPausedError(f"{peer} has stopped for now")
 
 
 def reason_for(error: BaseException) -> Reason:
@@ -61,9 +56,9 @@ def reason_for(error: BaseException) -> Reason:
     What only a broken or hostile peer does is a deviation; an interruption, a disagreement and a peer that is
     gone are not.
     """
-    if isinstance(error, DisagreementError | RunCancelledError):
+    if isinstance(error, DisagreementError | errors.RunCancelledError):
         return Reason.CANCELLED
-    if not isinstance(error, Exception) or isinstance(error, PeerLostError | PeerStoppedError):
+    if not isinstance(error, Exception) or isinstance(error, errors.PeerLostError | errors.PeerStoppedError):
         return Reason.PAUSED
     return Reason.DEVIATION if isinstance(error, PeerError) else Reason.INTERNAL
 
@@ -196,7 +191,9 @@ class PagedChannel(ABC):
         while True:
             page = self._incoming.head(self._silence)
             if page is None:
-                raise PeerLostError(f"{self.peer} is there but has sent nothing for {self._silence:g} s: the run ends")
+                raise errors.PeerLostError(
+                    f"{self.peer} is there but has sent nothing for {self._silence:g} s: the run ends"
+                )
             if page.end is not None:
                 raise stopped_by(self.peer, Reason.FINISHED)
             self._incoming.remove(page)
@@ -234,7 +231,7 @@ class PagedChannel(ABC):
             self._outgoing.finish()
             self._leave()
             failure = self._incoming.failure
-            if failure is not None and not isinstance(failure, PeerLostError):
+            if failure is not None and not isinstance(failure, errors.PeerLostError):
                 raise failure
             if self._incoming.unread:
                 raise PeerError(f"{self.peer} sent more than we wait for")

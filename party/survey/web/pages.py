@@ -20,15 +20,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from party.errors import ConfigError
 from party.settings.collector import CollectorSettings
-from party.survey.web.description import (
-    DIRECT,
-    STATEMENTS,
-    PageBlock,
-    PageQuestion,
-    blocks_of,
-    page_json,
-    survey_digest,
-)
+from party.survey.web import description
 from party.survey.web.round_two import test_json
 from party.survey.web.store import PublishedModel
 from protocols.tables import NO_ANSWER
@@ -39,7 +31,7 @@ _RELATED: Final = "related"
 Texts = Mapping[str, str]
 
 
-def check_by_hand(block: PageBlock) -> None:
+def check_by_hand(block: description.PageBlock) -> None:
     """Refuse a block that cannot be answered by hand."""
     if block.kind == _RELATED and len(block.coin) > _COIN:
         raise ConfigError(
@@ -54,7 +46,7 @@ def check_by_hand(block: PageBlock) -> None:
         )
 
 
-def is_by_hand(block: PageBlock) -> bool:
+def is_by_hand(block: description.PageBlock) -> bool:
     """Return whether a block can be answered by hand."""
     try:
         check_by_hand(block)
@@ -63,9 +55,9 @@ def is_by_hand(block: PageBlock) -> bool:
     return True
 
 
-def block_rules(block: PageBlock, texts: Texts) -> list[str]:
+def block_rules(block: description.PageBlock, texts: Texts) -> list[str]:
     """Return how to toss for a block that can be answered by hand, and what each side says."""
-    if block.kind == DIRECT or block.kind in STATEMENTS:
+    if block.kind == description.DIRECT or block.kind in description.STATEMENTS:
         return [texts[f"rule_{block.kind}"]]
     if len(block.coin) == 1:
         return [texts["hand_truth"].format(faces=texts["span"].format(first=1, last=1))]
@@ -74,7 +66,7 @@ def block_rules(block: PageBlock, texts: Texts) -> list[str]:
     return [_device(block.coin, texts), *(texts[key].format(faces=span) for key, span in sides if span)]
 
 
-def question_rules(question: PageQuestion, texts: Texts) -> list[str]:
+def question_rules(question: description.PageQuestion, texts: Texts) -> list[str]:
     """Return how to draw a personal answer, where the respondent is to draw it."""
     if not question.drawn:
         return []
@@ -86,7 +78,7 @@ def question_rules(question: PageQuestion, texts: Texts) -> list[str]:
     return [texts["again"].format(rule=" ".join([_device(question.drawn, texts), *rule]))]
 
 
-def both_answers(block: PageBlock, question: PageQuestion) -> list[str]:
+def both_answers(block: description.PageBlock, question: description.PageQuestion) -> list[str]:
     """Return what stands beside each box: the private answer and, where it has other words, the personal one."""
     if not block.asks_personal or question.personal_answers == question.answers:
         return list(question.answers)
@@ -150,13 +142,13 @@ class PageFile:
 
 def main_page(settings: CollectorSettings) -> PageFile:
     """Return the page that tosses the coins."""
-    described = page_json(settings) | {"texts": _told(settings)}
+    described = description.page_json(settings) | {"texts": _told(settings)}
     return _page("page.html", settings, described, ("sampler.js", "link.js", "kept.js", "page.js"))
 
 
 def has_form(settings: CollectorSettings) -> bool:
     """Return whether the survey can be answered by hand."""
-    return all(map(is_by_hand, blocks_of(settings)))
+    return all(map(is_by_hand, description.blocks_of(settings)))
 
 
 def form_page(settings: CollectorSettings) -> PageFile:
@@ -167,7 +159,7 @@ def form_page(settings: CollectorSettings) -> PageFile:
 
 def form_words(settings: CollectorSettings) -> dict[str, Any]:
     """Return what a form for coins, dice and slips of paper says: its texts, and its blocks with their rules."""
-    for block in blocks_of(settings):
+    for block in description.blocks_of(settings):
         check_by_hand(block)
     return _words(settings)
 
@@ -179,7 +171,9 @@ def test_page(settings: CollectorSettings, published: PublishedModel) -> PageFil
     truth = Fraction(published.truth)
     disguised = settings.texts["test_plain" if truth == 1 else "test_disguised"].format(truth=truth)
     label = len(settings.questionnaire.names) - 1  # the class stands last, and all that is tested in its group
-    tested = next(each for each in blocks_of(settings) if label in {question.column for question in each.questions})
+    tested = next(
+        each for each in description.blocks_of(settings) if label in {question.column for question in each.questions}
+    )
     words = {"disguised": disguised, "questions": sorted(tested.questions, key=lambda question: question.column)}
     return _page("test.html", settings, test_json(settings.questionnaire, published) | {"texts": told}, scripts, words)
 
@@ -191,7 +185,7 @@ def reply_page(settings: CollectorSettings, text: str) -> PageFile:
 
 def closed_page(settings: CollectorSettings) -> PageFile:
     """Return the page of a survey that is closed: it takes from the browser what that has kept."""
-    described = {"survey": survey_digest(settings.questionnaire)}
+    described = {"survey": description.survey_digest(settings.questionnaire)}
     return _page("reply.html", settings, described, ("kept.js", "closed.js"), {"text": settings.texts["closed"]})
 
 
@@ -220,14 +214,14 @@ def _page(
 
 
 def _words(settings: CollectorSettings) -> dict[str, Any]:
-    blocks = blocks_of(settings)
+    blocks = description.blocks_of(settings)
     return {
         "title": settings.title,
         "language": settings.language,
         "direction": settings.direction,
         "introduction": settings.introduction,
         "texts": settings.texts,
-        "survey": survey_digest(settings.questionnaire),
+        "survey": description.survey_digest(settings.questionnaire),
         "no_answer": NO_ANSWER,
         "asks_again": settings.round_two is not None,
         "has_form": all(map(is_by_hand, blocks)),
@@ -235,10 +229,10 @@ def _words(settings: CollectorSettings) -> dict[str, Any]:
     }
 
 
-def _block(block: PageBlock, number: int, texts: Mapping[str, str]) -> dict[str, Any]:
+def _block(block: description.PageBlock, number: int, texts: Mapping[str, str]) -> dict[str, Any]:
     by_hand = is_by_hand(block)
     kind = block.kind if block.kind != "unrelated" or block.asks_personal else "drawn"
-    beside = block.kind in STATEMENTS
+    beside = block.kind in description.STATEMENTS
     notes = [texts["note_relation"]] * block.relates + [texts["note_personal"]] * block.asks_personal
     notes += [texts["note_beside"]] * beside
     return {

@@ -18,18 +18,8 @@ from party.errors import PeerLostError, PeerPausedError, PeerStoppedError
 from party.keys.certificates import Clock, OnRenewed, Peer, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel
+from party.transport.grpc import status
 from party.transport.grpc.probe import Acquaintance
-from party.transport.grpc.status import (
-    SESSION_BYTES,
-    WIRE_VERSION,
-    NotNowError,
-    StoppedHereError,
-    other_version,
-    page_from_wire,
-    page_to_wire,
-    refused,
-    status_told,
-)
 from party.transport.pages import USUAL_WAITS, Page, Pages, Reason, Waits
 from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
@@ -80,7 +70,7 @@ class _Line:
         self.waits = waits
         self._patience, self._timer = waits.patience, waits.timer
         self._gone = threading.Event()
-        self.session = secrets.token_bytes(SESSION_BYTES)
+        self.session = secrets.token_bytes(status.SESSION_BYTES)
         self._looking, self._looked = threading.Lock(), self._timer.now()
         self._channels: list[grpc.Channel] = []
         self._connect()
@@ -99,14 +89,14 @@ class _Line:
 
     def open(self) -> None:
         """Start the session."""
-        request = wire.OpenRequest(version=WIRE_VERSION, session=self.session)
+        request = wire.OpenRequest(version=status.WIRE_VERSION, session=self.session)
         try:
             reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience, heed=self.waits.heed)
         except PeerLostError:
             tried = f"tried for {self._patience:g} s"
             raise PeerLostError(f"{self._acquaintance.why_silent()} ({tried})") from None
-        if reply.version != WIRE_VERSION:
-            raise other_version(self._peer, reply.version)
+        if reply.version != status.WIRE_VERSION:
+            raise status.other_version(self._peer, reply.version)
 
     def call(
         self,
@@ -127,7 +117,7 @@ class _Line:
                 self._gone.set()
                 code, details = grpc.StatusCode.CANCELLED, ""
             except grpc.RpcError as error:
-                code, details = status_told(error), str(error.details())
+                code, details = status.status_told(error), str(error.details())
             _log.debug("a call failed: %s %r", code, details)
             if code not in repeat:
                 raise self._told(code)
@@ -153,7 +143,7 @@ class _Line:
         return self._timer.wait(self._gone, min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
 
     def _told(self, code: grpc.StatusCode) -> CotallyError:
-        return refused(code, self._peer, self._acquaintance.own_dates())
+        return status.refused(code, self._peer, self._acquaintance.own_dates())
 
     def _given_up(self, code: grpc.StatusCode, limit: float, *, nobody: bool) -> CotallyError:
         if code not in _LOST:
@@ -203,7 +193,7 @@ class _Session(PagedChannel):
     def _run(self, move: Callable[[], None]) -> None:
         try:
             move()
-        except StoppedHereError:
+        except status.StoppedHereError:
             pass
         except CotallyError as error:
             self._fail(error)
@@ -222,11 +212,11 @@ class _Session(PagedChannel):
         while True:
             page = self._outgoing.head()
             assert page is not None  # noqa: S101 - a wait without a limit returns a page or raises
-            request = wire.PushRequest(session=self._line.session, page=page_to_wire(page, sequence))
+            request = wire.PushRequest(session=self._line.session, page=status.page_to_wire(page, sequence))
             started = self._line.waits.timer.now()
             try:
                 self._line.call("Push", request, repeat=_LOST)
-            except NotNowError:
+            except status.NotNowError:
                 self._line.rest()
                 continue  # with what is the head by then: a stop overtakes
             self._pace.took(page, self._line.waits.timer.now() - started)
@@ -257,7 +247,7 @@ class _Session(PagedChannel):
             if reply.HasField("page"):
                 if reply.page.sequence != sequence:
                     raise PeerError("the peer sent a page out of order")
-                return page_from_wire(reply.page)
+                return status.page_from_wire(reply.page)
             if self._leaving.is_set():  # and by this call the peer knows that we have all before
                 return None
 
@@ -268,7 +258,7 @@ class _Session(PagedChannel):
             self._line.stub.Pull(request, timeout=1.0)
 
     def _tell(self, reason: Reason) -> None:
-        stopped = StoppedHereError(reason)
+        stopped = status.StoppedHereError(reason)
         self._incoming.fail(stopped)
         self._outgoing.replace(Page(end=reason), stopped)
         with contextlib.suppress(CotallyError):

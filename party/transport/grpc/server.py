@@ -17,24 +17,8 @@ from party.errors import ConfigError, PeerLostError, PeerPausedError, RunCancell
 from party.keys.certificates import Clock, OnRenewed, Peer, anchor, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
+from party.transport.grpc import status
 from party.transport.grpc.probe import Doctor
-from party.transport.grpc.status import (
-    LONG_POLL,
-    OPTIONS,
-    SESSION_BYTES,
-    WIRE_VERSION,
-    Guard,
-    NotNowError,
-    OutOfOrderError,
-    StoppedHereError,
-    UnknownSessionError,
-    caller,
-    check_free,
-    other_version,
-    page_from_wire,
-    page_to_wire,
-    split_address,
-)
 from party.transport.pages import USUAL_WAITS, Page, Pages, Reason, Sparingly, Waits
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
@@ -81,12 +65,12 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         if not node._peers:
             raise ConfigError("no peer is trusted: nobody could open a session")
         identity.check_dates(clock())
-        node._open(latest or (lambda: identity), address, Guard(node._peers.values(), clock, renewed), clock)
+        node._open(latest or (lambda: identity), address, status.Guard(node._peers.values(), clock, renewed), clock)
         return node
 
-    def _open(self, latest: Callable[[], Identity], address: str, guard: Guard, clock: Clock) -> None:
-        host, port = split_address(address)
-        check_free(host, port)
+    def _open(self, latest: Callable[[], Identity], address: str, guard: status.Guard, clock: Clock) -> None:
+        host, port = status.split_address(address)
+        status.check_free(host, port)
         server = grpc.server(
             self._pool,
             interceptors=[guard],
@@ -133,30 +117,30 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         if session is not None:
             session.stop(Reason.PAUSED)
         if self._server is not None:
-            self._server.stop(grace=2 * LONG_POLL).wait()
+            self._server.stop(grace=2 * status.LONG_POLL).wait()
         self._pool.shutdown(wait=False)
 
     def Open(  # noqa: N802 - the wire's name
         self, request: wire.OpenRequest, context: grpc.ServicerContext
     ) -> wire.OpenReply:
         """Start a session, unless one with another peer runs; of one peer the new one takes the place of the old."""
-        if len(request.session) != SESSION_BYTES:
+        if len(request.session) != status.SESSION_BYTES:
             raise PeerError("a session's id is not 16 bytes")
-        peer = self._peers[caller(context)]
+        peer = self._peers[status.caller(context)]
         with self._changed:
-            if request.version == WIRE_VERSION:
+            if request.version == status.WIRE_VERSION:
                 self._start(peer, request.session)
             elif self._said.may_say(peer.fingerprint):
-                self._foreign = other_version(peer.name, request.version)
+                self._foreign = status.other_version(peer.name, request.version)
                 self._changed.notify_all()
-        return wire.OpenReply(version=WIRE_VERSION)
+        return wire.OpenReply(version=status.WIRE_VERSION)
 
     def _start(self, peer: Peer, number: bytes) -> None:
         if self._session is not None:
             if self._session.belongs(number, peer.fingerprint):
                 return
             if not self._session.over and not self._session.give_way(peer.fingerprint):
-                raise NotNowError("another session runs")
+                raise status.NotNowError("another session runs")
         self._session = self._pending = _Session(peer, number, self._waits)
         self._session.start()
         self._changed.notify_all()
@@ -167,7 +151,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         """Take a page, or a sign of life."""
         with self._known(request.session, context).call() as session:
             if request.HasField("page"):
-                session.push(request.page.sequence, page_from_wire(request.page))
+                session.push(request.page.sequence, status.page_from_wire(request.page))
             else:
                 session.note_full_inbox()
         return wire.PushReply()
@@ -178,13 +162,13 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         """Give a page when there is one in time."""
         with self._known(request.session, context).call() as session:
             page = session.pull(request.sequence)
-        return wire.PullReply(page=None if page is None else page_to_wire(page, request.sequence))
+        return wire.PullReply(page=None if page is None else status.page_to_wire(page, request.sequence))
 
     def _known(self, number: bytes, context: grpc.ServicerContext) -> "_Session":
         with self._changed:
             session = self._session
-        if session is None or not session.belongs(number, caller(context)):
-            raise UnknownSessionError("a call of a session that is not known")
+        if session is None or not session.belongs(number, status.caller(context)):
+            raise status.UnknownSessionError("a call of a session that is not known")
         return session
 
 
@@ -233,7 +217,7 @@ class _Session(PagedChannel):
         self._last_call = self._timer.now()
         try:
             yield self
-        except (StoppedHereError, RunCancelledError):
+        except (status.StoppedHereError, RunCancelledError):
             self._told.set()
             raise
         finally:
@@ -245,11 +229,11 @@ class _Session(PagedChannel):
             if sequence == self._next_push - 1 and page == self._last_push:
                 return
             if sequence != self._next_push:
-                raise OutOfOrderError("a pushed page is out of order")
+                raise status.OutOfOrderError("a pushed page is out of order")
             if page.end not in {None, Reason.FINISHED}:
                 self._fail(stopped_by(self.peer, page.end))
-            elif not self._incoming.put(page, timeout=LONG_POLL):
-                raise NotNowError("the inbox is full")
+            elif not self._incoming.put(page, timeout=status.LONG_POLL):
+                raise status.NotNowError("the inbox is full")
             self._next_push += 1
             self._last_push = page
 
@@ -263,8 +247,8 @@ class _Session(PagedChannel):
                 self._given = None
                 self._next_pull += 1
             if sequence != self._next_pull:
-                raise OutOfOrderError("a page is asked for out of order")
-            self._given = self._outgoing.head(timeout=LONG_POLL)
+                raise status.OutOfOrderError("a page is asked for out of order")
+            self._given = self._outgoing.head(timeout=status.LONG_POLL)
             self._given_at = self._timer.now()
             return self._given
 
@@ -288,7 +272,7 @@ class _Session(PagedChannel):
 
     def _tell(self, reason: Reason) -> None:
         if isinstance(self._incoming.failure, RunCancelledError | None):
-            self._fail(StoppedHereError(reason))
+            self._fail(status.StoppedHereError(reason))
             self._timer.wait(self._told, 0 if self._incoming.ended else STOP_SECONDS)
 
     def _leave(self) -> None:
@@ -315,7 +299,7 @@ def _credentials(latest: Callable[[], Identity], peers: Iterable[Peer]) -> grpc.
 def server_options() -> list[tuple[str, int]]:
     """Return what every server of ours is set to."""
     return [
-        *OPTIONS,
+        *status.OPTIONS,
         ("grpc.so_reuseport", 0),  # else two servers share a port without a word
         ("grpc.max_concurrent_streams", _CONCURRENCY),
         ("grpc.server_handshake_timeout_ms", int(HANDSHAKE_SECONDS * 1000)),
