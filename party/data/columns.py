@@ -244,9 +244,7 @@ def _advice(column: Column, scale: Scale, text: str) -> str:
 
 def _in_order(texts: Collection[str]) -> list[str]:
     numbers = {text: number(text) for text in texts}
-    if None in numbers.values():
-        return sorted(texts)
-    return sorted(texts, key=lambda text: (numbers[text], text))
+    return sorted(texts) if None in numbers.values() else sorted(texts, key=lambda text: (numbers[text], text))
 
 
 def _fill_in(column: Column, treatment: ColumnTreatment, labels: _Labels) -> str | None:

@@ -201,6 +201,4 @@ def _fit(lines: Sequence[str], separator: str) -> tuple[int, int]:
     except csv.Error:
         pass
     fitting = widths[1:].count(widths[0]) if widths else 0
-    if not widths or widths[0] < 2 or (len(widths) > 1 and not fitting):
-        return 0, 0
-    return fitting, widths[0]
+    return (0, 0) if not widths or widths[0] < 2 or (len(widths) > 1 and not fitting) else (fitting, widths[0])

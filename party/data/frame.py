@@ -271,9 +271,7 @@ def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
         return f"has more than {MAX_CELL_LENGTH} characters"
     if "\0" in text:
         return "holds a NUL byte"
-    if _has_surrogate(text):
-        return f"holds bytes that are not {encoding}"
-    return None
+    return f"holds bytes that are not {encoding}" if _has_surrogate(text) else None
 
 
 def _has_flaw(texts: Sequence[str]) -> bool:

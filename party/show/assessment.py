@@ -18,7 +18,6 @@ from protocols.two_party.power import Seen
 
 
 def past_lines(told: Past, agree: Acceptance) -> list[str]:
-    """Say what all runs over a data set have revealed, beside what they may, but for what is neither."""
     runs = (
         f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.most_runs)}"
     )
@@ -70,7 +69,6 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
 
 
 def amount_lines(run: Assessment) -> list[str]:
-    """Say what a run reveals, by our role: how many counts at most, where it reveals some."""
     terms = run.terms
     if terms.mines:
         return [*_mined_lines(run)]
@@ -95,7 +93,6 @@ _WHATEVER = {
 
 
 def revealed_lines(terms: Terms, revealed: Revealed) -> list[str]:
-    """Say how many counts a run has revealed; nothing where it reveals none."""
     if terms.hides_counts or terms.mines:
         return []
     return [f"This run revealed {revealed_text(revealed, counts_kind(terms))}."]
@@ -182,7 +179,6 @@ def _none(number: int) -> str:
 
 
 def counts_kind(terms: Terms) -> str:
-    """Name the counts of a run."""
     return "exact counts" if terms.noise is None else "counts with noise"
 
 
@@ -274,7 +270,6 @@ def _left(before: int, most: int | None) -> str:
 
 
 def seen_line(run: Assessment) -> str:
-    """Say what we notice if the peer sends false counts, taking it to be like us."""
     seen, terms = run.seen or Seen(), run.terms
     least = seen.two if seen.one is None else seen.one
     if not terms.disguises or least is None:
@@ -292,7 +287,6 @@ _NOTICED = 0.05
 
 
 def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:
-    """Return for programs what was released (the terms of these names), revealed and is allowed."""
     return {
         "released": {name: told.release[name] for name in names if name in told.release},
         "told": {
@@ -309,7 +303,6 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
 
 
 def run_json(run: Assessment) -> dict[str, object]:
-    """Return for programs what a run would reveal."""
     return {
         "counts_at_most": run.most,
         "counts_probably": run.likely,

@@ -12,7 +12,6 @@ _TOLD = 10
 
 
 def audit_lines(result: AuditResult | OperatorAudit, names: Names | None = None) -> list[str]:
-    """Return the finding in sentences."""
     failures, pairs = len(result.failures), list[str]()
     if isinstance(result, AuditResult):
         known = names or Names(

@@ -25,7 +25,6 @@ _UNBIASED = (
 
 
 def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made: Path | None) -> Iterator[str]:
-    """Yield what a copy in that file is, and that a secret file was made, if one was."""
     mean = len(sent.transactions.items) / len(sent)
     yield f"Disguised {len(sent)} baskets by {design.path}: {output}"
     yield f"They held {float(sent.sizes.mean()):.1f} items on average; {mean:.1f} are sent."
@@ -37,14 +36,12 @@ def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made
 
 
 def repeating_lines(baskets: Baskets) -> Iterator[str]:
-    """Yield a note about baskets that name an item more than once, if any do."""
     if baskets.repeating:
         told = "1 basket names" if baskets.repeating == 1 else f"{baskets.repeating:,} baskets name"
         yield f"cotally: note: {baskets.path}: {told} an item more than once; it counts once"
 
 
 def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterator[str]:
-    """Yield a note about true baskets that exceed the supports that a design assumes, if any do."""
     if found:
         first, k = found[0], len(found[0].items)
         share, items = Fraction(first.holders, first.baskets), "item" if k == 1 else "items"
@@ -60,7 +57,6 @@ def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterato
 def support_lines(
     baskets: int, design: BasketDesign, found: Sequence[SupportFinding], confidence: float
 ) -> Iterator[str]:
-    """Yield what disguised baskets say of each set."""
     yield f"{baskets} baskets, {design.kind}"
     for finding in found:
         low, high = finding.interval
@@ -80,7 +76,6 @@ _SHARES = ("support", "standard_error", "low", "high")
 
 
 def itemset_parts(columns: ResultColumns, title: str = "") -> list[ReportPart]:
-    """Return a table of the most frequent sets."""
     rows = [
         [set_text(columns["itemsets"][k]) + _mark(columns, k), *(f"{float(columns[name][k]):.4f}" for name in _SHARES)]
         for k in first_rows(columns["support"])
@@ -109,7 +104,6 @@ def _first(table: Grid, total: int, what: str) -> list[ReportPart]:
 
 
 def asked_grid(found: Sequence[SupportFinding], title: str) -> Grid:
-    """Return a table of the sets that were asked for."""
     rows = [
         [
             printable(", ".join(each.items)),
@@ -135,7 +129,6 @@ def found_lines(found: FoundSets, columns: ResultColumns, undefined: int, output
 
 
 def cut_short_lines(mined: MinedItemsets) -> Iterator[str]:
-    """Say where larger sets, or any, were not looked for."""
     if mined.cut_short and not mined.usable:
         yield (
             "No sets were looked for: at this support the error of even a single item is larger than the support; "
@@ -149,7 +142,6 @@ def cut_short_lines(mined: MinedItemsets) -> Iterator[str]:
 
 
 def noisy_lines(mined: MinedColumns) -> Iterator[str]:
-    """Say how many sets could not be estimated well enough."""
     if mined.noisy:
         yield f"{mined.noisy} sets were left out: their errors are as large as the support that was asked for."
 
@@ -157,7 +149,6 @@ def noisy_lines(mined: MinedColumns) -> Iterator[str]:
 def baskets_needed_lines(
     needed: dict[int, int | None], items: int, width: Fraction, confidence: float
 ) -> Iterator[str]:
-    """Yield how many baskets of each size are enough for the support of sets of that many items."""
     noun = "item" if items == 1 else "items"
     width_text = f"+- {float(width):g} at {100 * confidence:g}%"
     yield f"For {width_text} for the support of a set of {items} {noun}, by size of basket"
@@ -182,7 +173,6 @@ _EPSILON = (
 
 
 def basket_privacy_parts(found: TransactionFindings) -> list[ReportPart]:
-    """Return what a design of baskets discloses."""
     return [*_assumed(found), Grid(_BREACHES, list(map(_size_row, found.sizes))), _MEANINGS, "", _EPSILON]
 
 
@@ -208,12 +198,10 @@ def _size_row(found: SizeFindings) -> list[str]:
 
 
 def first_rows(values: Sequence[float]) -> list[int]:
-    """Return the positions of the largest values, as many as are shown."""
     return sorted(range(len(values)), key=lambda k: float(values[k]), reverse=True)[:_ROWS]
 
 
 def set_text(items: frozenset[str]) -> str:
-    """Return the items of a set."""
     return printable(", ".join(sorted(items)))
 
 
@@ -225,7 +213,6 @@ BASKET_PRIVACY_FORMAT = "cotally-basket-privacy/1"
 
 
 def basket_findings_json(found: TransactionFindings) -> Mapping[str, object]:
-    """Return plain types for `json.dumps`; what is infinite or not defined is null."""
     return {
         "format": BASKET_PRIVACY_FORMAT,
         "supports": found.sigmas,
@@ -260,10 +247,8 @@ def baskets_needed_json(
 
 
 def sets_json(columns: ResultColumns) -> dict[str, object]:
-    """Return frequent itemsets for programs."""
     return {"format": "cotally-itemsets-found/1", "itemsets": result_json(columns)}
 
 
 def rules_json(columns: ResultColumns) -> dict[str, object]:
-    """Return association rules for programs."""
     return {"format": "cotally-rules-found/1", "rules": result_json(columns)}

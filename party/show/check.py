@@ -22,7 +22,6 @@ Notices = Iterable[Notice | ReleasedBefore]
 
 
 def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, full: bool) -> list[ReportPart]:
-    """Return the report."""
     rows = [
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
     ]
@@ -101,7 +100,6 @@ def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:
 
 
 def told_lines(told: Past) -> list[str]:
-    """Say what was released of a data set, and to whom."""
     if not told.release:
         return ["Nothing has been released under this name."]
     terms = ", ".join(f"{name} {release_text(told.release[name])}" for name in _RELEASE if name in told.release)
@@ -112,7 +110,6 @@ def told_lines(told: Past) -> list[str]:
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:
-    """Return the report as plain types for `json.dumps`."""
     told = found.told
     return {
         "format": "cotally-check/1",

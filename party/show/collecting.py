@@ -25,7 +25,6 @@ STAGES = {
 
 
 def drafted_lines(folder: Path) -> list[str]:
-    """Say what a new survey has, and what comes next."""
     settings = folder / "survey.toml"
     return [
         f"{settings} and {folder / 'design.toml'} are written: every key is explained there.",
@@ -36,7 +35,6 @@ def drafted_lines(folder: Path) -> list[str]:
 
 
 def links_line(number: int, path: Path) -> str:
-    """Say where new links are."""
     return (
         f"{number:,} links are in {path}, for the one who sends them out alone: only their digests are kept here. "
         "Each is for one person, whose later answer takes the place of an earlier one until the survey closes."
@@ -44,7 +42,6 @@ def links_line(number: int, path: Path) -> str:
 
 
 def serving_lines(address: str, listen: str, digest: str, enough: int | None) -> Iterator[str]:
-    """Say where a survey is served, and by what others see that they get the same page."""
     yield f"The survey listens on {listen}; links begin with {address}"
     yield f"The page's SHA-256 is {digest}, for everybody who loads it."
     if enough is not None:
@@ -60,7 +57,6 @@ def cut_line(why: Cut) -> str:
 
 
 def shared_lines(questionnaire: Questionnaire) -> list[str]:
-    """Say which questions share a coin and so give each other away."""
     design, names = questionnaire.design, [printable(name) for name in questionnaire.names]
     shared = [listed([names[column] for column in design.groups[group]]) for group in shared_coins(design)]
     how = f"`cotally privacy {questionnaire.path} --pilot TABLE` shows how many whole records a collector reads"
@@ -68,7 +64,6 @@ def shared_lines(questionnaire: Questionnaire) -> list[str]:
 
 
 def turned_lines(digest: str) -> Iterator[str]:
-    """Say which page a server that runs gives since a model has been published."""
     yield f"A model has been published: links now lead to the second page, whose SHA-256 is {digest}."
 
 
@@ -81,7 +76,6 @@ def published_lines(settings: Path, bit: BitDesign, digest: str) -> Iterator[str
 
 
 def bit_text(bit: BitDesign) -> str:
-    """Say what a bit discloses, as the end of a sentence."""
     if isinf(bit.loss):
         return (
             "a bit discloses whether the model is right about the personal answers, with certainty (epsilon infinite)."
@@ -90,33 +84,27 @@ def bit_text(bit: BitDesign) -> str:
 
 
 def live_line(address: str, every: int) -> str:
-    """Say where results are served."""
     return f"Results are at {address} on this machine alone, and load again every {every} seconds."
 
 
 def collected_lines(status: StoreStatus) -> Iterator[str]:
-    """Say how far a survey is."""
     yield f"The survey is {STAGES[status.stage]}."
     yield f"{status.answered:,} answers" + (f", {status.links:,} links" if status.links else "")
 
 
 def closed_line(answered: int) -> str:
-    """Say what closing did."""
     return f"The survey is closed with {answered:,} answers. No code is kept, and nothing ties an answer to one."
 
 
 def page_lines(path: Path, digest: str) -> list[str]:
-    """Say where a page is, for people who want to read it."""
     return [f"{path}  SHA-256 {digest}"]
 
 
 def exported_line(records: int, path: Path, design: Path) -> str:
-    """Say where the answers are, and what reads them."""
     return f"{records:,} disguised answers are in {path}: `cotally estimate {path} {design} EXPRESSION` reads them."
 
 
 def collected_json(status: StoreStatus) -> dict[str, object]:
-    """Return for programs how far a survey is."""
     head = {"format": "cotally-survey-status/1", "stage": status.stage.name.lower()}
     return {**head, "answers": status.answered, "links": status.links}
 

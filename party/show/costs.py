@@ -25,12 +25,10 @@ _MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
 
 
 def caveat(terms: Terms) -> str:
-    """Say what of a forecast is a guess."""
     return _CAVEAT if terms.rules is None else _CAVEAT_OF_RULES
 
 
 def forecast_text(expected: Forecast) -> str:
-    """Return a forecast in one line, without false precision."""
     return (
         f"about {_time(expected.seconds)}, {expected.bytes / 1e6:.1f} MB in all, "
         f"{expected.memory / _MEBIBYTE:.0f} MiB of memory, {expected.round_trips} round trips"
@@ -38,7 +36,6 @@ def forecast_text(expected: Forecast) -> str:
 
 
 def memory_lines(expected: Forecast) -> list[str]:
-    """Say so where a run would take more memory than this machine has."""
     here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if expected.memory <= here:
         return []
@@ -64,14 +61,12 @@ def supposed_line(records: int | None, workers: int | None, line: Line) -> list[
 
 
 def guessed_line(columns: int, values: int, *, columns_known: bool) -> str:
-    """Say what a forecast takes the peer's data for."""
     known = f"{columns} columns as given" if columns_known else f"{columns} columns, as many as ours"
     better = "" if columns_known else "; better with --peer-columns"
     return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{better}"
 
 
 def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
-    """Show side by side what the same run would cost with SMC alone and with other windows."""
     if not ways:
         return []
     rows = [
@@ -89,7 +84,6 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
 
 
 def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]:
-    """Return the forecasts of the methods for programs."""
     return [
         {
             "method": str(terms.method),
@@ -147,13 +141,11 @@ def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, rec
 
 
 def key_text(key: SharedKey) -> str:
-    """Show the key of a run whose counts were encrypted."""
     told = "both screens must show the same; compare by telephone"
     return f"Encryption key of {key.holder} ({told}): {key.fingerprint}"
 
 
 def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) -> dict[str, object]:
-    """Return a forecast for programs."""
     return {
         "format": "cotally-forecast/2",
         "records": records,

@@ -73,7 +73,6 @@ class Sentence:
     hanging: int = _HANGING
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        """Yield its lines."""
         bare = self.text.lstrip(" ")
         indent = len(self.text) - len(bare)
         body = Text(bare, overflow="fold" if self.cut else "ignore")
@@ -108,7 +107,6 @@ def rendered(blocks: Iterable[Block], width: int | None, *, styled: bool = False
 
 
 def laid_out(blocks: Iterable[Block], width: int | None = USUAL_WIDTH) -> list[str]:
-    """Return the lines of blocks, without colours."""
     return rendered(blocks, width).split("\n")[:-1]
 
 
@@ -128,7 +126,6 @@ class CutLines:
     lines: Sequence[str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        """Yield its lines."""
         yield from (_tree_line(line, options.max_width) for line in self.lines)
         if cut := sum(cell_len(line) > options.max_width for line in self.lines):
             yield Text(f"{cut} line{'s' * (cut > 1)} cut at the width of the screen")
@@ -152,7 +149,6 @@ class Branches:
     lines: Iterable[str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        """Yield its lines."""
         width = options.max_width
         for line in self.lines:
             branches = line[: len(line) - len(line.lstrip("│├└─ "))]
@@ -223,7 +219,6 @@ class Grid:
     folds: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        """Yield the table, and the names of the columns that had no room in it."""
         if self.folds:
             for first, last in self._groups(options.max_width):
                 yield self._drawn([0, *range(first, last)])
@@ -290,7 +285,6 @@ class Pairs:
     of: Grid | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        """Yield them side by side."""
         gone = [] if self.of is None else [self.of.columns[k].name for k in self.of.left_out(options.max_width)]
         grid = Table.grid(padding=(0, _GAP, 0, 0))
         grid.add_column(no_wrap=True, style="show.heading")
@@ -317,7 +311,6 @@ class Drawing:
     note: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Branches]:
-        """Yield its lines."""
         yield Branches(self.lines)
 
 

@@ -27,7 +27,6 @@ def estimate_lines(
     asked: EstimateOptions,
     at_random: RandomAnswers | None = None,
 ) -> Iterator[str]:
-    """Yield what the disguised answers say of each expression."""
     yield f"{records} records, {kinds_text(questionnaire.design)}"
     if at_random is not None:
         yield at_random_line(questionnaire, at_random)
@@ -37,7 +36,6 @@ def estimate_lines(
 
 
 def at_random_line(questionnaire: Questionnaire, found: RandomAnswers) -> str:
-    """Say how many answer at random."""
     names = printable(", ".join(questionnaire.names[control.column] for control in questionnaire.controls))
     share, error = float(found.share), found.standard_error
     return f"answers at random: share {share:.4f}, standard error {error:.4f}, by the control {names}"
@@ -46,7 +44,6 @@ def at_random_line(questionnaire: Questionnaire, found: RandomAnswers) -> str:
 def combined_lines(
     questionnaires: Sequence[Questionnaire], findings: Sequence[Finding], asked: EstimateOptions
 ) -> Iterator[str]:
-    """Yield what several files say together of each expression."""
     yield f"{findings[0].records} records of {len(questionnaires)} files"
     for questionnaire in questionnaires:
         yield f"  {printable(str(questionnaire.path))}: {kinds_text(questionnaire.design)}"
@@ -62,17 +59,14 @@ def combined_lines(
 
 
 def weights_text(found: CombinedEstimate) -> str:
-    """Return what each file's share counts for."""
     return ", ".join(f"{100 * float(weight):.1f}%" for weight in found.weights)
 
 
 def chi_square_text(found: CombinedEstimate) -> str:
-    """Return how far apart the files' shares lie, and how far chance puts them on average."""
     return f"{found.deviation:.2f}, {len(found.samples) - 1} expected"
 
 
 def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
-    """Yield what is known of one expression."""
     low, high = finding.interval
     estimate = finding.estimate
     yield printable(finding.text)
@@ -101,7 +95,6 @@ def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
 
 
 def difference_lines(findings: Sequence[Finding], others: Sequence[Finding], asked: EstimateOptions) -> Iterator[str]:
-    """Yield how shares differ from those of other respondents: the variances of two samples add up."""
     if not others:
         return
     yield "Differences from the other respondents' shares, where who answers how is chance:"
@@ -116,17 +109,14 @@ def difference_lines(findings: Sequence[Finding], others: Sequence[Finding], ask
 
 
 def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:
-    """Say of columns how many records have an answer."""
     return [f"{printable(name)}: {given} of {records} gave an answer" for name, given in answers]
 
 
 def enough_for(found: SampleSize, expression: Expression, questionnaire: Questionnaire) -> str:
-    """Say how many respondents are enough for the share of an expression."""
     return _enough(found, f"the share of {printable(expression_text(expression, questionnaire))}")
 
 
 def enough_for_shares(found: SampleSize) -> list[str]:
-    """Say how many respondents are enough for the share of any answer, where there is no class to learn."""
     return [
         _enough(found, "the share of any answer"),
         "For several answers together give --expression; for a model, name the class in the design.",
@@ -134,7 +124,6 @@ def enough_for_shares(found: SampleSize) -> list[str]:
 
 
 def enough_for_model(found: SampleSize, depth: int | None) -> str:
-    """Say how many respondents are enough for naive Bayes, or for a tree of that depth."""
     model = "naive Bayes" if depth is None else f"a tree of depth {depth}"
     return _enough(found, f"{model}, all {found.cells} shares that it looks at")
 
@@ -145,6 +134,5 @@ def _enough(found: SampleSize, what: str) -> str:
 
 
 def enough_json(found: SampleSize, what: str) -> dict[str, object]:
-    """Return for programs how many respondents are enough for the shares of what is said."""
     width, confidence = float(found.half_width), found.confidence
     return {"for": what, "respondents": found.records, "half_width": width, "confidence": confidence}

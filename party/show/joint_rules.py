@@ -16,7 +16,6 @@ _LISTED = 100
 
 
 def doubt_lines(found: JointItemsets) -> Iterator[str]:
-    """Say which counts are estimates, and how many sets are left undecided."""
     estimated = sum(not each.settled for each in found.frequent)
     if not found.has_counts:
         sure = "" if found.reached is None else " beyond that"
@@ -30,7 +29,6 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
 
 
 def joint_parts(found: JointItemsets, most_items: int | None = None) -> Iterator[ReportPart]:
-    """Yield the most frequent sets, of this many items at most."""
     if not found.has_counts:
         yield from uncounted_lines(found, most_items)
         return
@@ -40,7 +38,6 @@ def joint_parts(found: JointItemsets, most_items: int | None = None) -> Iterator
 
 
 def uncounted_lines(found: JointItemsets, most_items: int | None = None) -> Iterator[str]:
-    """Yield the first sets of which no count is known, of this many items at most."""
     yield joint_title(found)
     sets = sets_of(up_to(found, most_items))["itemsets"]
     yield from (f"  {set_text(each)}" for each in sets[:_LISTED])
@@ -51,12 +48,10 @@ def uncounted_lines(found: JointItemsets, most_items: int | None = None) -> Iter
 
 
 def joint_title(found: JointItemsets) -> str:
-    """Return the line over the sets."""
     return f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {numbers_text(found)}"
 
 
 def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
-    """Return what was found without the sets of more items."""
     if most_items is None:
         return found
     return replace(found, kept=tuple(each for each in found.kept if len(each.terms) <= most_items))
@@ -75,7 +70,6 @@ def reached_lines(found: JointItemsets) -> Iterator[str]:
 
 
 def joint_rule_parts(found: JointItemsets, wanted: RuleThreshold | None) -> Iterator[ReportPart]:
-    """Yield the rules whose confidence is surely highest."""
     columns, wanted = rules_of(found, wanted), wanted or RuleThreshold()
     if found.reached is not None:
         yield from reached_lines(found)
@@ -88,7 +82,6 @@ def joint_rule_parts(found: JointItemsets, wanted: RuleThreshold | None) -> Iter
 
 
 def numbers_text(found: JointItemsets) -> str:
-    """Say how many frequent sets there are, by their number of items."""
     lengths = [len(each.terms) for each in found.frequent]
     told = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
     return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"
@@ -121,7 +114,6 @@ _SKEWED = 0.75
 
 
 def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
-    """Say so where a model does no better than a guess, and where it gives every record one class."""
     told = []
     if beats is False:
         told = ["Within its error, the model is no better than always guessing the commonest class."]

@@ -86,7 +86,6 @@ def _named_text(content: Any) -> str:
 
 
 def alignment_text(content: Any, peer: str) -> str:
-    """Say what both learned of whom both list, or may have."""
     kind = "people to be classified" if content["rows"] else "people"
     lists = f"{content['mine']:,} {kind} of ours and {content['yours']:,} of {peer}"
     often = "" if content["times"] == 1 else f", {content['times']:,} times"
@@ -180,7 +179,6 @@ def _node_text(path: NodePath) -> str:
 
 
 def head_line(peer: PeerName, theirs: LedgerHead, own: LedgerHead) -> str:
-    """Say up to where each side's ledger is known to the other."""
     return (
         f"About {peer.name} ({peer.fingerprint[:9]}): {own.entries} entries here, the last {own.digest.hex()[:16]}; "
         f"{peer.name} last showed us {theirs.entries} of its own, the last {theirs.digest.hex()[:16]}"
@@ -188,17 +186,14 @@ def head_line(peer: PeerName, theirs: LedgerHead, own: LedgerHead) -> str:
 
 
 def ledger_written_line(path: Path, entries: int) -> str:
-    """Say where entries were written to."""
     return f"Wrote {entries:,} entries to {path}."
 
 
 def whole_line(path: Path, entries: int) -> str:
-    """Say that a ledger was found whole."""
     return f"{path}: {entries} entries, not one altered, dropped or moved"
 
 
 def dealings_json(told: Iterable[Dealings]) -> dict[str, object]:
-    """Return what passed between us and each peer about each data set; one of `dealings_lines` each."""
     return {"format": "cotally-dealings/1", "dealings": list(map(_dealing, told))}
 
 

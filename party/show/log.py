@@ -93,7 +93,6 @@ def start_details() -> logging.Handler:
 
 
 def start_log(target: str) -> logging.Handler:
-    """Begin to keep a log."""
     handler: logging.Handler
     if target == AS_JSON:
         handler = logging.StreamHandler(sys.stderr)
@@ -118,13 +117,11 @@ def _added(handler: logging.Handler, level: int) -> logging.Handler:
 
 
 def stop_log(handler: logging.Handler) -> None:
-    """Keep it no longer."""
     logging.getLogger("party").removeHandler(handler)
     handler.close()
 
 
 def log_event(text: str) -> None:
-    """Note what happened."""
     _log.info("%s", text)
 
 
@@ -134,17 +131,14 @@ def log_detail(text: str) -> None:
 
 
 def log_problem(text: str) -> None:
-    """Note what went wrong."""
     _log.error("%s", text)
 
 
 def session_text(peer: str) -> str:
-    """Say that a session begins."""
     return f"a session with {peer} begins"
 
 
 def finished_text(peer: str, seconds: float, kibibytes: float) -> str:
-    """Say that a run has ended as it should."""
     return f"the run with {peer} has ended: {seconds:.0f} s, {kibibytes:,.0f} KiB; the model is written"
 
 

@@ -20,7 +20,6 @@ from protocols.survey.mining import Accuracy
 
 
 def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, output: Path | None) -> Iterator[str]:
-    """Yield how sure its splits are, what it was learned from, how good it is, where it was written."""
     if mined.splits:
         tally = f"{len(mined.doubtful)} of {mined.splits} splits"
         yield f"{MARK} chance may bring the split, or its lead over the runner-up (at {100 * CONFIDENCE:g}%): {tally}"
@@ -64,7 +63,6 @@ def _accuracy_text(accuracy: Accuracy, held_out: int) -> str:
 
 
 def mined_json(mined: MinedModel, parts: Parts, output: Path | None) -> dict[str, object]:
-    """Return a mined model for programs, and what is known of it."""
     return {
         "format": "cotally-mined/1",
         "records": len(parts.train),
@@ -81,7 +79,6 @@ def mined_json(mined: MinedModel, parts: Parts, output: Path | None) -> dict[str
 
 
 def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path, made: Path | None) -> Iterator[str]:
-    """Yield what a copy in that file is, and that a secret file was made, if one was."""
     yield f"Disguised {len(table)} records by {questionnaire.path}: {output}"
     yield from given_lines(table.answers, len(table))
     if table.answers:
@@ -96,7 +93,6 @@ def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path
 
 
 def example_lines(data: Path, design: Path) -> list[str]:
-    """Say where an example is, and what to do with it."""
     return [
         f"Wrote {data} and {design}. Next:",
         f"  cotally disguise {data} {design} -o disguised.csv --secret survey.key",
@@ -104,6 +100,5 @@ def example_lines(data: Path, design: Path) -> list[str]:
 
 
 def copy_json(records: int, output: Path, left_out: Sequence[str], made: Path | None) -> dict[str, object]:
-    """Return for programs what was disguised, and which secret file was made for it, if one was."""
     head = {"format": "cotally-copy/1", "records": records, "output": output}
     return {**head, "left_out": left_out, "secret_made": made}

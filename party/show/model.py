@@ -37,7 +37,6 @@ _SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
 
 
 def telling_lines(model: KeptResult) -> list[str]:
-    """Say which column alone gives the class, if one does: then it may be the class itself."""
     if isinstance(model, JointItemsets) or (place := model.telling) is None:
         return []
     column = model.schema.attributes[place]
@@ -47,5 +46,4 @@ def telling_lines(model: KeptResult) -> list[str]:
 
 
 def shown(model: KeptResult) -> ModelDisplay:
-    """Return how a model of this kind is shown."""
     return _SHOWN[type(model)]

@@ -40,7 +40,6 @@ def telling_once() -> Tell:
 
 
 def notice_text(notice: Notice | ReleasedBefore) -> str:
-    """Return a notice as a sentence; what cannot be printed of a name is shown as escapes."""
     return printable(_released(notice) if isinstance(notice, ReleasedBefore) else _sentence(notice))
 
 

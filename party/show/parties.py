@@ -16,7 +16,6 @@ ASK_FOR_CODE = "Code that the other side shows: "
 
 
 def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = False) -> list[ReportPart]:
-    """Say what a new party's folder holds."""
     secrets = "sealed.keys" if is_sealed else "key.pem, secret.key, paillier.key"
     return [
         f"Made party {name} in {folder}:",
@@ -38,7 +37,6 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
 
 
 def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Path, peer: str | None) -> list[str]:
-    """Say whom the party of this folder, whose settings name this peer, trusts from now on."""
     told = [
         f"Trusted: {name}, reached as {', '.join(hosts)}. Fingerprint of its key (SHA-256):",
         f"  {fingerprint}",
@@ -59,7 +57,6 @@ def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Pat
 
 
 def code_lines(code: str, address: str, seconds: float) -> list[str]:
-    """Say the code that the other side needs, and for how long."""
     host, _, port = address.rpartition(":")
     where = f"on port {port} of this machine" if host in {"0.0.0.0", "[::]"} else f"at {address}"  # noqa: S104
     return [
@@ -70,13 +67,11 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
 
 
 def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) -> list[str]:
-    """Say whom the party trusts from now on, by a code."""
     told = [f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):", f"  {fingerprint}"]
     return told if is_named else [*told, f'Next: under [node] in {settings} set peer = "{name}"']
 
 
 def expiry_lines(parties: Iterable[Peer], now: datetime) -> list[str]:
-    """Say whose certificates expire soon or have expired; nothing where none does."""
     return [
         f"cotally: note: the certificate of {party.name} {_end(party, left)}: `cotally keys renew` at its side makes a "
         "new one over the same key, which the other side accepts while both go on"
@@ -91,7 +86,6 @@ def _end(party: Peer, left: int) -> str:
 
 
 def renewed_lines(own: Peer) -> list[str]:
-    """Say which certificate a party has from now on."""
     date, hosts = f"{own.certificate.not_valid_after_utc:%Y-%m-%d}", ", ".join(own.hosts)
     return [
         f"Renewed: the certificate of {own.name} is valid until {date}, for {hosts}.",
@@ -100,7 +94,6 @@ def renewed_lines(own: Peer) -> list[str]:
 
 
 def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
-    """Say how a folder's secrets lie on the disk from now on, and what opens them."""
     if not is_sealed:
         return [f"Unsealed: the keys in {folder} lie in files of their own again, readable by you alone"]
     opens = "one of this machine's keyring" if by == "keyring" else "the passphrase elsewhere"
@@ -111,7 +104,6 @@ def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
 
 
 def party_json(who: Identity | Peer) -> dict[str, object]:
-    """Return for programs who a party is: that was made, trusted or whose certificate was renewed."""
     return {"format": "cotally-party/1", "name": who.name, "hosts": who.hosts, "fingerprint": who.fingerprint}
 
 
@@ -134,12 +126,10 @@ _BUSY: Final = "; a session runs there at present"
 
 
 def diagnosis_line(found: Diagnosis) -> str:
-    """Say what came of a layer."""
     return f"{found.layer.value:<{_WIDTH}}{_verdict(found)}"
 
 
 def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
-    """Return what came of each layer, for programs."""
     told = [
         {"layer": found.layer.value, "seen": list(found.seen), "error": found.error and str(found.error)}
         for found in layers
@@ -148,7 +138,6 @@ def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
 
 
 def unread_line(config: Path) -> str:
-    """Say what was not looked at, and what looks at it."""
     return f"The table was not read: `cotally check {config}` does that."
 
 
@@ -164,7 +153,6 @@ def _verdict(found: Diagnosis) -> str:
 
 
 def matched_lines(matched: Matched) -> Iterator[str]:
-    """Say how many people each side lists, how many both, and what follows."""
     peer, overlap = matched.peer, matched.overlap
     lists = f"{overlap.mine:,} people here, {overlap.yours:,} at {peer}"
     yield f"Aligned with {peer}: {lists}, {overlap.both:,} on both lists"
@@ -192,7 +180,6 @@ def _look_lines(look: IdLook) -> Iterator[str]:
 
 
 def matched_json(matched: Matched) -> dict[str, object]:
-    """Return what `matched_lines` says, for programs."""
     overlap = matched.overlap
     numbers = {"here": overlap.mine, "there": overlap.yours, "both": overlap.both}
     head = {"format": "cotally-matched/1", "peer": matched.peer}

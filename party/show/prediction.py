@@ -48,7 +48,6 @@ def other_model_lines(written: Path, offered: Path) -> list[str]:
 
 
 def unknown_lines(columns: Sequence[Unknown]) -> list[str]:
-    """Say of each column which cells are no value that the model knows."""
     return [*map(_unknown, columns)]
 
 
@@ -63,7 +62,6 @@ def _unknown(column: Unknown) -> str:
 
 
 def classes_written(path: Path, rows: int, *, replaced: bool) -> str:
-    """Say where the classes are, and whether an earlier file gave way."""
     return f"{'Replaced' if replaced else 'Wrote'} {path}: {rows} rows"
 
 

@@ -32,7 +32,6 @@ _INDENT = "  "
 
 
 def full_parts(found: Findings) -> list[ReportPart]:
-    """Return the full report: sentences, sections parted by empty lines, and a legend."""
     text: list[ReportPart] = [*summary_lines(found)]
     for alike in _alike(found.attributes):
         text += ["", *attribute_lines(alike)]
@@ -60,7 +59,6 @@ def _alike(attributes: Attributes) -> list[list[AttributeFindings]]:
 
 
 def attribute_lines(alike: Sequence[AttributeFindings]) -> list[str]:
-    """Return what its own response says about an attribute, once for all of the same figures."""
     found, *others = alike
     names = listed([own.name for own in alike])
     if not found.hides:
@@ -90,7 +88,6 @@ def _measure_lines(found: AttributeFindings) -> list[str]:
 
 
 def response_lines(found: AttributeFindings) -> list[str]:
-    """Return one sentence per response: how often it comes, and what it makes likely."""
     lines = []
     for label, chance, posterior in zip(found.values, found.responses, found.posteriors, strict=True):
         if posterior is None:
@@ -104,7 +101,6 @@ def response_lines(found: AttributeFindings) -> list[str]:
 
 
 def group_lines(group: GroupFindings, found: Findings) -> list[str]:
-    """Return what responses say about the attributes of one group together."""
     title = titled(group.name)
     names = ", ".join(found.names(group.columns))
     lies = group.kind in (Kind.RELATED, Kind.CROSSWISE)
@@ -159,12 +155,10 @@ def _indented(sentences: Sequence[str]) -> list[str]:
 
 
 def privacy_parts(found: Findings, *, full: bool = False) -> list[ReportPart]:
-    """Return the report: everything that was found, or what fits a screen."""
     return full_parts(found) if full else short_parts(found)
 
 
 def report_parts(found: Findings, questionnaire: Questionnaire, *, full: bool) -> list[ReportPart]:
-    """Return the report on a design, with what else its reader should know."""
     parts = privacy_parts(found, full=full)
     if any(domain.may_be_missing for domain in questionnaire.domains):
         parts.append('A missing answer is seen as missing; missing = "value" hides it.')
@@ -183,7 +177,6 @@ def shown_names(questionnaire: Questionnaire) -> Names:
 
 
 def after_mining_lines(mined: AfterMining, found: Findings) -> list[str]:
-    """Say what a mined model leaves of the privacy of its class, the last attribute of the findings."""
     own = found.attributes[-1]
     told = (
         f"After mining: anybody who knows of a person what the model reads learns {own.name} rightly by its "
@@ -217,7 +210,6 @@ Json = dict[str, object]
 
 
 def findings_json(found: Findings) -> Json:
-    """Return all that was found."""
     names = tuple(own.name for own in found.attributes)
     groups = tuple(group.name for group in found.groups)
     return {
@@ -231,7 +223,6 @@ def findings_json(found: Findings) -> Json:
 
 
 def after_mining_json(mined: AfterMining) -> Json:
-    """Return what a model leaves of the privacy of its class."""
     return {
         "rules": mined.rules,
         "single_entry_before_mining": float(mined.before),

@@ -57,13 +57,10 @@ def percent(chance: Fraction) -> str:
         return f"{100 * int(chance)}%"
     if chance < Fraction(1, 1000):
         return "under 0.1%"
-    if chance > Fraction(999, 1000):
-        return "over 99.9%"
-    return f"{float(100 * chance):.1f}%"
+    return "over 99.9%" if chance > Fraction(999, 1000) else f"{float(100 * chance):.1f}%"
 
 
 def epsilon(loss: float) -> str:
-    """Return a loss in one word."""
     return "infinite" if isinf(loss) else f"{loss:.3f}"
 
 
@@ -82,7 +79,6 @@ _OF_ONE = ("another value", "the answer to a personal question", "what the devic
 
 
 def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str:
-    """Say how a group answers, as the end of a sentence."""
     chance = f"with a chance of {percent(truth)}"
     if values is None:
         told, lie, answer, device = f"all attributes of a group tell the truth {chance}, else all of them", *_OF_ALL
@@ -104,7 +100,6 @@ def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str
 
 
 def kinds_text(design: Design) -> str:
-    """Name the kinds of question of a design with their chances, each once."""
     if not design.groups:
         return "asked directly"
     parts = [(design.part(k).kind, design.truth(k)) for k in range(len(design.groups))]
@@ -190,7 +185,6 @@ def known_or_none(found: Findings) -> list[str]:
 
 
 def known_grid(found: Findings) -> Grid:
-    """Return what becomes of epsilon in each group."""
     rows = [
         (
             group.name,
@@ -237,7 +231,6 @@ class Belief:
 
 
 def short_parts(found: Findings) -> list[ReportPart]:
-    """Return the short report: sentences, a table, its legend."""
     return [*summary_lines(found), *figures(found)]
 
 
@@ -251,7 +244,6 @@ def figures(found: Findings) -> list[ReportPart]:
 
 
 def summary_lines(found: Findings) -> list[str]:
-    """Return what decides, in a few sentences, each from a new line."""
     plain = [own.name for own in found.attributes if own.group is None]
     text = [f"Sent in the clear, as they are: {', '.join(plain)}." if plain else "Nothing is sent in the clear."]
     if found.disclosed:
@@ -261,7 +253,6 @@ def summary_lines(found: Findings) -> list[str]:
 
 
 def legend_rows(found: Findings) -> list[tuple[str, str]]:
-    """Return each measure with what it means."""
     shared = any(own.hides and not found.is_alone(column) for column, own in enumerate(found.attributes))
     return [
         ("strongest belief", "how sure of a value its own response can make one; lower is better"),
@@ -274,7 +265,6 @@ def legend_rows(found: Findings) -> list[tuple[str, str]]:
 
 
 def assumption_lines(found: Findings) -> list[str]:
-    """Return what was taken to be known before a response."""
     hidden = [own for own in found.attributes if own.hides]
     assumed = [own.name for own in hidden if own.assumed]
     text = "Taken as likely before a response: the distributions that were given."

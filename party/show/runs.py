@@ -39,7 +39,6 @@ _COLUMNS = (
 
 
 def run_table(rows: Sequence[Row]) -> Grid:
-    """Return a table over runs."""
     return Grid(_COLUMNS, list(map(_cells, rows)), rule=True, beyond="; run.json has all")
 
 
@@ -76,22 +75,18 @@ def size_text(size: int | None) -> str:
 
 
 def label(row: Row) -> str:
-    """Return the method of a row, with its window."""
     return method_text(row.method, row.omega)
 
 
 def method_text(method: str, omega: Window) -> str:
-    """Return a method with its window, if it has one."""
     return f"{method} ω={OMEGA.text(omega)}" if method == Method.HYBRID else method
 
 
 def way_text(counting: Counting | None) -> str:
-    """Say how counts were made."""
     return "Dot products by Paillier, as in the papers" if counting is Counting.PAILLIER else "Oblivious transfer"
 
 
 def in_run(number: int, runs: int, label: str, step: Step) -> Step:
-    """Say of which run, by its number and label, this is a step."""
     return replace(step, text=f"run {number} of {runs}, {label}: {step.text}")
 
 
@@ -116,18 +111,15 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
 
 
 def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:
-    """Yield what each party should know of its data."""
     for party, notice in notices:
         yield f"{party}: {notice_text(notice)}"
 
 
 def no_figure(reason: object) -> str:
-    """Say why there is no picture."""
     return f"No figure: {reason}"
 
 
 def result(row: Row) -> str:
-    """Return what came of one run."""
     accuracy = "" if row.accuracy is None else f"accuracy {row.accuracy:.3f}, "
     ratio = "" if row.cost_ratio is None else f"cost ratio {row.cost_ratio:.1%}, "
     sent = "" if row.bytes_sent is None else f", {size_text(row.bytes_sent.both)}"
@@ -153,7 +145,6 @@ def conclusion(report: RunReport, tree: Tree, model: Path) -> Iterator[Block]:
 
 
 def demo_written(out: Path, run: str, figures: Sequence[str], model: Path) -> str:
-    """Say what the folder of a demo holds."""
     drawn = f", {' and '.join(figures)}" if figures else ""
     return f"In {out}: {run}{drawn}, and each party's {model.name} (cotally show {model})"
 

@@ -54,7 +54,6 @@ def quiet() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Return whether results and errors alone are wanted."""
     return _QUIET.get()
 
 
@@ -71,7 +70,6 @@ def say(block: Block, stream: TextIO | None = None) -> None:
 
 
 def say_all(blocks: Iterable[Block], stream: TextIO | None = None) -> None:
-    """Print sentences, each from a new line."""
     for block in blocks:
         say(block, stream)
 
@@ -83,7 +81,6 @@ def note(block: Block) -> None:
 
 
 def note_all(blocks: Iterable[Block]) -> None:
-    """Say what is no result, each from a new line."""
     for block in blocks:
         note(block)
 
@@ -96,7 +93,6 @@ def lay_out(blocks: Iterable[Block], width: int | None) -> None:
 
 
 def put(text: str) -> None:
-    """Print what programs read, as it is."""
     sys.stdout.write(f"{text}\n")
 
 
@@ -106,7 +102,6 @@ def put_json(content: Mapping[str, object]) -> None:
 
 
 def json_text(content: Mapping[str, object]) -> str:
-    """Return a result as JSON, for a file."""
     return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
 
 

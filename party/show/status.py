@@ -9,7 +9,6 @@ from protocols.role import Phase
 
 
 def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
-    """Say what is known of each run."""
     told = [record for record in records if ended or record.is_open]
     if not told:
         over = len(records) - len(told)
@@ -29,14 +28,12 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
 
 
 def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]:
-    """Return what `open_run_lines` says of each run, for programs."""
     names = ("run", "peer", "dataset", "job", "initiator", "began", "changed", "state", "phase", "settled")
     told = [record for record in records if ended or record.is_open]
     return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in told]}
 
 
 def resumed_text(record: RunRecord) -> str:
-    """Say that a run goes on that ended early, and from where."""
     return (
         f"Run {record.run} with {record.peer} goes on from where it ended early: begun {record.began}, last step "
         f"{record.changed}{_phase_text(record)}"
@@ -44,7 +41,6 @@ def resumed_text(record: RunRecord) -> str:
 
 
 def cancelled_text(record: RunRecord) -> str:
-    """Say that a run was cancelled, and what that means."""
     if record.state is RunState.DONE:
         return (
             f"Run {record.run} is done here, and {record.peer} is waited for no more: what was kept for it is gone. "

@@ -35,7 +35,6 @@ _NEXT: Final[Mapping[str, str]] = {
 
 
 def action_examples(name: str) -> str:
-    """Return examples of an action."""
     return "Examples:\n" + "\n".join(f"  {example}" for example in _EXAMPLES[name])
 
 

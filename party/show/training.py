@@ -116,12 +116,10 @@ _LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}
 
 
 def listening(name: str, address: str, peer: str) -> str:
-    """Say that a party is ready for its peer."""
     return f"{name} listens on {address} for {peer}"
 
 
 def interrupted(reason: str) -> str:
-    """Say that a run was interrupted, and that it goes on when the peer is met again."""
     return f"cotally: note: {reason}; calling again"
 
 
@@ -182,7 +180,6 @@ def _looked_for(terms: Terms) -> str:
 
 
 def expected(forecast: Forecast) -> list[str]:
-    """Say what a run on which both agreed will cost."""
     return [f"Expect {forecast_text(forecast)}"]
 
 

@@ -22,13 +22,11 @@ _SLACK = 0.1  # of counts of one decimal
 
 
 def count_text(count: float) -> str:
-    """Return a count in few characters: whole, or an estimate with one decimal."""
     number = number_of(count)
     return str(number) if isinstance(number, int) else f"{number:.1f}"
 
 
 def counts_text(node: Node) -> str:
-    """Return the counts of a node in brackets; nothing where nobody knows them."""
     return f"[{' '.join(map(count_text, node.counts))}]" if node.counts else ""
 
 
@@ -53,7 +51,6 @@ def _limits(growth: Growth) -> Iterator[str]:
 
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:
-    """Yield a tree line by line, one per node."""
     names = [printable(name) for name in references(tree.schema.attributes)]
     yield title(tree)
     pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
@@ -82,7 +79,6 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
 
 
 def counts_line(tree: Tree) -> str:
-    """Say what the numbers at the nodes are."""
     if not tree.has_counts:
         return "The tree alone was revealed, and no count."
     said = "In brackets, and as a bar: the records of each class, in this order."
@@ -158,7 +154,6 @@ def _quoted(*parts: str) -> str:
 
 
 def bayes_parts(model: NaiveBayes) -> Iterator[ReportPart]:
-    """Yield a model: `P(class)`, then `P(value given class)`, a column for each class."""
     target = model.schema.class_attribute
     attributes = model.schema.attributes
     yield bayes_title(model)
@@ -177,7 +172,6 @@ def bayes_parts(model: NaiveBayes) -> Iterator[ReportPart]:
 
 
 def bayes_title(model: NaiveBayes) -> str:
-    """Return the line over a model."""
     attributes = len(model.schema.attributes)
     number = "1 attribute" if attributes == 1 else f"{attributes} attributes"
     return f"{printable(model.schema.class_attribute.name)}: naive Bayes over {number}"

@@ -33,7 +33,6 @@ class BasketsTold:
 
 
 def page_of_baskets(told: BasketsTold) -> Document:
-    """Return the page."""
     return Document(
         f"{len(told.sent):,} disguised baskets",
         [

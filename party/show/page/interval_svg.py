@@ -73,7 +73,6 @@ class Interval:
 
 
 def intervals_svg(title: str, shares: Sequence[Interval], mark: float | None = None, *, alone: bool = True) -> str:
-    """Return a drawing of shares, one below the other."""
     ends = [end for each in shares for end in (each.share, each.low, each.high)]
     ticks = _ticks(min([0.0, *ends]), max([mark or 0.0, *ends]))
     scale = _PLOT / (ticks[-1] - ticks[0])
@@ -129,7 +128,6 @@ _BAR_NAME_CELLS = 24
 
 
 def bayes_svg(model: NaiveBayes, *, alone: bool = True) -> str:
-    """Return a drawing of a model."""
     classes = [printable(value) for value in model.schema.class_attribute.values]
     y = legend_height(len(classes))
     heads: list[dict[str, object]] = []
@@ -175,7 +173,6 @@ def _row(value: str, chances: Sequence[float], y: int) -> dict[str, object]:
 
 
 def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: bool = True) -> str:
-    """Return a drawing of the supports of the most frequent sets."""
     shares = [
         Interval(set_text(columns["itemsets"][k]), *(float(columns[name][k]) for name in ("support", "low", "high")))
         for k in first_rows(columns["support"])

@@ -19,7 +19,6 @@ _MARKED = re.compile(r"[\\`*_\[\]<>|#&~$@]|:(?=//)|(?<=www)\.")
 
 
 def render(template: str, words: dict[str, object]) -> str:
-    """Return a template of this room filled with words."""
     return _environment().get_template(template).render(words)
 
 
@@ -54,7 +53,6 @@ def _environment() -> Environment:
 
 
 def page_file(name: str) -> str:
-    """Return the text of a file of this room."""
     return files("party.show.page").joinpath("files", name).read_text("utf-8")
 
 
@@ -97,17 +95,14 @@ def _paragraphs(parts: Sequence[ReportPart]) -> Iterator[ReportPart | list[tuple
 
 
 def is_markdown(path: Path) -> bool:
-    """Return whether a page's name asks for Markdown."""
     return path.suffix.lower() in _MARKDOWN
 
 
 def written(page: Document, path: Path) -> str:
-    """Return a page in the form that its file's name asks for."""
     return as_markdown(page) if is_markdown(path) else as_html(page)
 
 
 def page_written(path: Path) -> str:
-    """Say where a page is."""
     return f"Wrote {path}" if is_markdown(path) else f"Wrote {path}: any browser opens it"
 
 

@@ -129,9 +129,7 @@ def _rest(shown: int, every: int, what: str) -> Iterator[ReportPart]:
 
 
 def _known(columns: ResultColumns, k: int, form: str) -> str:
-    if columns["settled"][k]:
-        return "exactly"
-    return f"{columns['low'][k]:{form}} to {columns['high'][k]:{form}}"
+    return "exactly" if columns["settled"][k] else f"{columns['low'][k]:{form}} to {columns['high'][k]:{form}}"
 
 
 _LINES = 400
@@ -176,7 +174,6 @@ _Part = tuple[str, str, Sequence[ReportPart]]
 
 
 def page_of_run(told: Finished, levels: int | None = None) -> Document:
-    """Return the page of a finished run."""
     title, found = _model_sections(told.model, levels)
     windows, run = _windows(told), told.assessment
     rows = [
@@ -221,7 +218,6 @@ def _model_sections(model: KeptResult, levels: int | None) -> tuple[str, list[Pa
 
 
 def tree_section(tree: Tree, levels: int | None) -> PageSection:
-    """Return the section of a tree: drawn, and as text."""
     drawn = shown_levels(tree) if levels is None else levels
     lines = list(tree_lines(tree, None if tree.size <= _LINES else drawn))[1:]
     said, cut = f"{title(tree)}. {counts_line(tree)}", f"The first {drawn} of {tree.depth} levels"
@@ -233,7 +229,6 @@ def tree_section(tree: Tree, levels: int | None) -> PageSection:
 
 
 def importance_section(tree: Tree) -> PageSection:
-    """Return the section on what each attribute adds to a tree."""
     rows = _importances(tree)
     if not rows:
         return PageSection("importance", IMPORTANCE, ["No split of the tree decreases impurity."])

@@ -69,7 +69,6 @@ _GIVEN = "Those are the shares that these answers suggest, negative ones set to 
 
 
 def page_of_survey(told: SurveyTold) -> Document:
-    """Return the page."""
     records = sum(len(each.sample.codes) for each in told.files)
     return Document(
         f"Survey of {records:,} respondents",
@@ -174,7 +173,6 @@ def _learned(told: SurveyTold) -> Iterator[PageSection]:
 
 
 def sets_parts(found: FoundInColumns) -> Iterator[ReportPart]:
-    """Yield itemsets and rules, the first of each."""
     yield from found_lines(found.sets, found.itemsets, found.undefined, None)
     if found.sets.sets:
         label = "Supports and their intervals"
@@ -221,6 +219,5 @@ def _audit(told: SurveyTold) -> Iterator[ReportPart]:
 
 
 def checks(files: Sequence[tuple[str, str]]) -> PageSection:
-    """Return the section that names the files of a report, each with its digest."""
     said = "Another report is of the same files if their digests (SHA-256) are equal."
     return PageSection("checks", "What can be compared", [said, Pairs(files)])

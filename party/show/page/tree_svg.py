@@ -85,7 +85,6 @@ def shown_levels(tree: Tree) -> int:
 
 
 def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> str:
-    """Return a drawing of a tree."""
     places = list(_places(tree, levels))
     children: list[list[int]] = [[] for _ in places]
     for number, place in enumerate(places):

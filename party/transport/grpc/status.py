@@ -119,9 +119,7 @@ def status_of(error: Exception, said: Sparingly | None = None) -> tuple[grpc.Sta
 
 def refused(code: grpc.StatusCode, peer: str, dates: str) -> CotallyError:
     """Return the error of a call that a peer has refused; `dates` are those of our certificate, beside our clock."""
-    if code is Code.UNAUTHENTICATED:
-        return PeerError(_DATES.format(peer=peer, dates=dates))
-    return _ERRORS[code](peer)
+    return PeerError(_DATES.format(peer=peer, dates=dates)) if code is Code.UNAUTHENTICATED else _ERRORS[code](peer)
 
 
 def status_told(error: grpc.RpcError) -> grpc.StatusCode:
