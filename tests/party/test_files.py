@@ -22,7 +22,7 @@ from party.files import (
     write_new,
 )
 from party.keys.coin_secret import read_coin_secret
-from party.keys.identity import load_identity, load_peers
+from party.keys.identity import load_peers
 from party.models.any_file import read_model
 from party.records.run_file import read_train_report
 from party.settings.transactions import read_basket_design
@@ -366,15 +366,3 @@ def test_secrets_and_designs_of_other_kinds_are_read_or_refused(tmp_path: Path) 
         for reader in (read_basket_design, read_coin_secret, read_model, read_train_report):
             with pytest.raises(CotallyError):
                 reader(path)
-
-
-@pytest.mark.parametrize("mode", [0o770, 0o707, 0o720, 0o702])
-def test_a_folder_of_a_party_that_others_can_write_to_is_refused_by_its_commands(folder: Path, mode: int) -> None:
-    for place, reader in ((folder, load_identity), (folder / "peers", lambda _: load_peers(folder))):
-        usual = place.stat().st_mode
-        place.chmod(mode)
-        try:
-            with pytest.raises(InputError, match=r"others can write to .*chmod go-w"):
-                reader(place)
-        finally:
-            place.chmod(usual)

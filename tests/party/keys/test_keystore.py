@@ -91,53 +91,47 @@ def test_a_key_below_the_floor_or_of_odd_length_is_not_made(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
-@pytest.mark.parametrize("name", KEY_FILES)
-def test_a_secret_open_to_others_is_refused(folder: Path, name: str, mode: int) -> None:
-    (folder / name).chmod(mode)
-    with pytest.raises(IdentityError, match=f"{name} is open to other users: run `chmod 600"):
-        load_secret(folder) if name == "secret.key" else load_key(folder, BITS)
-
-
-@pytest.mark.parametrize("name", KEY_FILES)
-def test_a_missing_secret_names_file_and_cure(folder: Path, name: str) -> None:
-    (folder / name).unlink()
-    with pytest.raises(IdentityError, match=f"{name} does not exist: restore it"):
-        load_secret(folder) if name == "secret.key" else load_key(folder, BITS)
-
-
-@pytest.mark.parametrize("size", [0, 31, 33])
-def test_a_coin_secret_of_another_length_is_refused(folder: Path, size: int) -> None:
-    (folder / "secret.key").write_bytes(secrets.token_bytes(size))
-    (folder / "secret.key").chmod(0o600)
-    with pytest.raises(IdentityError, match=r"secret\.key is not 32 bytes long"):
-        load_secret(folder)
-
-
-def test_a_paillier_key_cut_anywhere_is_refused_and_none_of_it_shown(folder: Path) -> None:
-    path = folder / "paillier.key"
-    whole = path.read_bytes()
-    for end in [*range(0, len(whole), 41), len(whole) - 1]:
-        path.write_bytes(whole[:end])
-        with pytest.raises(IdentityError, match=r"paillier\.key (is empty, cut short|is damaged)"):
-            load_key(folder, BITS)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [(b"key/1", b"key/2"), (b"\np ", b"\nr "), (b"\nn ", b"\nn -"), (b"\nn ", b"\nn g"), (b"\np ", b"\np \xff")],
-)
-def test_a_file_that_is_no_paillier_key_is_refused(folder: Path, old: bytes, new: bytes) -> None:
-    spoil(folder, "paillier.key", old, new)
-    with pytest.raises(IdentityError, match="not a Paillier key"):
-        load_key(folder, BITS)
-
-
-def test_a_key_with_more_behind_it_is_refused(folder: Path) -> None:
-    with (folder / "paillier.key").open("ab") as file:
-        file.write(b"more")
-    with pytest.raises(IdentityError, match=r"paillier\.key is empty, cut short or not a "):
-        load_key(folder, BITS)
+def test_a_secret_that_is_open_missing_or_damaged_is_refused_with_its_cure(tmp_path: Path) -> None:
+    create_keys(tmp_path, BITS, floor_bits=BITS)
+    readers: dict[str, Callable[[], object]] = {
+        SECRET_FILE: lambda: load_secret(tmp_path),
+        PAILLIER_FILE: lambda: load_key(tmp_path, BITS),
+    }
+    for name, reader in readers.items():
+        path = tmp_path / name
+        for mode in (0o640, 0o604, 0o620):
+            path.chmod(mode)
+            with pytest.raises(IdentityError, match=f"{name} is open to other users: run `chmod 600"):
+                reader()
+        path.chmod(0o600)
+        whole = path.read_bytes()
+        if name == SECRET_FILE:
+            faults = [(secrets.token_bytes(size), r"secret\.key is not 32 bytes long") for size in (0, 31, 33)]
+        else:
+            faults = [(whole[:end], "is empty, cut short|is damaged") for end in range(0, len(whole), 41)]
+            faults += [
+                (whole[:-1], "is empty, cut short|is damaged"),
+                (whole + b"more", "is empty, cut short or not a "),
+            ]
+            for old, new in (
+                ("key/1", b"key/2"),
+                ("\np ", b"\nr "),
+                ("\nn ", b"\nn -"),
+                ("\nn ", b"\nn g"),
+                ("\np ", b"\np \xff"),
+            ):
+                assert old.encode() in whole
+                faults.append((whole.replace(old.encode(), new, 1), "not a Paillier key"))
+        for content, words in faults:
+            path.write_bytes(content)
+            with pytest.raises(IdentityError, match=words):
+                reader()
+        path.unlink()
+        with pytest.raises(IdentityError, match=f"{name} does not exist: restore it"):
+            reader()
+        path.mkdir()
+        with pytest.raises(IdentityError, match="is not a file"):
+            reader()
 
 
 def test_factors_that_do_not_give_the_modulus_are_refused_without_showing_them(folder: Path) -> None:
@@ -164,50 +158,52 @@ def test_a_key_shorter_than_the_run_needs_is_refused(folder: Path) -> None:
         load_key(folder, 2048)
 
 
-def test_a_folder_in_place_of_a_key_is_refused(folder: Path) -> None:
-    (folder / "secret.key").unlink()
-    (folder / "secret.key").mkdir()
-    with pytest.raises(IdentityError, match="is not a file"):
-        load_secret(folder)
-
-
-SECRET = CoinSecret("visits", b"k" * 32, {"columns": "digest", "theta": "4/5"})
+SECRET = CoinSecret("visits", b"k" * 32, {"columns": ["a", "b"], "theta": "4/5"})
 A_NUMBER: Any = 7
 A_LIST: Any = []
+SPOILT: list[dict[str, object]] = [
+    {"format": "cotally-coins/2"},
+    {"key": "", "check": replace(SECRET, key=b"").check()},
+    {"key": "6b" * 31, "check": replace(SECRET, key=b"k" * 31).check()},
+    {"key": "6c" * 32},
+    {"dataset": 7, "check": replace(SECRET, dataset=A_NUMBER).check()},
+    {"released": [], "check": replace(SECRET, released=A_LIST).check()},
+    {"dataset": "other"},
+    {"dataset": "visits\ud800"},
+    {"released": {"columns": ["a", "b"], "theta": "1/5"}},
+    {"released": {"columns": ["b", "a"], "theta": "4/5"}},
+    {"released": {"columns": ["a", "b"]}},
+    {"released": {"columns": ["a", "b"], "theta": "4/5", "new": None}},
+    {"check": SECRET.check()[:-1]},
+]
 
 
-@pytest.mark.parametrize(
-    "spoilt",
-    [
-        {"format": "cotally-coins/2"},
-        {"key": "", "check": replace(SECRET, key=b"").check()},
-        {"key": "6b" * 31, "check": replace(SECRET, key=b"k" * 31).check()},
-        {"dataset": 7, "check": replace(SECRET, dataset=A_NUMBER).check()},
-        {"released": [], "check": replace(SECRET, released=A_LIST).check()},
-        {"dataset": "other"},
-        {"released": {"columns": "digest", "theta": "1/5"}},
-        {"check": SECRET.check()[:-1]},
-    ],
-)
-def test_an_edited_file_is_refused_also_with_a_check_to_match(tmp_path: Path, spoilt: dict[str, object]) -> None:
+def test_a_coin_secret_that_was_edited_is_refused_also_with_a_check_to_match(tmp_path: Path) -> None:
     path = tmp_path / "coins"
     write_coin_secret(path, SECRET)
     whole = json.loads(path.read_text())
     assert whole["format"] == FORMAT
-    path.write_text(json.dumps({**whole, **spoilt}))
-    with pytest.raises(IdentityError, match="is damaged, or was not made by `cotally disguise`: restore it"):
-        read_coin_secret(path)
+    wrong = [{key: other} for key in whole for other in (None, 1, "00", {"theta": "4/5"})]
+    lacking = [{key: value for key, value in whole.items() if key != lost} for lost in whole]
+    edited = [json.dumps(fields).encode() for fields in [*lacking, *({**whole, **each} for each in SPOILT + wrong)]]
+    for content in [b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012", *edited]:
+        path.write_bytes(content)
+        with pytest.raises(IdentityError, match="is damaged, or was not made by `cotally disguise`: restore it"):
+            read_coin_secret(path)
+        assert path.read_bytes() == content
+    path.write_text(json.dumps(whole, sort_keys=True))
+    assert read_coin_secret(path) == SECRET  # the layout of the file says nothing
 
 
 def test_what_was_written_is_read_and_says_what_left(tmp_path: Path) -> None:
     write_coin_secret(tmp_path / "coins", SECRET)
     assert read_coin_secret(tmp_path / "coins") == SECRET
     path = Path("coins")
-    check_same(path, SECRET, {"columns": "digest", "theta": "4/5"})
+    check_same(path, SECRET, {"columns": ["a", "b"], "theta": "4/5"})
     with pytest.raises(ConfigError, match="released with theta 4/5 before"):
-        check_same(path, SECRET, {"columns": "digest", "theta": "1/2"})
+        check_same(path, SECRET, {"columns": ["a", "b"], "theta": "1/2"})
     # Such as one of baskets for a survey: a field that is not on record must not pass for one that has not changed.
-    for fields in ({"columns": "digest"}, {"columns": "digest", "theta": "4/5", "records": "digest"}):
+    for fields in ({"columns": ["a", "b"]}, {"columns": ["a", "b"], "theta": "4/5", "records": "digest"}):
         with pytest.raises(IdentityError, match="is damaged, or was not made by"):
             check_same(Path("coins"), SECRET, fields)
 

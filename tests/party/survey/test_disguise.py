@@ -1,11 +1,8 @@
 """A table is disguised once: the same again is the same, and whatever would be a second copy is refused by name."""
 
 import csv
-import errno
 import json
-import os
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -160,72 +157,14 @@ def test_ids_are_kept_where_the_design_says_so(tmp_path: Path) -> None:
     assert disguise(tmp_path).cells == table.cells[1:]
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"])
-def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "coins").write_bytes(content)
-    (tmp_path / "coins").chmod(0o600)
-    with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
-        disguise(tmp_path)
-    assert (tmp_path / "coins").read_bytes() == content
-
-
-@pytest.mark.parametrize("key", ["format", "dataset", "key", "released", "check"])
-def test_a_secret_with_a_wrong_entry_is_refused(tmp_path: Path, key: str) -> None:
+def test_a_secret_that_was_edited_gives_no_second_copy_under_the_same_key(tmp_path: Path) -> None:
     disguise(tmp_path)
     content = json.loads((tmp_path / "coins").read_text())
-    for wrong in (None, 1, "00", {"theta": "4/5"}):
-        (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
-        with pytest.raises(IdentityError, match="is damaged"):
-            disguise(tmp_path)
-
-
-def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> str:
-    """Change what a secret's file holds, and return the text that it had."""
-    text = path.read_text()
-    content = json.loads(text)
-    change(content)
-    path.write_text(json.dumps(content))
-    return text
-
-
-EDITS: list[Callable[[dict[str, Any]], object]] = [
-    lambda content: content.update(dataset="other"),
-    lambda content: content.update(dataset="data\ud800"),
-    lambda content: content.update(key=content["key"][::-1]),
-    lambda content: content.pop("check"),
-    lambda content: content["released"].update(theta="7/10"),
-    lambda content: content["released"].update(records=None),
-    lambda content: content["released"].update(answers="00"),
-    lambda content: content["released"].pop("answers"),
-    lambda content: content["released"].update(new=1),
-    lambda content: content["released"]["columns"].reverse(),
-    lambda content: content["released"]["groups"][0].append(0),
-]
-
-
-@pytest.mark.parametrize("change", EDITS)
-def test_a_secret_that_was_edited_gives_no_second_copy_under_the_same_key(
-    tmp_path: Path, change: Callable[[dict[str, Any]], object]
-) -> None:
-    first = disguise(tmp_path)
-    text = edited(tmp_path / "coins", change)
+    content["released"]["theta"] = "7/10"
+    (tmp_path / "coins").write_text(json.dumps(content))
     for design in (RELATED, swap(RELATED, "4/5", "7/10")):
         with pytest.raises(IdentityError, match="coins is damaged"):
             disguise(tmp_path, design)
-    (tmp_path / "coins").write_text(json.dumps(json.loads(text), sort_keys=True))
-    assert disguise(tmp_path).cells == first.cells  # the layout of the file says nothing
-
-
-def test_no_secret_is_made_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_handle: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", full)
-        with pytest.raises(IdentityError, match="coins cannot be written: No space left on device"):
-            disguise(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "design.toml"]
-    disguise(tmp_path)
 
 
 def test_ids_come_back_from_the_copy_as_they_were(tmp_path: Path) -> None:
@@ -255,13 +194,6 @@ def test_a_data_frame_that_no_file_could_hold_is_refused_before_a_secret_is_made
     with pytest.raises(DataError, match=r"DataFrame: the name of column 5 (holds|has)"):
         disguise_table(named, questionnaire, tmp_path / "coins")
     assert not (tmp_path / "coins").exists()
-
-
-def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    disguise(tmp_path)
-    (tmp_path / "coins").chmod(0o640)
-    with pytest.raises(IdentityError, match="is open to other users: run `chmod 600"):
-        disguise(tmp_path)
 
 
 def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_belief_is_what_bayes_says_of_any_distribution_of_transactions() -> No
                 assert found == expected
 
 
-def test_worst_shares_are_those_of_a_symmetric_distribution() -> None:
+def test_worst_shares_are_symmetric_and_exceed_the_review_s_where_the_other_item_never_comes_alone() -> None:
     """All sets of one size of four items have one support: taken from the shares by counting."""
     shares = fractions("1/2 1/5 3/20 1/10 1/20")
     sigmas = []
@@ -91,10 +91,7 @@ def test_worst_shares_are_those_of_a_symmetric_distribution() -> None:
         }
         sigmas.append(sum((share * part[held] for held, share in enumerate(shares)), Fraction(0)))
     assert worst_shares(sigmas) == shares
-
-
-def test_the_review_s_worst_case_is_exceeded_where_the_other_item_never_comes_alone() -> None:
-    """An attack: supports of 5 % and 1 %, the second item only with the first, and the smallest rho of baskets of 2."""
+    # An attack: supports of 5 % and 1 %, the second item only with the first, and the smallest rho of baskets of 2.
     operator = CutAndPaste(2, 7, Fraction(92, 1000))
     shares, own = fractions("95/100 4/100 1/100"), fractions("0 4/100 1/100")
     found = posterior(operator, shares, own)

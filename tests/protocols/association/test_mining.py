@@ -250,7 +250,9 @@ def test_thresholds_are_reached_exactly(shop: tuple[Randomized, TransactionDesig
         assert itemset not in frequent(mine_itemsets(*shop, share + Fraction(1, 10**30)))
 
 
-def test_what_cannot_be_mined_is_refused(shop: tuple[Randomized, TransactionDesign]) -> None:
+def test_what_cannot_be_mined_or_told_is_refused_and_too_many_candidates_are(
+    shop: tuple[Randomized, TransactionDesign], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for threshold in (Fraction(0), Fraction(-1, 2), Fraction(3, 2)):
         with pytest.raises(InputError, match="min_support must be above 0 and at most 1"):
             mine_itemsets(*shop, threshold)
@@ -261,9 +263,6 @@ def test_what_cannot_be_mined_is_refused(shop: tuple[Randomized, TransactionDesi
         mine_itemsets(Randomized(Transactions.of([[]], 9), np.array([0])), design, Fraction(1, 2))
     with pytest.raises(InputError, match="no parameters for transactions of size 5"):
         mine_itemsets(Randomized(Transactions.of([[]], UNIVERSE), np.array([5])), design, Fraction(1, 2))
-
-
-def test_sets_that_cannot_be_told_are_refused() -> None:
     design = TransactionDesign(6, (CutAndPaste(4, 2, Fraction(1, 5)),))
     sent = Randomized(Transactions.of([[0, 1, 2]] * 500, 6), np.full(500, 4))
     with pytest.raises(InputError, match=r"max_len is 3, but supports of this many .* sets of up to 2 items can"):
@@ -286,11 +285,6 @@ def test_sets_that_cannot_be_told_are_refused() -> None:
             partial = [1 - Fraction(near, 100), *[Fraction(0)] * (k - 1), Fraction(near, 100)]
             assert (variance(operator, partial, 100) < Fraction(near, 100) ** 2) == able
     assert usable_size(design, {4: 10**6}, Fraction(5, 100)) == 3
-
-
-def test_too_many_candidates_are_refused(
-    shop: tuple[Randomized, TransactionDesign], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr("protocols.association.apriori.MAX_CANDIDATES", 8)
     with pytest.raises(InputError, match="candidates of 2 items, more than 8: raise min_support"):
         mine_itemsets(*shop, Fraction(1, 12))

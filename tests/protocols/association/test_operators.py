@@ -53,23 +53,6 @@ def test_a_design_that_cannot_be_is_refused() -> None:
             TransactionDesign(universe, operators)
 
 
-def test_a_size_without_parameters_is_refused_and_declared_ones_hold_in_order() -> None:
-    known = TransactionDesign(9, tuple(CutAndPaste(m, 2, FIFTH) for m in (1, 2, 3)))
-    with pytest.raises(InputError, match="no parameters for transactions of size 4: it has them for 1 to 3"):
-        known.check_sizes([1, 4, 3])
-    with pytest.raises(InputError, match="it has them for 1, 3"):
-        TransactionDesign(9, (known.operators[0], known.operators[2])).operator(2)
-    operators = (Uniform(2, 8, FIFTH), CutAndPaste(1, 7, Fraction(1, 10)), SelectASize(0, fractions("1"), FIFTH))
-    assert TransactionDesign(8, operators).declaration() == {
-        "universe": 8,
-        "operators": [
-            {"kind": "select-a-size", "size": 0, "chances": ["1"], "rho": "1/5"},
-            {"kind": "cut-and-paste", "size": 1, "cutoff": 7, "rho": "1/10"},
-            {"kind": "uniform", "size": 2, "replaced": "1/5"},
-        ],
-    }
-
-
 def column(operator: Operator, k: int, held: int) -> tuple[Fraction, ...]:
     return tuple(row[held] for row in transition(operator, k))
 
@@ -107,7 +90,7 @@ def test_own_items_stay_as_often_as_declared_whatever_enters(operator: Operator,
             assert joint == operator.kept[j] * operator.entering(j, foreign)[f]
 
 
-def test_the_known_answers_of_both_operators() -> None:
+def test_known_answers_of_both_operators_hold_and_chances_of_two_hundred_names_add_up() -> None:
     for m, n, k, held, p, expected in (
         (3, 8, 2, 1, "4/5", "48/125 69/125 8/125"),
         (3, 8, 3, 2, "1/3", "8/135 17/45 8/15 4/135"),
@@ -126,9 +109,6 @@ def test_the_known_answers_of_both_operators() -> None:
         assert sum(cut.kept.fractions) == 1
         same = SelectASize(m, cut.kept.fractions, cut.rho)
         assert every_form(cut, range(m), m + 2) == every_form(same, range(m), m + 2)
-
-
-def test_names_of_items_do_not_matter_and_chances_of_two_hundred_add_up() -> None:
     for operator, universe in OPERATORS:
         renamed = [(item * 2 + 1) % universe if universe % 2 else universe - 1 - item for item in range(universe)]
         transaction = range(operator.size)
@@ -166,7 +146,21 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
             Transactions(4, np.array(starts, dtype=np.int64), np.array(items, dtype=np.int32))
 
 
-def test_transactions_are_kept_as_they_are_given_and_there_may_be_none() -> None:
+def test_a_size_has_declared_parameters_in_order_and_transactions_are_kept_as_given() -> None:
+    known = TransactionDesign(9, tuple(CutAndPaste(m, 2, FIFTH) for m in (1, 2, 3)))
+    with pytest.raises(InputError, match="no parameters for transactions of size 4: it has them for 1 to 3"):
+        known.check_sizes([1, 4, 3])
+    with pytest.raises(InputError, match="it has them for 1, 3"):
+        TransactionDesign(9, (known.operators[0], known.operators[2])).operator(2)
+    operators = (Uniform(2, 8, FIFTH), CutAndPaste(1, 7, Fraction(1, 10)), SelectASize(0, fractions("1"), FIFTH))
+    assert TransactionDesign(8, operators).declaration() == {
+        "universe": 8,
+        "operators": [
+            {"kind": "select-a-size", "size": 0, "chances": ["1"], "rho": "1/5"},
+            {"kind": "cut-and-paste", "size": 1, "cutoff": 7, "rho": "1/10"},
+            {"kind": "uniform", "size": 2, "replaced": "1/5"},
+        ],
+    }
     made = Transactions.of([[3, 1], [], [0], []], 4)
     assert made.sets() == list(map(frozenset, ([1, 3], [], [0], [])))
     assert made.sizes.tolist() == [2, 0, 1, 0]
@@ -228,7 +222,7 @@ DEPARTURES = {
 }
 
 
-def test_a_sampler_that_differs_from_what_is_declared_fails() -> None:
+def test_a_sampler_is_held_against_its_declaration_and_one_that_differs_fails() -> None:
     """Of what stays it sends the first items, whichever number was drawn."""
 
     def first(transactions: Transactions, design: TransactionDesign, chance: Words) -> Randomized:
@@ -249,9 +243,6 @@ def test_a_sampler_that_differs_from_what_is_declared_fails() -> None:
 
     failed = {test.what.split(":")[0] for test in audited(paired).failures}
     assert "one foreign item, in one transaction and the next, shown" in failed
-
-
-def test_samplers_are_held_against_their_declaration() -> None:
     found = audited()
     assert found.passed, found.failures
     assert {test.size for test in found.tests} == {0, 2, 3, 4}

@@ -71,7 +71,7 @@ def test_a_distribution_is_what_its_name_says(chances: Chances) -> None:
     assert sum(found) == 1
 
 
-def test_a_word_gives_an_outcome_only_where_all_that_may_follow_does() -> None:
+def test_a_word_gives_an_outcome_only_where_all_that_may_follow_does_and_choices_do_not_touch() -> None:
     """Held against the definition at every boundary and beside it: an outcome's words are its chance, exactly."""
     for chances in DISTRIBUTIONS:
         ends = list(accumulate(by_definition(chances)))
@@ -96,9 +96,6 @@ def test_a_word_gives_an_outcome_only_where_all_that_may_follow_does() -> None:
     high, low = bounds(Binomial(3, Fraction(1, 10**9)))  # all three fall on it with chance 10^-27: less than a word
     assert len(high) == 2
     assert low.tolist()[2] == WHOLE - 1
-
-
-def test_choices_of_different_numbers_do_not_touch() -> None:
     uniform = np.array([[1, 0], [3, 0], [0, 0]])
     assert subsets(uniform, np.array([2, 1, 0]), 4).astype(int).tolist() == [[1, 1, 0, 0], [0, 0, 0, 1], [0] * 4]
     for population, count in ((4, 0), (4, 1), (4, 2), (4, 3), (4, 4), (5, 3)):
@@ -158,14 +155,6 @@ def sent(records: str, order: list[int], secret: bytes = SECRET, dataset: str = 
     return list(randomized.transactions.sets())
 
 
-def test_asking_again_gives_the_same_copy_and_coins_go_with_records_not_with_places() -> None:
-    whole = sent("abcdefg", list(range(7)))
-    assert whole == sent("abcdefg", list(range(7)))
-    turned = [6, 2, 0, 5, 1, 4, 3]
-    assert [whole[k] for k in turned] == sent("abcdefg", turned)
-    assert [whole[3]] == sent("abcdefg", [3])
-
-
 @pytest.mark.parametrize("changed", [{"secret": bytes(32)}, {"dataset": "e"}, {"records": "tuvwxyz"}])
 def test_another_secret_data_set_or_record_has_other_coins(changed: dict[str, object]) -> None:
     words = keyed_words(SECRET, "d", ["a"])(b"own", np.array([0]), 4)
@@ -175,14 +164,15 @@ def test_another_secret_data_set_or_record_has_other_coins(changed: dict[str, ob
     assert not set(keyed_words(SECRET, "d", ["a"])(b"kept", np.array([0]), 4)[0].tolist()) & set(words[0].tolist())
 
 
-def test_a_longer_answer_starts_with_the_shorter_one() -> None:
+def test_coins_go_with_records_and_blocks_and_a_longer_answer_change_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = sent("abcdefg", list(range(7)))
+    assert whole == sent("abcdefg", list(range(7)))
+    turned = [6, 2, 0, 5, 1, 4, 3]
+    assert [whole[k] for k in turned] == sent("abcdefg", turned)
+    assert [whole[3]] == sent("abcdefg", [3])
     words = keyed_words(SECRET, "d", ["a", "b"])
     rows = np.array([1, 0])
     assert (words(b"own", rows, 9)[:, :4] == words(b"own", rows, 4)).all()
-
-
-def test_blocks_do_not_change_the_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = sent("abcdefg", list(range(7)))
     monkeypatch.setattr("protocols.association.sampling._BLOCK_CELLS", 1)
     assert whole == sent("abcdefg", list(range(7)))
 
@@ -311,7 +301,7 @@ def test_the_known_variance_and_conditions() -> None:
         recovery(SUPPORT_OPERATORS[1], 2)
 
 
-def test_what_cannot_be_recovered_is_refused_and_the_largest_size_that_can_is_named() -> None:
+def test_estimates_are_refused_of_nothing_and_of_what_cannot_be_recovered_and_are_not_cut() -> None:
     hidden = SelectASize(3, fractions("64/125 48/125 12/125 1/125"), FIFTH)  # own items come as foreign ones do
     one = SelectASize(3, fractions("1/2 1/2 0 0"), Fraction(0))
     with pytest.raises(
@@ -328,9 +318,6 @@ def test_what_cannot_be_recovered_is_refused_and_the_largest_size_that_can_is_na
     mixed = TransactionDesign(6, operators)
     assert [k for k in range(1, 6) if is_recoverable(mixed, [3, 5], k)] == [1, 4, 5]
     assert all(is_recoverable(mixed, [5, 0], k) for k in range(1, 6))
-
-
-def test_estimates_of_nothing_are_refused_and_nothing_is_cut() -> None:
     with pytest.raises(InputError, match="no transactions"):
         estimate_support(DESIGN, {2: [0, 0]})
     with pytest.raises(InputError, match="no transactions"):

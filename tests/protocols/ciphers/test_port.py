@@ -36,7 +36,7 @@ def test_sums_by_group_are_those_of_the_plaintexts(pairs: list[tuple[int, int]])
     assert told(sums) == np.bincount(groups, messages, minlength=4).tolist()
 
 
-def test_seals_differ_and_cost_what_was_said() -> None:
+def test_seals_differ_and_keys_are_told_apart_and_what_does_not_fit_is_refused() -> None:
     (page,) = ENCRYPTION.encrypt_pages([[1]])
     reply = [Reply(HOLDER.public.read(page), slots=1)]
     seals = {HOLDER.public.seal(reply, LARGEST, secrets) for _ in range(3)}
@@ -48,9 +48,6 @@ def test_seals_differ_and_cost_what_was_said() -> None:
     assert cipher.packing_additions(LARGEST) >= 0
     replies = cipher.seal([Reply(encrypted([1] * (cipher.slots(LARGEST) + 1)), slots=1)], LARGEST, secrets)
     assert len(replies) == 2 * cipher.ciphertext_bytes
-
-
-def test_what_does_not_fit_is_refused() -> None:
     sealed = HOLDER.public.seal([Reply(encrypted([1, 2]), slots=1)], LARGEST, secrets)
     for data, shapes in ((sealed * 2, [Shape(2, 1)]), (sealed[:-1], [Shape(2, 1)]), (b"", [Shape(1, 1)])):
         with pytest.raises(PeerError):
@@ -64,9 +61,6 @@ def test_what_does_not_fit_is_refused() -> None:
     for groups in ([0], [0, 2], [-1, 0]):
         with pytest.raises(InputError):
             HOLDER.public.sums(2).add(values, np.array(groups))
-
-
-def test_keys_are_told_apart() -> None:
     with pytest.raises(PeerError):
         HOLDER.read_peer(HOLDER.announce(b"run"), HOLDER.bits, b"run")
     with pytest.raises(PeerError):

@@ -83,23 +83,6 @@ def test_counts_that_cannot_be_end_the_run(case: str) -> None:
         checks().answers([query], change(plain_counts([query])))
 
 
-def test_counts_that_cannot_be_end_the_run_in_one_text() -> None:
-    for change in (lambda counts: counts[:-1], lambda counts: [*counts, 0], lambda counts: []):
-        counts = plain_counts([ROOT_QUERY])
-        assert checks().recalled([ROOT_QUERY], counts)
-        with pytest.raises(DeviationError):
-            checks().recalled([ROOT_QUERY], change(counts))
-    texts = set()
-    for query, change in BAD.values():
-        with pytest.raises(DeviationError) as error:
-            checks().answers([query], change(plain_counts([query])))
-        texts.add(str(error.value))
-    with pytest.raises(DeviationError) as error:
-        checks(view()).answers([NODE_QUERY], moved(100))
-    texts.add(str(error.value))
-    assert texts == {"the peer's reply failed a check: the run is over; find the cause before starting another"}
-
-
 def moved(records: int) -> list[int]:
     """Return the node's counts with records moved between the values of its candidates: sums and range stay."""
     counts = plain_counts([NODE_QUERY])
@@ -111,15 +94,6 @@ def moved(records: int) -> list[int]:
     table[source, label] -= records
     table[target, label] += records
     return [*map(int, table.ravel()), *counts[6:]]
-
-
-def test_moved_counts_pass_every_check_but_the_bound_which_is_the_border() -> None:
-    assert checks().answers([NODE_QUERY], moved(50))
-    # Without disguise the bound is the slack alone, so that one record too many shows.
-    seen = view(groups=())
-    assert checks(seen).answers([NODE_QUERY], plain_counts([NODE_QUERY]))
-    with pytest.raises(DeviationError):
-        checks(seen).answers([NODE_QUERY], moved(1))
 
 
 @pytest.mark.parametrize("query", [Query(ROOT, (0,), None), Query(ROOT & Term(1, 0), (0,), None)], ids=str)
@@ -134,8 +108,22 @@ def test_counts_of_columns_that_we_hold_or_got_as_they_are_must_be_exact(query: 
         checks(seen).answers([known], changed(counts, _0=-1, _2=1))
 
 
-def test_a_count_where_no_record_can_be_must_be_zero() -> None:
-    """With one group the relation of columns 1 and 2 shows, so a cell that it rules out is empty for certain."""
+def test_counts_that_cannot_be_end_the_run_in_one_text_and_one_where_no_record_can_be_must_be_zero() -> None:
+    for change in (lambda counts: counts[:-1], lambda counts: [*counts, 0], lambda counts: []):
+        counts = plain_counts([ROOT_QUERY])
+        assert checks().recalled([ROOT_QUERY], counts)
+        with pytest.raises(DeviationError):
+            checks().recalled([ROOT_QUERY], change(counts))
+    texts = set()
+    for query, change in BAD.values():
+        with pytest.raises(DeviationError) as error:
+            checks().answers([query], change(plain_counts([query])))
+        texts.add(str(error.value))
+    with pytest.raises(DeviationError) as error:
+        checks(view()).answers([NODE_QUERY], moved(100))
+    texts.add(str(error.value))
+    assert texts == {"the peer's reply failed a check: the run is over; find the cause before starting another"}
+    # With one group the relation of columns 1 and 2 shows, so a cell that it rules out is empty for certain.
     codes = CODES.copy()
     codes[:, 1] = codes[:, 3]  # column 1 tells the class, within its first two values
     codes[:, 2] = codes[:, 3]
@@ -192,7 +180,7 @@ def test_the_false_alarm_is_shared_among_all_expressions_of_the_table() -> None:
     assert total <= FALSE_ALARM
 
 
-def test_the_bound_knows_which_groups_a_count_touches() -> None:
+def test_the_bound_knows_groups_and_a_move_beyond_it_is_caught_with_the_power_that_is_stated() -> None:
     seen = view(groups=((1,), (2,)))
     touched: list[list[int]] = []
 
@@ -209,13 +197,8 @@ def test_the_bound_knows_which_groups_a_count_touches() -> None:
             Plausibility(seen, Estimator(seen)).check(query, answer)
             expected = [k for k, column in enumerate((1, 2)) if column in path.columns | {candidate}]
             assert {tuple(groups) for groups in touched} == {tuple(expected)}
-
-
-def test_a_move_beyond_the_bound_is_caught_with_the_power_that_is_stated() -> None:
-    """2,000 of 4,000 records have `x1 = 1` and class 1; x1 alone is disguised, at theta = 9/10; 300 are moved.
-
-    The records sent with `x1 = 1` are binomial, so the chance of a miss is known exactly: below 10^-9 a secret.
-    """
+    # 2,000 of 4,000 records have `x1 = 1` and class 1; x1 alone is disguised, at theta = 9/10; 300 are moved.
+    # The records sent with `x1 = 1` are binomial, so the chance of a miss is known exactly: below 10^-9 a secret.
     theta, schema, move = Fraction(9, 10), schema_of((2, 2), 2, alice=1), 300
     codes = np.repeat(np.array([[0, 0, 0], [0, 1, 1]], dtype=np.uint8), 2000, axis=0)
     query = Query(ROOT, (1,), (2000.0, 2000.0))
@@ -232,7 +215,13 @@ def test_a_move_beyond_the_bound_is_caught_with_the_power_that_is_stated() -> No
             judge.answers([query], cheat)
 
 
-def test_expressions_keep_their_order_and_honest_counts_become_answers() -> None:
+def test_moved_counts_pass_every_check_but_the_bound_and_honest_ones_become_answers_in_their_order() -> None:
+    assert checks().answers([NODE_QUERY], moved(50))
+    # Without disguise the bound is the slack alone, so that one record too many shows.
+    seen = view(groups=())
+    assert checks(seen).answers([NODE_QUERY], plain_counts([NODE_QUERY]))
+    with pytest.raises(DeviationError):
+        checks(seen).answers([NODE_QUERY], moved(1))
     queries = [ROOT_QUERY, NODE_QUERY]
     counts = plain_counts(queries)
     answers = checks().answers(queries, counts)

@@ -75,17 +75,6 @@ def test_a_node_is_estimated_as_its_expressions_are(path: Expression) -> None:
         assert (estimator.spread(path, candidate).counts == table).all()
 
 
-def test_weights_of_the_exact_theta_are_short_and_guesses_forgotten_in_time() -> None:
-    weights = pattern_weights(view().design)
-    assert {weight.denominator for weight in weights} <= {1, 2, 4}
-    estimator, part, whole = Estimator(view()), ROOT & Term(1, 2), ROOT & Term(1, 2) & Term(3, 1)
-    for path, guessed in ((part, {0, 1}), (whole, {1})):
-        estimator.advance([path.parent])
-        estimator.advance([path])
-        rows, _ = estimator.cells(path, 0)  # the class is of the second group
-        assert set(rows.guess) == guessed
-
-
 @pytest.mark.parametrize("path", paths(), ids=str)
 def test_live_are_the_records_that_some_coins_would_put_into_the_cell(path: Expression) -> None:
     seen = view()
@@ -143,7 +132,11 @@ def squared_factors(seen: View, tree: Tree = TREE) -> Fraction:
     return sum((f * f - f for f in factors), Fraction(0))
 
 
-def test_over_all_coins_the_squared_error_of_the_correct_predictions_is_their_variance() -> None:
+def leaf(label: int) -> Leaf:
+    return Leaf((1, 1), label)
+
+
+def test_leaves_are_estimated_one_by_one_with_their_variance_over_all_coins() -> None:
     """At 3/5 every factor is a multiple of 1/2, so that floats hold the sums exactly."""
     views = few_views()
     assert sum(chance for _, chance in views) == 1
@@ -156,13 +149,6 @@ def test_over_all_coins_the_squared_error_of_the_correct_predictions_is_their_va
     assert sum(c * s for c, s in zip(chances, squares, strict=True)) == variance
     for (seen, _), square in zip(views, squares, strict=True):
         assert Estimator(seen).correct_error(TREE) == sqrt(max(Fraction(0), square))
-
-
-def leaf(label: int) -> Leaf:
-    return Leaf((1, 1), label)
-
-
-def test_leaves_are_estimated_one_by_one_and_no_variance_is_below_zero() -> None:
     seen = view()
     hits = [expression & Term(SCHEMA.class_index, label) for expression, label in TREE.leaves()]
     expected = sum(estimate_count(seen.codes, hit, joint_design(seen)).count for hit in hits)
@@ -176,7 +162,15 @@ def test_leaves_are_estimated_one_by_one_and_no_variance_is_below_zero() -> None
     assert Estimator(seen).correct_error(tree) == 0
 
 
-def test_with_theta_one_all_is_counted() -> None:
+def test_weights_are_short_guesses_forgotten_and_with_theta_one_all_is_counted() -> None:
+    weights = pattern_weights(view().design)
+    assert {weight.denominator for weight in weights} <= {1, 2, 4}
+    estimator, part, whole = Estimator(view()), ROOT & Term(1, 2), ROOT & Term(1, 2) & Term(3, 1)
+    for path, guessed in ((part, {0, 1}), (whole, {1})):
+        estimator.advance([path.parent])
+        estimator.advance([path])
+        rows, _ = estimator.cells(path, 0)  # the class is of the second group
+        assert set(rows.guess) == guessed
     estimator = Estimator(view(Fraction(1)))
     for path in paths():
         estimator.advance([path])
@@ -422,15 +416,12 @@ def roots(surveys: int, change: Callable[[list[Answer]], list[Answer]] = list) -
     return found
 
 
-def test_a_column_of_many_values_that_tells_nothing_is_no_longer_the_root() -> None:
+def test_a_column_that_tells_nothing_is_no_longer_the_root_and_the_tree_of_noise_stays_small() -> None:
     """A third of surveys had the right root; with the noise taken off, three quarters: both far from one half."""
     test = ShareTest(400, Fraction(1, 2), 1e-6)
     assert roots(400, without_noise) < test.low
     assert roots(400) > test.high
-
-
-def test_the_tree_of_noise_alone_stays_small() -> None:
-    """Of a table in which nothing tells anything: what splits it are gains beyond the mean of noise, a half at most."""
+    # Of a table in which nothing tells anything: what splits it are gains beyond the mean of noise, a half at most.
     chance = np.random.default_rng(8)
     design = RelatedDesign((2, 2, 2, 2), tuple((c,) for c in range(4)), Fraction(2, 3))
     sizes = []

@@ -193,7 +193,11 @@ def test_sets_and_leaves_are_counted_however_many_vectors_are_made_at_once(
     assert one[1] == run_alone(table.plain.count_correct(tree)).count
 
 
-def test_only_trees_are_tested() -> None:
+def shares(crossed: Transcript) -> list[int]:
+    return [len(message.shares) for message in crossed.sent_by_b if isinstance(message, CountShares)]
+
+
+def test_only_trees_are_tested_and_only_counts_that_do_not_follow_are_asked_once() -> None:
     table = game((2, 2), 1, 2, 30, seed=1)
     bayes = NaiveBayes(table.schema, np.zeros(2), ())
 
@@ -205,14 +209,7 @@ def test_only_trees_are_tested() -> None:
     chooser, corrector = table.engines()
     with pytest.raises(InputError, match="test trees alone"):
         run_pair(tested(chooser), tested(corrector))
-
-
-def shares(crossed: Transcript) -> list[int]:
-    return [len(message.shares) for message in crossed.sent_by_b if isinstance(message, CountShares)]
-
-
-def test_only_counts_that_do_not_follow_are_asked_once() -> None:
-    """Of 3, 2 and 2 values and two classes: all at the root, and of one branch of a split, 2 x 2 + 2."""
+    # Of 3, 2 and 2 values and two classes: all at the root, and of one branch of a split, 2 x 2 + 2.
     table = game((3, 2, 2), 2, 2, 60, seed=3)
     split = [Query(ROOT & Term(2, value), (0, 1), counts(table, ROOT & Term(2, value))) for value in (0, 1)]
     levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))], split]

@@ -59,28 +59,6 @@ from tests.support.secure_engines import (
 from tests.support.views import peer_design, view_of
 
 
-def test_what_is_encrypted_to_test_the_tree_is_told_apart_from_what_grows_it() -> None:
-    def shown(engine: Engine) -> Role[list[Progress]]:
-        seen: list[Progress] = []
-        role, sent = count(engine, FIRST, tree=TREE), None
-        with suppress(StopIteration):
-            while True:
-                effect = role.send(sent)
-                sent = None
-                if isinstance(effect, Progress):
-                    seen.append(effect)
-                else:
-                    sent = yield effect
-        return seen
-
-    evaluator, holder = by_dots()
-    for end in duel(shown(evaluator), shown(holder)):
-        assert end.error is None
-        assert end.result
-        assert [phase for phase, _ in groupby(p.phase for p in end.result)] == [Phase.COLUMNS, Phase.HELD_OUT]
-        assert [p.done for p in end.result if p.phase is Phase.HELD_OUT][-1] == end.result[-1].total
-
-
 @pytest.mark.parametrize(("told", "ends_it"), [((0, 30), False), ((0, 31), True), ((0,), True), ((-1, 0), True)])
 def test_more_records_of_a_set_than_there_are_end_the_run(told: tuple[int, ...], ends_it: bool) -> None:
     telling, replying = halves()
@@ -96,7 +74,11 @@ def test_more_records_of_a_set_than_there_are_end_the_run(told: tuple[int, ...],
     assert ends[0].result == (None if ends_it else list(told))
 
 
-def test_secure_counts_are_the_plain_counts() -> None:
+def _tables(query: Query) -> Sequence[Any]:
+    return run_alone(PlaintextEngine(SCHEMA, TRAIN, TEST).count([query]))[0].tables
+
+
+def test_secure_counts_are_the_plain_counts_of_each_cell_once() -> None:
     for name in ENGINES:
         levels = known(LEVELS)
         for end in play(ENGINES[name](), *levels):
@@ -117,25 +99,7 @@ def test_secure_counts_are_the_plain_counts() -> None:
             holder._test[:, -1] = 1
         a, b = play((evaluator, holder), tree=never)
         assert a.result == b.result == [0.0]
-
-
-def test_replies_are_rerandomized() -> None:
-    """FAULTS cases 8 and 9: the same counts twice are other ciphertexts, and an empty selection is not the number 1."""
-    a, _ = play(by_dots(), FIRST, FIRST)
-    first, second = (message for message in a.sent if isinstance(message, PackedCounts))
-    size = KEY.public_key.ciphertext_bytes
-    pieces = [m.ciphertexts[i : i + size] for m in (first, second) for i in range(0, len(m.ciphertexts), size)]
-    assert len(set(pieces)) == len(pieces)
-    values = [int.from_bytes(piece, "big") for piece in pieces]
-    assert min(value.bit_length() for value in values) > KEY.public_key.bits
-
-
-def _tables(query: Query) -> Sequence[Any]:
-    return run_alone(PlaintextEngine(SCHEMA, TRAIN, TEST).count([query]))[0].tables
-
-
-def test_planes_are_kept_and_a_plan_has_every_cell_once() -> None:
-    """A split on the evaluator's column needs no new plane where the candidates leave the slots as they were."""
+    # A split on the evaluator's column needs no new plane where the candidates leave the slots as they were.
     levels = known([[Query(ROOT, (2, 3), None)], [Query(ROOT & Term(0, v), (2, 3), None) for v in (0, 1)]])
     ends = play(by_dots(), *levels)
     assert [type(m) for m in ends[1].sent] == [CiphertextPage, ExactCounts, ExactCounts]
@@ -153,7 +117,26 @@ def test_planes_are_kept_and_a_plan_has_every_cell_once() -> None:
     assert layout().holder_columns == {2, 3, 4}
 
 
-def test_without_test_records_nothing_is_sent_and_accuracy_is_one_number() -> None:
+def test_what_tests_the_tree_is_told_apart_and_without_test_records_nothing_is_sent() -> None:
+    def shown(engine: Engine) -> Role[list[Progress]]:
+        seen: list[Progress] = []
+        role, sent = count(engine, FIRST, tree=TREE), None
+        with suppress(StopIteration):
+            while True:
+                effect = role.send(sent)
+                sent = None
+                if isinstance(effect, Progress):
+                    seen.append(effect)
+                else:
+                    sent = yield effect
+        return seen
+
+    evaluator, holder = by_dots()
+    for end in duel(shown(evaluator), shown(holder)):
+        assert end.error is None
+        assert end.result
+        assert [phase for phase, _ in groupby(p.phase for p in end.result)] == [Phase.COLUMNS, Phase.HELD_OUT]
+        assert [p.done for p in end.result if p.phase is Phase.HELD_OUT][-1] == end.result[-1].total
     for name in ENGINES:
         right = (TREE.predict(TEST) == TEST[:, -1]).sum()
         ends = play(ENGINES[name](), tree=TREE)
@@ -183,7 +166,15 @@ def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> 
             assert ravel(end.result[:2]) == plain(*known(LEVELS)[:2])
 
 
-def test_a_page_has_at_least_one_ciphertext(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_are_rerandomized_and_a_page_has_at_least_one_ciphertext(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAULTS cases 8 and 9: the same counts twice are other ciphertexts, and an empty selection is not the number 1."""
+    a, _ = play(by_dots(), FIRST, FIRST)
+    first, second = (message for message in a.sent if isinstance(message, PackedCounts))
+    size = KEY.public_key.ciphertext_bytes
+    pieces = [m.ciphertexts[i : i + size] for m in (first, second) for i in range(0, len(m.ciphertexts), size)]
+    assert len(set(pieces)) == len(pieces)
+    values = [int.from_bytes(piece, "big") for piece in pieces]
+    assert min(value.bit_length() for value in values) > KEY.public_key.bits
     monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 1)
     assert page_length(HOLDER.public) == 1
 
@@ -256,15 +247,6 @@ def test_an_accuracy_at_the_ends_is_accepted(name: str) -> None:
         assert evaluator.result == [told.values[0]]
 
 
-def test_a_missing_page_leaves_the_evaluator_waiting() -> None:
-    evaluator, _ = play(by_dots(), FIRST, tamper=swap("b", CiphertextPage, lambda m: None))
-    assert isinstance(evaluator.error, PeerError) or evaluator.waits
-    for name in ENGINES:
-        first = ChoicePage if name == "oblivious transfer" else CiphertextPage
-        evaluator, _ = play(ENGINES[name](), FIRST, tamper=swap("b", first, lambda message: Verdict("")))
-        assert type(evaluator.error) is PeerError
-
-
 def encrypt(message: int) -> bytes:
     (ciphertext,) = Encryptor(KEY, secrets).encrypt([message])
     return int(ciphertext.value).to_bytes(SIZE, "big")
@@ -320,7 +302,13 @@ def test_a_corrector_that_deviates_is_told_nothing(deviation: str) -> None:
     assert corrector.waits
 
 
-def test_right_predictions_that_cannot_be_are_counted_for_nobody() -> None:
+def test_a_missing_page_leaves_the_evaluator_waiting_and_impossible_predictions_count_for_nobody() -> None:
+    evaluator, _ = play(by_dots(), FIRST, tamper=swap("b", CiphertextPage, lambda m: None))
+    assert isinstance(evaluator.error, PeerError) or evaluator.waits
+    for name in ENGINES:
+        first = ChoicePage if name == "oblivious transfer" else CiphertextPage
+        evaluator, _ = play(ENGINES[name](), FIRST, tamper=swap("b", first, lambda message: Verdict("")))
+        assert type(evaluator.error) is PeerError
     (eleven,) = HOLDER.encryption(secrets).encrypt_pages([[11]])
     tamper = swap("a", PackedCounts, page(lambda data: eleven))
     _, holder = play(by_dots(), tree=TREE, tamper=tamper)
@@ -341,7 +329,17 @@ def view() -> View:
     return view_of(ROWS_SCHEMA, "alice", ROWS_CODES, peer_design(ROWS_SCHEMA, "alice", ((3, 2), (1,)), Fraction(9, 20)))
 
 
-def test_the_expanded_table_has_every_guess_of_every_record_and_the_truth_among_them() -> None:
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 255)), max_size=30))
+def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[int, int]]) -> None:
+    codes = np.array(rows, dtype=np.uint8).reshape(-1, 2)
+    distinct, inverse, repeats = merge_equal(codes)
+    assert (distinct[inverse] == codes).all()
+    found = {tuple(row): n for row, n in zip(distinct.tolist(), repeats.tolist(), strict=True)}
+    assert found == Counter(rows)
+    assert len(distinct) == len(found)
+
+
+def test_the_expanded_table_has_every_guess_and_rows_as_asked() -> None:
     seen = view()
     table = expand(seen.codes, seen.design, seen.peer_columns)
     assert len(table) == len(ROWS_CODES) * seen.design.patterns == len(table.codes)
@@ -355,20 +353,6 @@ def test_the_expanded_table_has_every_guess_of_every_record_and_the_truth_among_
         assert (row == expected).all()
     for record, truth in enumerate(ROWS_CODES.tolist()):
         assert table.codes[table.record == record].tolist().count(truth) == 1
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 255)), max_size=30))
-def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[int, int]]) -> None:
-    codes = np.array(rows, dtype=np.uint8).reshape(-1, 2)
-    distinct, inverse, repeats = merge_equal(codes)
-    assert (distinct[inverse] == codes).all()
-    found = {tuple(row): n for row, n in zip(distinct.tolist(), repeats.tolist(), strict=True)}
-    assert found == Counter(rows)
-    assert len(distinct) == len(found)
-
-
-def test_a_view_has_rows_as_asked_and_row_sets_those_that_satisfy() -> None:
-    seen = view()
     assert seen.peer_columns == (1, 2, 3)
     assert (seen.codes[:, 0] == ROWS_CODES[:, 0]).all()
     assert (seen.codes[:, 1:] != ROWS_CODES[:, 1:]).any()
@@ -384,7 +368,7 @@ def test_a_view_has_rows_as_asked_and_row_sets_those_that_satisfy() -> None:
             assert direct.rows(expression).tolist() == stepwise.rows(expression).tolist() == expected
 
 
-def test_rows_are_counted_by_node_value_and_class() -> None:
+def test_rows_are_counted_by_node_value_and_class_as_those_of_many_wide_columns_are() -> None:
     nodes = [np.arange(len(ROWS_CODES)), np.array([3, 1]), np.array([], dtype=np.intp)]
     queries = [Query(ROOT, (0, 1, 2), None), Query(ROOT, (2,), None), Query(ROOT, (0, 2), None)]
     answers = tally(ROWS_CODES, nodes, queries, ROWS_SCHEMA)
@@ -395,10 +379,7 @@ def test_rows_are_counted_by_node_value_and_class() -> None:
             for row in rows.tolist():
                 expected[ROWS_CODES[row, candidate], ROWS_CODES[row, 3]] += 1
             assert table.tolist() == expected.tolist()
-
-
-def test_rows_of_many_wide_columns_are_merged_as_those_of_few() -> None:
-    """Beyond 63 bits a row is no longer packed into an integer; the order is the same."""
+    # Beyond 63 bits a row is no longer packed into an integer; the order is the same.
     wide = np.repeat(ROWS_CODES, 12, axis=1) * 60
     for codes in (ROWS_CODES, wide):
         distinct, inverse, repeats = merge_equal(codes)

@@ -75,35 +75,7 @@ def test_it_is_id3_as_anyone_would_write_it(sizes: list[int], classes: int, reco
     assert id3(schema_of(sizes, classes), codes).tree.root == reference_id3(codes.tolist(), sizes, classes)
 
 
-def test_equal_gains_go_to_the_first_in_the_agreed_order() -> None:
-    """Three copies of one column, of which the second and third are Bob's; the class is the column."""
-    codes = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], dtype=np.uint8)
-    root = id3(schema_of((2, 2, 2), 2, alice=1), codes).tree.root
-    assert root == Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
-    for ahead, chosen in ((0.0, 0), (0.49, 0), (1.0, 1)):
-        tables = {0: [[3.0, 1.0], [1.0, 3.0]], 1: [[3.0 + ahead, 1.0 - ahead], [1.0 - ahead, 3.0 + ahead]]}
-        root = run_alone(HybridId3(schema_of((2, 2), 2), (4, 4), ALL, FixedTables(tables)).build()).tree.root
-        assert isinstance(root, Split)
-        assert root.attribute == chosen
-
-
-def test_leaves_are_made_where_nothing_can_be_split() -> None:
-    codes = np.array([[0, 1], [0, 1], [2, 0]], dtype=np.uint8)
-    root = id3(schema_of((3,), 2), codes).tree.root
-    assert root == Split((1, 2), 0, (Leaf((0, 2), 1), Leaf((0, 0), 1), Leaf((1, 0), 0)))
-    codes = np.array([[0, 1], [0, 1], [0, 0], [1, 1], [1, 0]], dtype=np.uint8)
-    root = id3(schema_of((2,), 2), codes).tree.root
-    assert root == Split((2, 3), 0, (Leaf((1, 2), 1), Leaf((1, 1), 0)))
-    codes = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]], dtype=np.uint8)
-    result = id3(schema_of((2, 2), 2), codes)
-    assert result.tree.root == Split((2, 2), 1, (Leaf((0, 2), 1), Leaf((2, 0), 0)))
-    assert result.computations == 8
-    result = id3(schema_of((2, 2), 1), np.zeros((7, 3), dtype=np.uint8))
-    assert result.tree.root == Leaf((7.0,), 0)
-    assert result.computations == 0
-
-
-def test_quinlans_example_gives_quinlans_tree_and_the_printed_gains() -> None:
+def test_quinlans_example_gives_quinlans_tree_and_a_tree_may_be_deeper_than_pythons_stack() -> None:
     schema, codes = tennis()
     assert as_vector(id3(schema, codes).tree.root, schema) == TENNIS["tree"]
     schema, codes = tennis()
@@ -120,10 +92,7 @@ def test_quinlans_example_gives_quinlans_tree_and_the_printed_gains() -> None:
     assert isinstance(root, Split)
     assert (root.attribute, root.counts) == (0, (4.5, 4.5))
     assert [child.counts for child in root.children] == [(4.0, 0.5), (0.5, 4.0)]
-
-
-def test_a_tree_may_be_deeper_than_pythons_stack() -> None:
-    """Constant columns part nothing, and contradictory records never become pure: one node per level."""
+    # Constant columns part nothing, and contradictory records never become pure: one node per level.
     columns = 250
     codes = np.zeros((3, columns + 1), dtype=np.uint8)
     codes[0, -1] = 1
@@ -173,7 +142,16 @@ def test_candidates_are_ranked_by_the_mean_of_both_sides() -> None:
             assert engine.levels[0][0].candidates == chosen
 
 
-def test_equal_means_are_ranked_in_the_agreed_order() -> None:
+def test_equal_gains_and_equal_means_go_to_the_first_in_the_agreed_order() -> None:
+    """Three copies of one column, of which the second and third are Bob's; the class is the column."""
+    codes = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], dtype=np.uint8)
+    root = id3(schema_of((2, 2, 2), 2, alice=1), codes).tree.root
+    assert root == Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
+    for ahead, chosen in ((0.0, 0), (0.49, 0), (1.0, 1)):
+        tables = {0: [[3.0, 1.0], [1.0, 3.0]], 1: [[3.0 + ahead, 1.0 - ahead], [1.0 - ahead, 3.0 + ahead]]}
+        root = run_alone(HybridId3(schema_of((2, 2), 2), (4, 4), ALL, FixedTables(tables)).build()).tree.root
+        assert isinstance(root, Split)
+        assert root.attribute == chosen
     flat = dict.fromkeys(range(4), table_of(0.5))
     codes = correlated((2, 2, 2, 2, 2), 40, seed=1)
     _, engine, _ = play_windows(2, codes, schema_of((2, 2, 2, 2), 2), (flat, flat))
@@ -253,8 +231,21 @@ def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     assert asked == [sorted(level) for level in reference.asked.values()]
 
 
-def test_branches_below_a_limit_are_leaves() -> None:
-    """Values of 5, 15 and 4 records, a fourth one of none; no label of a small branch is that of its own records."""
+def test_leaves_are_made_where_nothing_can_be_split_and_branches_below_a_limit_are_leaves() -> None:
+    codes = np.array([[0, 1], [0, 1], [2, 0]], dtype=np.uint8)
+    root = id3(schema_of((3,), 2), codes).tree.root
+    assert root == Split((1, 2), 0, (Leaf((0, 2), 1), Leaf((0, 0), 1), Leaf((1, 0), 0)))
+    codes = np.array([[0, 1], [0, 1], [0, 0], [1, 1], [1, 0]], dtype=np.uint8)
+    root = id3(schema_of((2,), 2), codes).tree.root
+    assert root == Split((2, 3), 0, (Leaf((1, 2), 1), Leaf((1, 1), 0)))
+    codes = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]], dtype=np.uint8)
+    result = id3(schema_of((2, 2), 2), codes)
+    assert result.tree.root == Split((2, 2), 1, (Leaf((0, 2), 1), Leaf((2, 0), 0)))
+    assert result.computations == 8
+    result = id3(schema_of((2, 2), 1), np.zeros((7, 3), dtype=np.uint8))
+    assert result.tree.root == Leaf((7.0,), 0)
+    assert result.computations == 0
+    # Values of 5, 15 and 4 records, a fourth one of none; no label of a small branch is that of its own records.
     for min_leaf, parts in ((5, True), (6, False)):
         codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15 + [[2, 0]] * 4, dtype=np.uint8)
         tree = grow(schema_of((4,), 2), codes, Growth(min_leaf=min_leaf))[0].tree
@@ -278,20 +269,6 @@ def test_nothing_is_asked_where_no_split_can_follow() -> None:
     codes = correlated((2, 2, 2, 2), 60, seed=1, flips=0.7)
     result, engine = grow(schema_of((2, 2, 2), 2), codes, Growth(max_depth=2))
     assert result.tree.depth == len(engine.levels) == 2
-
-
-def test_estimates_reach_a_limit_but_for_what_was_rounded_away() -> None:
-    """A branch and a node of half a record; the papers' tree goes on."""
-    assert may_split([0.5, 4.0], Growth())
-    assert not is_small(0.5, Growth())
-    assert is_small(0.0, Growth())
-    assert may_be_split(0.5, 3, Growth())
-    ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
-    assert merit_of_it > 0
-    assert may_split([4.9999999999, 10.0], Growth(min_leaf=5))
-    assert not may_split([4.99999, 10.0], Growth(min_leaf=5))
-    assert not is_small(4.9999999999, Growth(min_leaf=5))
-    assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
 
 
 def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -> tuple[Result, RecordingEngine]:
@@ -371,7 +348,18 @@ def test_no_other_cut_does_better_and_none_as_good_is_smaller(seed: int) -> None
         assert score < best or (score == best and Tree(SCHEMA, other).size >= pruned.size)
 
 
-def test_what_was_rounded_away_keeps_no_branch() -> None:
+def test_estimates_reach_a_limit_but_for_what_was_rounded_away_which_keeps_no_branch() -> None:
+    """A branch and a node of half a record; the papers' tree goes on."""
+    assert may_split([0.5, 4.0], Growth())
+    assert not is_small(0.5, Growth())
+    assert is_small(0.0, Growth())
+    assert may_be_split(0.5, 3, Growth())
+    ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
+    assert merit_of_it > 0
+    assert may_split([4.9999999999, 10.0], Growth(min_leaf=5))
+    assert not may_split([4.99999, 10.0], Growth(min_leaf=5))
+    assert not is_small(4.9999999999, Growth(min_leaf=5))
+    assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
     tree = Tree(SCHEMA, Leaf((3.0, 1.0), 0))
     assert prune(tree, Counted(np.zeros((2, 4), dtype=np.uint8)), exactly).root == tree.root
     # An empty branch's counts are all zero; its class came from its parent and is not made again.

@@ -82,19 +82,6 @@ def estimated(table: Any, growth: Growth = TO_THE_END, records: float = 1.0) -> 
     return value
 
 
-def test_small_or_negative_branches_split_nothing() -> None:
-    table = [[4.0, -3.0], [-0.5, 6.0]]
-    assert estimated(table, Growth(min_leaf=8), 20.0) == estimated(table) != 0.0
-    assert estimated(table, Growth(min_leaf=9), 20.0) == CANNOT
-    assert estimated([[4.0, -3.0], [-0.5, 4.0]]) == 1.0
-    assert estimated([[-1.0, -3.0], [-0.5, -4.0]]) == 0.0
-    # The derivative by a cell of 1e-16 records would be that of a logarithm near 0.
-    for impurity in Impurity:
-        exact, rounded = [[4.0, 0.0], [2.0, 3.0]], [[4.0, 1e-16], [2.0, 3.0]]
-        assert merit_gradient(rounded, impurity).tolist() == merit_gradient(exact, impurity).tolist()
-        assert estimated(rounded, Growth(impurity=impurity)) == estimated(exact, Growth(impurity=impurity))
-
-
 def test_gain_ratio_and_decrease_of_ginis_index_of_powers_of_two_are_exact() -> None:
     """An attribute of which one value has all records has a split information of 0, and no ratio."""
     for table, ratio, decrease in [
@@ -117,8 +104,18 @@ def test_no_merit_is_below_nothing_or_above_the_most(impurity: Impurity, table: 
     assert -TIE < merit(table, impurity) < most[impurity] + TIE
 
 
-def test_only_attributes_of_average_gain_compete() -> None:
-    """The first parts one record of 64 off, whose class is the rare one: little gain, by far the largest ratio."""
+def test_small_branches_split_nothing_and_only_attributes_of_average_gain_compete() -> None:
+    table = [[4.0, -3.0], [-0.5, 6.0]]
+    assert estimated(table, Growth(min_leaf=8), 20.0) == estimated(table) != 0.0
+    assert estimated(table, Growth(min_leaf=9), 20.0) == CANNOT
+    assert estimated([[4.0, -3.0], [-0.5, 4.0]]) == 1.0
+    assert estimated([[-1.0, -3.0], [-0.5, -4.0]]) == 0.0
+    # The derivative by a cell of 1e-16 records would be that of a logarithm near 0.
+    for impurity in Impurity:
+        exact, rounded = [[4.0, 0.0], [2.0, 3.0]], [[4.0, 1e-16], [2.0, 3.0]]
+        assert merit_gradient(rounded, impurity).tolist() == merit_gradient(exact, impurity).tolist()
+        assert estimated(rounded, Growth(impurity=impurity)) == estimated(exact, Growth(impurity=impurity))
+    # The first parts one record of 64 off, whose class is the rare one: little gain, by far the largest ratio.
     narrow, wide = [[1, 0], [31, 32]], [[28, 4], [4, 28]]
     assert merit(narrow, Impurity.GAIN_RATIO) < merit(wide, Impurity.GAIN_RATIO)
     tables = tuple(np.array(table) for table in ([[2, 0], [6, 56]], [[7, 25], [1, 31]], [[6, 20], [2, 36]]))

@@ -65,16 +65,13 @@ def test_smoothing_that_hides_counts_and_nothing_to_learn_from_are_refused() -> 
         run_alone(fit_naive_bayes(schema_of((2,), 2), engine))
 
 
-def test_class_counts_that_are_known_are_the_prior_and_what_values_are_brought_to() -> None:
+def test_the_worked_example_comes_out_as_printed_with_class_counts_that_are_known_as_the_prior() -> None:
     """By hand: class counts 6 and 2; of class 0 two thirds hold value 0, of class 1 nobody: 4 and 2, 0 and 2."""
     engine = FixedTables({0: np.array([[2.0, 0.0], [1.0, 5.0]])})
     model = run_alone(fit_naive_bayes(schema_of((2,), 2), engine, 1.0, (6.0, 2.0)))
     assert np.exp(model.prior) == pytest.approx([0.75, 0.25])
     assert np.exp(model.conditional[0]) == pytest.approx(np.array([[5 / 8, 1 / 4], [3 / 8, 3 / 4]]))
-
-
-def test_the_worked_example_comes_out_as_printed() -> None:
-    """T. Mitchell, Machine Learning (1997), section 6.9.1: sunny, cool, high, strong: .0053 for yes, .0206 for no."""
+    # T. Mitchell, Machine Learning (1997), section 6.9.1: sunny, cool, high, strong: .0053 for yes, .0206 for no.
     model = fitted(*tennis())
     day = np.array([[0, 2, 0, 1, 0]], dtype=np.uint8)
     no, yes = (exp(score) for score in model.scores(day)[0])

@@ -23,26 +23,6 @@ ROOT_NODE = Split((4, 5), 1, (Leaf((3, 0), 0), INNER, Leaf((0, 0), 1)))
 TREE = Tree(schema_of((2, 3), 2, alice=1), ROOT_NODE)
 
 
-def test_a_prediction_is_that_of_the_leaf() -> None:
-    records = every_record((2, 3, 2))
-    predicted = TREE.predict(records)
-    for expression, label in TREE.leaves():
-        assert set(predicted[expression.satisfied_by(records)].tolist()) <= {label}
-    assert (TREE.predict(records[:, [0, 1]]) == predicted).all()
-    assert predicted.tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1]
-    assert TREE.predict(np.zeros((0, 3), dtype=np.uint8)).tolist() == []
-
-    def telling(*leaves: tuple[int, int]) -> int | None:
-        counts = (sum(leaf[0] for leaf in leaves), sum(leaf[1] for leaf in leaves))
-        return replace(TREE, root=Split(counts, 1, tuple(Leaf(leaf, majority(leaf)) for leaf in leaves))).telling
-
-    assert telling((3, 0), (0, 5), (0, 0)) == 1
-    assert telling((3, 0), (1, 5), (0, 2)) is None
-    assert telling((3, 0), (2, 0), (0, 0)) is None  # one class: there is nothing to tell
-    assert TREE.telling is None
-    assert replace(TREE, root=Leaf((4, 0), 0)).telling is None
-
-
 def with_root(change: Callable[[Split], Split]) -> Callable[[Tree], Tree]:
     return lambda tree: replace(tree, root=change(ROOT_NODE))
 
@@ -146,7 +126,7 @@ def test_bits_and_weights_add_up_to_what_the_whole_tree_says_whoever_asks(tree: 
     np.testing.assert_allclose([[float(s) for s in outcome.shares or ()] for outcome in told], tree.shares(codes))
 
 
-def test_an_edge_is_asked_once_and_only_where_branches_differ() -> None:
+def test_an_edge_is_asked_once_where_branches_differ_also_deeper_than_the_stack() -> None:
     routes = Routes(small_model(), "alice", probabilities=True)
     assert routes.edges == 6  # three of her age, three of her city below the first
     assert Routes(small_model(), "bob", probabilities=True).edges == 2
@@ -155,9 +135,6 @@ def test_an_edge_is_asked_once_and_only_where_branches_differ() -> None:
     routes = Routes(agreed, "alice", probabilities=False)
     assert (routes.edges, len(routes.outcomes)) == (0, 1)
     assert Routes(agreed, "alice", probabilities=True).edges == 2
-
-
-def test_a_tree_deeper_than_the_stack_is_walked() -> None:
     tree = chain(3000)
     codes = np.zeros((3, 3000), dtype=np.int16)
     codes[1] = 1
@@ -170,7 +147,24 @@ def _bits(*counts: int) -> float:
     return -sum(c / total * log2(c / total) for c in counts if c)
 
 
-def test_each_split_counts_by_its_records_and_its_decrease() -> None:
+def test_a_prediction_is_that_of_the_leaf_and_each_split_counts_by_its_records() -> None:
+    records = every_record((2, 3, 2))
+    predicted = TREE.predict(records)
+    for expression, label in TREE.leaves():
+        assert set(predicted[expression.satisfied_by(records)].tolist()) <= {label}
+    assert (TREE.predict(records[:, [0, 1]]) == predicted).all()
+    assert predicted.tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1]
+    assert TREE.predict(np.zeros((0, 3), dtype=np.uint8)).tolist() == []
+
+    def telling(*leaves: tuple[int, int]) -> int | None:
+        counts = (sum(leaf[0] for leaf in leaves), sum(leaf[1] for leaf in leaves))
+        return replace(TREE, root=Split(counts, 1, tuple(Leaf(leaf, majority(leaf)) for leaf in leaves))).telling
+
+    assert telling((3, 0), (0, 5), (0, 0)) == 1
+    assert telling((3, 0), (1, 5), (0, 2)) is None
+    assert telling((3, 0), (2, 0), (0, 0)) is None  # one class: there is nothing to tell
+    assert TREE.telling is None
+    assert replace(TREE, root=Leaf((4, 0), 0)).telling is None
     root = 16 * _bits(7, 9) - 8 * _bits(5, 3) - 7 * _bits(1, 6)
     decreases = np.array([root, 8 * _bits(5, 3), 7 * _bits(1, 6)])
     assert importances(small_model()) == pytest.approx(decreases / decreases.sum())

@@ -82,7 +82,7 @@ def _noise(secret: bytes = SECRET, tables: bytes = b"tables", spending: Spending
     return OwnNoise(secret, tables, spending)
 
 
-def test_anything_else_that_is_asked_has_other_noise() -> None:
+def test_the_same_question_has_the_same_noise_and_anything_else_other_noise() -> None:
     asked = [
         _noise().class_counts(12),
         _noise().cells(ROOT, 0, 12),
@@ -96,9 +96,6 @@ def test_anything_else_that_is_asked_has_other_noise() -> None:
         _noise(secret=b"t" * 32).cells(ROOT, 0, 12),
     ]
     assert len({tuple(each) for each in asked}) == len(asked)
-
-
-def test_the_same_question_has_the_same_noise() -> None:
     assert _noise().cells(ROOT, 1, 6) == _noise().cells(ROOT, 1, 6)
     assert _noise().class_counts(3) == _noise().class_counts(3)
     assert _noise().accuracy([(ROOT, b"1")]) == _noise().accuracy([(ROOT, b"1")])
@@ -119,7 +116,7 @@ def test_the_same_question_has_the_same_noise() -> None:
 told_numbers = st.lists(st.lists(st.integers(-50, 400), min_size=2, max_size=2), min_size=2, max_size=4)
 
 
-def test_numbers_without_noise_stay_as_they_are() -> None:
+def test_numbers_without_noise_stay_and_what_was_told_is_weighted_by_its_worth() -> None:
     tables = [np.array([[5, 0], [7, 9]]), np.array([[1, 2], [3, 4], [8, 3]])]
     sums, made = refined(KnownSums((12.0, 9.0), 0.0), tables, 1e-9)
     assert sums.counts == (12.0, 9.0)
@@ -130,10 +127,7 @@ def test_numbers_without_noise_stay_as_they_are() -> None:
     _, (table,) = refined(KnownSums((100.0, 100.0), 0.0), [[[90, 10], [10, 90]]], 100.0)
     kept = 40 * (1 - 9 * branch_variance(2, KnownSums((100.0, 100.0), 0.0), 100.0) / 3200)
     assert table.tolist() == [[round(50 + kept), round(50 - kept)], [round(50 - kept), round(50 + kept)]]
-
-
-def test_what_was_told_is_weighted_by_its_worth() -> None:
-    """Told above with variance 4, and by two candidates of two values, each sum with variance 2 times 2."""
+    # Told above with variance 4, and by two candidates of two values, each sum with variance 2 times 2.
     sums, _ = refined(KnownSums((10.0, 0.0), 4.0), [[[6, 0], [7, 0]], [[8, 3], [8, 3]]], 2.0)
     assert sums.counts == pytest.approx((13.0, 2.0))
     assert sums.variance == pytest.approx(4 / 3)
@@ -221,16 +215,13 @@ def test_no_neighbour_changes_more_than_the_accounting_says_and_some_as_much() -
                 assert max(seen) == most_changes(schema, side, window, depth)
 
 
-def test_delta_bounds_what_each_change_adds_at_the_ends_of_its_range() -> None:
+def test_the_scale_is_all_changes_over_epsilon_and_delta_bounds_each() -> None:
     """`changes` times the chance of the noise at one end of its range, computed here with floats, is below delta."""
     for epsilon, changes in [("0.1", 4), ("1", 26), ("1", 140), ("10", 26), ("20", 2)]:
         spending = Spending(Fraction(epsilon), changes)
         for law, times in ((spending.cells, changes), (spending.accuracy, 1)):
             weights = np.exp(-np.abs(np.arange(-law.cut, law.cut + 1)) / float(law.scale))
             assert times * weights[0] / weights.sum() <= spending.delta
-
-
-def test_the_scale_is_all_changes_over_epsilon() -> None:
     schema = _schema(("bob",))
     assert most_changes(schema, "bob", ALL, 5) == most_changes(schema, "bob", ALL, 99) == 2 * (5 + 4 + 3 + 2 + 1) + 2
     assert most_changes(schema, "alice", ALL, 5) == 2 * (3 + 4 + 3 + 2 + 1)
@@ -384,12 +375,6 @@ def _delta(law: Geometric, epsilon: Fraction) -> Fraction:
     return sum((each for each in excess if each > 0), start=Fraction(0))
 
 
-def test_a_cell_that_changes_by_one_is_as_private_as_its_scale_says() -> None:
-    for scale in (*SCALES, Fraction(40)):
-        assert _delta(Geometric(scale), 1 / scale) <= 1 / scale / 2**40
-    assert _delta(Geometric(Fraction(1, 2)), Fraction(1)) > Fraction(1, 2)
-
-
 @pytest.mark.parametrize("scale", [*SCALES, Fraction(40), Fraction(1, 9)], ids=str)
 def test_noise_is_cut_where_its_chance_is_below_two_to_the_minus_forty(scale: Fraction) -> None:
     cut = Geometric(scale).cut
@@ -397,8 +382,11 @@ def test_noise_is_cut_where_its_chance_is_below_two_to_the_minus_forty(scale: Fr
     assert decay_bounds((cut - 2) / scale)[0] > Fraction(1, 2**40)
 
 
-def test_a_stream_of_draws_shows_zero_as_often_as_the_law_says() -> None:
-    """False alarm 1e-9; half and twice the scale, which give 0 a chance of 0.46 and 0.12, are caught."""
+def test_a_cell_is_as_private_as_its_scale_and_a_stream_shows_zero_as_often_as_the_law_says() -> None:
+    for scale in (*SCALES, Fraction(40)):
+        assert _delta(Geometric(scale), 1 / scale) <= 1 / scale / 2**40
+    assert _delta(Geometric(Fraction(1, 2)), Fraction(1)) > Fraction(1, 2)
+    # False alarm 1e-9; half and twice the scale, which give 0 a chance of 0.46 and 0.12, are caught.
     law, draws = Geometric(Fraction(2)), 3000
     zero = law_bounds(law)[0][0].limit_denominator(10**6)
     test = ShareTest(draws, zero, 1e-9)
@@ -510,7 +498,7 @@ def test_a_whole_run_tells_neighbours_apart_no_further_than_epsilon_and_half_the
             assert hits > 2 * others  # they are told apart, as far as epsilon lets them
 
 
-def test_little_noise_leaves_plain_id3_and_much_less_of_it_less() -> None:
+def test_little_noise_leaves_plain_id3_and_noise_in_bulk_has_the_variance_of_the_law() -> None:
     """At scale 0.02 or less a number is changed with a chance below 1e-20."""
     split = HoldOut(SCHEMA, CODES, CODES)
     rng = np.random.default_rng(0)
@@ -520,10 +508,7 @@ def test_little_noise_leaves_plain_id3_and_much_less_of_it_less() -> None:
     plain = grow_plain(split, Growth(max_depth=2)).tree
     assert run.tree.root == plain.root
     assert run.correct == round(accuracy(plain, split) * len(CODES))
-
-
-def test_noise_in_bulk_has_the_variance_of_the_law() -> None:
-    """Six standard errors of a variance of 20,000 draws: false alarm below 1e-8; half the scale is 75 of them away."""
+    # Six standard errors of a variance of 20,000 draws: false alarm below 1e-8; half the scale is 75 of them away.
     spending = Spending(Fraction(1), 10)
     drawn = np.array(BulkNoise(np.random.default_rng(1), spending).class_counts(20_000), dtype=float)
     assert drawn.var() == pytest.approx(spending.cells.variance, rel=6 * (5 / 20_000) ** 0.5)

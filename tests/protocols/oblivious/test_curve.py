@@ -81,7 +81,7 @@ HOSTILE = {
 }
 
 
-def test_points_come_back_from_bytes_and_no_others_are_read() -> None:
+def test_points_come_back_from_bytes_and_are_added_place_by_place_infinity_among_them() -> None:
     points = multiples(1, 2, 2**200)
     assert (read_points(write_points(points)) == points).all()
     assert read_points(b"").shape == (0, FORM_BYTES)
@@ -92,9 +92,6 @@ def test_points_come_back_from_bytes_and_no_others_are_read() -> None:
                 read_points(page)
     assert [pow(x**3 + 7, (P - 1) // 2, P) for x in (5, 1)] == [P - 1, 1]  # Euler's criterion
     assert are_finite(read_points(b"\x02" + (1).to_bytes(32, "big"))).all()
-
-
-def test_points_are_added_place_by_place_infinity_among_them() -> None:
     sums = add_points(multiples(1, 2, 0, 0, 5), multiples(4, 0, 3, 0, -5))
     assert (sums == multiples(5, 2, 3, 0, 0)).all()
     points = multiples(1, 0, 9)

@@ -114,12 +114,6 @@ def test_lanes_that_are_one_are_counted_in_summands(seed: int, width: int) -> No
     assert (share + rest) % (1 << width) == ones % (1 << width)
 
 
-def test_a_circuit_of_known_bits_has_the_table_of_and() -> None:
-    """By hand: lanes 0 to 3 have 00, 01, 10, 11."""
-    left, right = np.array([0b1100], np.uint64), np.array([0b1010], np.uint64)
-    assert computed(Gates.both, left, right)[0] == 0b1000
-
-
 def played(transcript: Transcript, inputs: Words, seed: int) -> None:
     one, other = (gates(each, first, seed + first) for each, first in zip(meet(4, seed), (True, False), strict=True))
 
@@ -137,16 +131,13 @@ def masked(inputs: Words, seed: int) -> list[bytes]:
     return [message.words for message in transcript.sent_by_a if isinstance(message, MaskedPage)]
 
 
-def test_what_goes_into_gates_looks_the_same_whatever_it_is() -> None:
+def test_what_goes_into_gates_looks_the_same_and_no_mask_serves_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Zeros, ones, and the simulator's uniform bits; a share that were not masked would be seen."""
     zeros, ones = (b"".join(masked(np.full((2, 4000), value, np.uint64), 5)) for value in (0, 2**64 - 1))
     assert len(zeros) == len(ones) == 2 * 8 * 4000
     simulated = drawn(7, 8000).tobytes()
     assert off(*(bits_of(view, 8) for view in (zeros, ones, simulated))) == []
     assert off(bits_of(bytes(64000), 8)) != []
-
-
-def test_no_mask_of_a_transfer_serves_two_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder, pair = MaskRecorder(monkeypatch), sides()
     for seed in range(3):
         computed(Gates.equal, drawn(seed, 5, 2), drawn(seed + 9, 5, 2), pair=pair)
@@ -265,7 +256,10 @@ def test_bits_times_numbers_are_the_numbers_where_bits_are_one(seed: int, width:
     assert ((left + right & modulus_mask(width)) == wanted & modulus_mask(width)).all()
 
 
-def test_lanes_are_filled_up_with_zeros() -> None:
+def test_lanes_are_filled_up_with_zeros_and_known_bits_have_the_table_of_and() -> None:
+    """By hand: lanes 0 to 3 have 00, 01, 10, 11."""
+    left, right = np.array([0b1100], np.uint64), np.array([0b1010], np.uint64)
+    assert computed(Gates.both, left, right)[0] == 0b1000
     assert filled(np.ones((2, 65), np.uint64)).sum(axis=1).tolist() == [65, 65]
     assert filled(np.ones((2, 65), np.uint64)).shape == (2, 128)
     bits = np.ones((3, 70), bool)

@@ -60,34 +60,6 @@ def test_a_session_is_the_one_on_file(depth: str) -> None:
     assert (ours, theirs) == (known["shares_of_chooser"], known["shares_of_sender"])
 
 
-def test_the_first_transfers_are_those_of_plain_integers() -> None:
-    chance, choices = Chance(KNOWN["seed"]), [number % 3 % 2 for number in range(TRANSFERS)]
-    secret, point = make_offer(Chance(8))
-    assert point == as_bytes(times(secret))
-    points, keys = choose(b"a session", read_offer(point), choices, chance)
-    pairs = answer_choices(b"a session", secret, points)
-    assert keys == [pair[choice] for pair, choice in zip(pairs, choices, strict=True)]
-    assert len({key for pair in pairs for key in pair}) == 2 * TRANSFERS
-    for number in (0, 1, TRANSFERS - 1):
-        own = [points[66 * number + 33 * side :][:33] for side in (0, 1)]
-        choice, scalar = choices[number], chance.draws[number]
-        shifted = plus(plain.read(own[choice]), plain.oracle(b"a session", number, choice, own[1 - choice]))
-        assert shifted == times(1 + scalar)
-        assert own[1 - choice] == swift(chance.draws[TRANSFERS + number].to_bytes(64, "big"))
-        assert pairs[number] == plain.sender_keys(b"a session", secret, points, number)
-
-
-def test_plain_aes_and_trees_are_those_of_the_papers() -> None:
-    """FIPS 197, appendix C.1."""
-    assert plain.aes(bytes(range(16)), bytes.fromhex("00112233445566778899aabbccddeeff")).hex() == (
-        "69c4e0d86a7b0430d8cdb78070b4c55a"
-    )
-    for depth in (1, 2, 4, 8):
-        pairs = pairs_of_keys()
-        trees, hints = grow(b"a session", pairs, depth)
-        assert (trees, [hints.hints, hints.sums, hints.digest]) == plain.grown(b"a session", pairs, depth)
-
-
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_pages_keys_and_masks_are_those_of_the_papers(depth: int) -> None:
     trees, _ = grow(b"a session", pairs_of_keys(), depth)
@@ -106,7 +78,29 @@ def test_pages_keys_and_masks_are_those_of_the_papers(depth: int) -> None:
             assert masks[at].tobytes() == b"".join(expected)
 
 
-def test_corrections_are_differences_of_masks_and_numbers() -> None:
+def test_the_first_transfers_corrections_aes_and_trees_are_those_of_the_papers() -> None:
+    chance, choices = Chance(KNOWN["seed"]), [number % 3 % 2 for number in range(TRANSFERS)]
+    secret, point = make_offer(Chance(8))
+    assert point == as_bytes(times(secret))
+    points, keys = choose(b"a session", read_offer(point), choices, chance)
+    pairs = answer_choices(b"a session", secret, points)
+    assert keys == [pair[choice] for pair, choice in zip(pairs, choices, strict=True)]
+    assert len({key for pair in pairs for key in pair}) == 2 * TRANSFERS
+    for number in (0, 1, TRANSFERS - 1):
+        own = [points[66 * number + 33 * side :][:33] for side in (0, 1)]
+        choice, scalar = choices[number], chance.draws[number]
+        shifted = plus(plain.read(own[choice]), plain.oracle(b"a session", number, choice, own[1 - choice]))
+        assert shifted == times(1 + scalar)
+        assert own[1 - choice] == swift(chance.draws[TRANSFERS + number].to_bytes(64, "big"))
+        assert pairs[number] == plain.sender_keys(b"a session", secret, points, number)
+    # FIPS 197, appendix C.1.
+    assert plain.aes(bytes(range(16)), bytes.fromhex("00112233445566778899aabbccddeeff")).hex() == (
+        "69c4e0d86a7b0430d8cdb78070b4c55a"
+    )
+    for depth in (1, 2, 4, 8):
+        pairs = pairs_of_keys()
+        trees, hints = grow(b"a session", pairs, depth)
+        assert (trees, [hints.hints, hints.sums, hints.digest]) == plain.grown(b"a session", pairs, depth)
     one, other = meet(2)
     (chosen,), (both,) = extend(one.chooser, other.sender, CHOICES[:1])
     ((zero, one_),) = both.masks([0])
@@ -175,24 +169,6 @@ def test_points_of_the_first_transfers_look_the_same_whatever_is_chosen(choice: 
     assert off(*map(points_of, halves)) == off(points_of(simulated)) == []
 
 
-def test_hints_of_trees_look_like_uniform_strings_that_pass_the_check() -> None:
-    pairs = [(bytes([n]) * 16, bytes([n + 128]) * 16) for n in range(128)]
-    missing = [n % 2 for n in range(128)]
-    keys = [pair[1 - side] for pair, side in zip(pairs, missing, strict=True)]
-    real, simulated = [], []
-    for run in range(40):
-        follower = Follower(run.to_bytes(2, "big"), 4, missing, keys)
-        real.append(grow(follower.session, pairs, 4)[1])
-        simulated.append(follower.simulate(Chance(run)))
-        assert len(follower.follow(simulated[-1])) == len(follower.follow(real[-1])) == 32
-    for hints in (real, simulated):
-        told, sums = (b"".join(getattr(each, name) for each in hints) for name in ("hints", "sums"))
-        assert off(bits_of(told, 16), bits_of(sums, 32)) == []
-    assert [len(each.hints + each.sums + each.digest) for each in real] == [
-        len(each.hints + each.sums + each.digest) for each in simulated
-    ]
-
-
 def seen(sender: Sender, first: int, page: Message) -> list[NDArray[np.uint8]]:
     """Return what the sender makes of a page: masked choices of each tree, and these less the streams it knows."""
     assert isinstance(page, ChoicePage)
@@ -218,7 +194,22 @@ def test_a_page_of_choices_looks_the_same_whatever_is_chosen(case: str) -> None:
         assert ShareTest(8 * 128, Fraction(1, 2), ALARM).accepts(int(bits_of(hashes, 16).sum()))
 
 
-def test_a_simulated_page_passes_the_check_of_the_sender_that_it_was_made_for() -> None:
+def test_hints_of_trees_look_uniform_and_a_simulated_page_passes_the_check() -> None:
+    pairs = [(bytes([n]) * 16, bytes([n + 128]) * 16) for n in range(128)]
+    missing = [n % 2 for n in range(128)]
+    keys = [pair[1 - side] for pair, side in zip(pairs, missing, strict=True)]
+    real, simulated = [], []
+    for run in range(40):
+        follower = Follower(run.to_bytes(2, "big"), 4, missing, keys)
+        real.append(grow(follower.session, pairs, 4)[1])
+        simulated.append(follower.simulate(Chance(run)))
+        assert len(follower.follow(simulated[-1])) == len(follower.follow(real[-1])) == 32
+    for hints in (real, simulated):
+        told, sums = (b"".join(getattr(each, name) for each in hints) for name in ("hints", "sums"))
+        assert off(bits_of(told, 16), bits_of(sums, 32)) == []
+    assert [len(each.hints + each.sums + each.digest) for each in real] == [
+        len(each.hints + each.sums + each.digest) for each in simulated
+    ]
     _, other = meet(4)
     assert replay(other.sender.extend([4000]), [other.sender.simulate(0, 4224, Chance(9))]).result
 

@@ -167,7 +167,7 @@ def test_the_work_is_bounded_by_blocks_of_groups_and_then_by_fewer_records(monke
     assert list(attack.read_rows(250)) == list(range(250))
 
 
-def test_two_columns_of_one_coin_are_read_and_two_of_their_own_coins_are_not() -> None:
+def test_columns_of_one_coin_are_read_at_the_rate_that_is_likely_and_of_their_own_coins_are_not() -> None:
     """Columns that are alike but for few records: who shares a coin sends that they are, and in which records not."""
     chance = np.random.default_rng(11)
     base = chance.integers(0, 10, 4000) == 0
@@ -178,10 +178,7 @@ def test_two_columns_of_one_coin_are_read_and_two_of_their_own_coins_are_not() -
     together, alone = (read_copy(truth, copy, design) for copy, design in zip(copies, (shared, apart), strict=True))
     assert together.whole > alone.whole
     assert together.records == alone.records == 4000
-
-
-def test_what_is_read_is_read_at_the_rate_that_it_is_likely() -> None:
-    """Chances that say nothing, that are right, and that boast: right ones count, of the surest."""
+    # Chances that say nothing, that are right, and that boast: right ones count, of the surest.
     right = np.array([True] * 99 + [False] + [True] * 50 + [False] * 50)
     assert _surest(np.full(200, 0.95), right) == 0
     assert _surest(np.where(np.arange(200) < 100, 0.99, 0.95), right) == 99

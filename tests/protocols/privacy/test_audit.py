@@ -163,14 +163,6 @@ def moved(design: OneKind, theta: Fraction) -> Callable[[int, int], Fraction]:
     return lambda column, code: told_chance(replace(design, theta=theta), column, code)
 
 
-def test_the_limits_of_all_tests_that_chance_can_move_add_up_to_the_false_alarm_rate() -> None:
-    result = run(related([2, 2], [[0]], "9/20"))
-    movable = [test for test in result.tests if 0 < test.chance < 1]
-    assert len(movable) < len(result.tests)
-    assert result.tests[0].limit * len(movable) == pytest.approx(1e-6)
-    assert all(test.passed == (test.bound > result.tests[0].limit) for test in result.tests)
-
-
 def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> None:
     assert isinstance(UNRELATED, UnrelatedDesign)
     wrong = replace(UNRELATED, personal=(*UNRELATED.personal[:2], shares("1/4 3/10 9/20")))
@@ -242,13 +234,10 @@ APART: list[tuple[Design, Sampler, set[str]]] = [
 ]
 
 
-def test_coins_that_are_not_shared_as_declared_and_a_touched_column_are_caught() -> None:
+def test_coins_that_are_not_as_declared_and_lies_told_too_often_are_caught() -> None:
     for design, sampler, failed in APART:
         assert names(run(design, sampler)) == failed
     assert {test.bound for test in run(CLEAR, touched_once(CLEAR, 2)).failures} == {0}
-
-
-def test_a_lie_that_is_told_too_often_or_depends_on_the_truth_is_caught() -> None:
     three = related([3], [[0]], "9/20")
 
     def too_often(codes: Codes, draw: Draw) -> Codes:
@@ -265,17 +254,6 @@ def test_a_lie_that_is_told_too_often_or_depends_on_the_truth_is_caught() -> Non
     assert {(t.cell, t.margin.truth) for t in failures if t.margin.columns == (0,)} == {((0,), (1,)), ((1,), (1,))}
 
 
-def test_records_show_the_lowest_and_highest_codes_and_may_be_chosen() -> None:
-    assert default_records(RELATED) == ((0, 0, 0), (1, 1, 2), (0, 1, 0), (1, 0, 2))
-    assert default_records(related([1, 1], [[0]], "9/20")) == ((0, 0),)
-    result = audit(RELATED, chance(1), records=[(1, 0, 1), (1, 0, 1)])
-    assert result.passed
-    assert {test.margin.truth for test in result.tests if test.margin.columns == (2,)} == {(1,)}
-    assert result.disguised == records_needed(RELATED, [(1, 0, 1)], Goal(), result.tests[0].limit)
-    assert run(related([2], [], "9/20")).disguised == 2 * FEWEST
-    assert run(related([1, 2], [[0]], "9/20")).passed
-
-
 NAMES = Names(["age", "sex", "town"], [["young", "old"], ["f", "m"], ["x", "y", "z"]], ["person", "place"])
 
 
@@ -287,20 +265,7 @@ def told(result: AuditResult, names: Names | None = None) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def test_the_verdict_comes_first_then_what_was_counted() -> None:
-    passed = run(RELATED)
-    assert audit_lines(passed)[0] == "OK: the sampler responds as the design declares."
-    assert told(passed) == (
-        f"{audit_lines(passed)[0]} Made-up records were disguised {passed.disguised:,} times, and {len(passed.tests)} "
-        "counts held against their declared chances: a correct sampler fails such a check in at "
-        "most 0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
-    )
-    design = related([2], [[0]], "9/20")
-    failed = run(design, lambda codes, _: codes)
-    assert audit_lines(failed)[0] == f"NOT as declared: 12 of {len(failed.tests)} counts are not what the design says."
-
-
-def test_pairs_that_were_not_counted_are_named() -> None:
+def test_pairs_and_departures_are_named_the_least_likely_first() -> None:
     result = run(related([16, 32], [[0, 1]], "9/20"))
     text = "Not counted together, as there are too many combinations: "
     assert told(result).endswith(f"{text}column 1 and column 2.")
@@ -309,9 +274,6 @@ def test_pairs_that_were_not_counted_are_named() -> None:
     many = replace(result, untested=((0, 1),) * 12)
     assert told(many).count(text) == 10
     assert told(many).endswith("Nor 2 other pairs of columns of one group.")
-
-
-def test_departures_are_told_by_name_the_least_likely_first() -> None:
     honest = run(RELATED, lambda codes, _: codes)
     half = honest.disguised // 4
     only = replace(honest, tests=honest.tests[:1])
@@ -329,7 +291,17 @@ def test_departures_are_told_by_name_the_least_likely_first() -> None:
     assert told(replace(honest, tests=(last, first))) == told(replace(honest, tests=(first, last)))
 
 
-def test_every_kind_of_count_has_its_words() -> None:
+def test_every_kind_of_count_has_its_words_below_the_verdict() -> None:
+    passed = run(RELATED)
+    assert audit_lines(passed)[0] == "OK: the sampler responds as the design declares."
+    assert told(passed) == (
+        f"{audit_lines(passed)[0]} Made-up records were disguised {passed.disguised:,} times, and {len(passed.tests)} "
+        "counts held against their declared chances: a correct sampler fails such a check in at "
+        "most 0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
+    )
+    design = related([2], [[0]], "9/20")
+    failed = run(design, lambda codes, _: codes)
+    assert audit_lines(failed)[0] == f"NOT as declared: 12 of {len(failed.tests)} counts are not what the design says."
     honest = run(RELATED, lambda codes, _: codes)
 
     def of(*columns: int, alike: bool = False) -> str:
@@ -436,7 +408,12 @@ def test_every_margin_is_the_declared_distribution_of_its_events(design: Design)
         assert margin.chances == tuple(found.values())
 
 
-def test_every_column_pair_small_group_and_pair_of_groups_has_a_margin() -> None:
+def test_every_column_and_pair_has_a_margin_and_limits_add_up_to_the_false_alarm_rate() -> None:
+    result = run(related([2, 2], [[0]], "9/20"))
+    movable = [test for test in result.tests if 0 < test.chance < 1]
+    assert len(movable) < len(result.tests)
+    assert result.tests[0].limit * len(movable) == pytest.approx(1e-6)
+    assert all(test.passed == (test.bound > result.tests[0].limit) for test in result.tests)
     design = related([2, 3, 2, 2, 5], [[0, 2, 3], [1]], "9/20")
     found = [(margin.columns, margin.told, margin.serial) for margin in margins(design, [(0,) * 5])]
     assert found == [
@@ -451,7 +428,15 @@ def test_every_column_pair_small_group_and_pair_of_groups_has_a_margin() -> None
     ]
 
 
-def test_cells_are_counted_with_the_last_column_fastest() -> None:
+def test_cells_are_counted_with_the_last_column_fastest_and_records_show_the_extreme_codes() -> None:
+    assert default_records(RELATED) == ((0, 0, 0), (1, 1, 2), (0, 1, 0), (1, 0, 2))
+    assert default_records(related([1, 1], [[0]], "9/20")) == ((0, 0),)
+    result = audit(RELATED, chance(1), records=[(1, 0, 1), (1, 0, 1)])
+    assert result.passed
+    assert {test.margin.truth for test in result.tests if test.margin.columns == (2,)} == {(1,)}
+    assert result.disguised == records_needed(RELATED, [(1, 0, 1)], Goal(), result.tests[0].limit)
+    assert run(related([2], [], "9/20")).disguised == 2 * FEWEST
+    assert run(related([1, 2], [[0]], "9/20")).passed
     design = related([2, 2], [[0], [1]], "9/20")
     once, twice = (list(margins(design, records)) for records in ([(0, 0)], [(0, 0), (0, 0)]))
     assert once == twice
@@ -483,18 +468,6 @@ def test_cells_are_counted_with_the_last_column_fastest() -> None:
 CHANCES = tuple(map(Fraction, ("0", "1/1000", "9/20", "1/2", "99/100", "1")))
 
 
-def test_divergence_has_its_known_values() -> None:
-    assert divergence(0.5, Fraction(1, 4)) == pytest.approx(0.5 * log(2) + 0.5 * log(2 / 3))
-    assert divergence(0.25, Fraction(1, 4)) == 0
-    assert divergence(1, Fraction(1, 4)) == pytest.approx(log(4))
-    assert divergence(0, Fraction(1, 4)) == pytest.approx(log(4 / 3))
-    assert divergence(0.5, Fraction(0)) == divergence(0.5, Fraction(1)) == inf
-    assert divergence(0, Fraction(0)) == divergence(1, Fraction(1)) == 0
-    near = 1 - Fraction(1, 10**18)
-    assert float(near) == 1
-    assert divergence(0.5, near) == pytest.approx(0.5 * log(0.5) + 0.5 * log(0.5e18))
-
-
 @pytest.mark.parametrize("trials", [1, 7, 60])
 @pytest.mark.parametrize("chance", CHANCES)
 def test_the_alarm_bound_is_never_below_the_chance_of_such_a_share_on_either_side(
@@ -508,12 +481,9 @@ def test_the_alarm_bound_is_never_below_the_chance_of_such_a_share_on_either_sid
         assert total <= bound + 1e-12, hits
 
 
-def test_the_alarm_bound_is_not_far_above_the_exact_tails() -> None:
+def test_the_alarm_bound_is_near_the_exact_tails_and_a_contradiction_has_no_chance() -> None:
     exact = 2 * upper_tail(100_000, Fraction(1, 2), 50_870)
     assert exact < alarm_bound(50_870, 100_000, Fraction(1, 2)) < 20 * exact
-
-
-def test_a_contradiction_has_no_chance() -> None:
     assert alarm_bound(1, 1000, Fraction(0)) == alarm_bound(999, 1000, Fraction(1)) == 0
     assert alarm_bound(0, 1000, Fraction(0)) == alarm_bound(1000, 1000, Fraction(1)) == 1
 
@@ -533,6 +503,15 @@ def test_a_sample_of_that_size_has_the_power_by_exact_tails(claim: str, truth: s
         assert missed(declared, actual, trials // 3, alarm) > miss  # the bound costs something, not everything
 
 
-def test_what_is_the_same_cannot_be_told_apart() -> None:
+def test_divergence_has_its_known_values_and_what_is_the_same_cannot_be_told_apart() -> None:
+    assert divergence(0.5, Fraction(1, 4)) == pytest.approx(0.5 * log(2) + 0.5 * log(2 / 3))
+    assert divergence(0.25, Fraction(1, 4)) == 0
+    assert divergence(1, Fraction(1, 4)) == pytest.approx(log(4))
+    assert divergence(0, Fraction(1, 4)) == pytest.approx(log(4 / 3))
+    assert divergence(0.5, Fraction(0)) == divergence(0.5, Fraction(1)) == inf
+    assert divergence(0, Fraction(0)) == divergence(1, Fraction(1)) == 0
+    near = 1 - Fraction(1, 10**18)
+    assert float(near) == 1
+    assert divergence(0.5, near) == pytest.approx(0.5 * log(0.5) + 0.5 * log(0.5e18))
     for near in (HALF, HALF + Fraction(1, 10**18)):
         assert trials_needed(HALF, near, 1e-6, 1e-3) is None

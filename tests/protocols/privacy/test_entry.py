@@ -32,26 +32,6 @@ from tests.support.declaration import joint_transition
 HALF = Fraction(1, 2)
 
 
-def test_posteriors_are_those_of_bayes() -> None:
-    for design in DESIGNS.values():
-        for column, size in enumerate(design.sizes):
-            matrix = joint_transition(design, (column,))
-            for prior in (skewed(size), certain(size)):
-                entry = entry_of(design, column, prior)
-                assert entry.matrix == matrix
-                for response, posterior in enumerate(entry.posteriors):
-                    total = sum(prior[x] * matrix[response][x] for x in range(size))
-                    assert entry.responses[response] == total
-                    assert posterior == (
-                        tuple(prior[x] * matrix[response][x] / total for x in range(size)) if total else None
-                    )
-                assert sum(entry.responses) == 1
-    assert entry_of(DESIGNS["two groups"], 1).prior == shares("1/3 1/3 1/3")
-    entry = entry_of(DESIGNS["no disguise"], 1, shares("1/4 0 3/4"))
-    assert entry.responses == shares("1/4 0 3/4")
-    assert entry.posteriors == (shares("1 0 0"), None, shares("0 0 1"))
-
-
 @pytest.mark.parametrize(
     ("prior", "text"),
     [
@@ -105,7 +85,24 @@ def test_breach_and_rise_are_the_largest_over_all_responses_and_values(design: D
             assert rise.after - rise.before == max(chance - prior[value] for (_, value), chance in after.items())
 
 
-def test_breaches_and_rises_by_hand() -> None:
+def test_posteriors_breaches_and_rises_are_those_worked_by_hand() -> None:
+    for design in DESIGNS.values():
+        for column, size in enumerate(design.sizes):
+            matrix = joint_transition(design, (column,))
+            for prior in (skewed(size), certain(size)):
+                entry = entry_of(design, column, prior)
+                assert entry.matrix == matrix
+                for response, posterior in enumerate(entry.posteriors):
+                    total = sum(prior[x] * matrix[response][x] for x in range(size))
+                    assert entry.responses[response] == total
+                    assert posterior == (
+                        tuple(prior[x] * matrix[response][x] / total for x in range(size)) if total else None
+                    )
+                assert sum(entry.responses) == 1
+    assert entry_of(DESIGNS["two groups"], 1).prior == shares("1/3 1/3 1/3")
+    entry = entry_of(DESIGNS["no disguise"], 1, shares("1/4 0 3/4"))
+    assert entry.responses == shares("1/4 0 3/4")
+    assert entry.posteriors == (shares("1 0 0"), None, shares("0 0 1"))
     assert breach(entry_of(WARNER, 0)) == Breach(Fraction(7, 10), ((0, 0), (1, 1)))
     entry = entry_of(WARNER, 0, shares("1/10 9/10"))
     assert breach(entry) == Breach(Fraction(21, 22), ((1, 1),))
@@ -154,16 +151,6 @@ def test_the_rest_of_repeated_responses_does_not_count_as_one() -> None:
 BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
 
 
-def test_entropies_of_even_chances_are_their_number_of_bits() -> None:
-    assert entropy_bits(shares("1/2 1/2")) == 1
-    assert entropy_bits(shares("1/8 " * 8)) == 3
-    assert entropy_bits(shares("1/2 1/4 1/4 0")) == 1.5
-    assert entropy_bits(certain(3)) == 0
-    assert copysign(1, entropy_bits(certain(3))) == 1
-    tiny = Fraction(1, 10**400)
-    assert entropy_bits([tiny, 1 - tiny]) == 0
-
-
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_what_a_response_leaves_is_the_joint_entropy_less_its_own(design: Design) -> None:
     """The chain rule `H(X | R) = H(X, R) - H(R)`, computed the other way round."""
@@ -176,8 +163,15 @@ def test_what_a_response_leaves_is_the_joint_entropy_less_its_own(design: Design
         assert 0 <= entropy_left(entry) <= entropy_before(entry) + 1e-12
 
 
-def test_the_coin_of_a_group_is_all_that_hides_it() -> None:
-    """Given the truth, the response has exactly the coin's entropy: response and coin determine each other."""
+def test_entropies_of_even_chances_are_their_bits_and_the_coin_of_a_group_is_all_that_hides_it() -> None:
+    assert entropy_bits(shares("1/2 1/2")) == 1
+    assert entropy_bits(shares("1/8 " * 8)) == 3
+    assert entropy_bits(shares("1/2 1/4 1/4 0")) == 1.5
+    assert entropy_bits(certain(3)) == 0
+    assert copysign(1, entropy_bits(certain(3))) == 1
+    tiny = Fraction(1, 10**400)
+    assert entropy_bits([tiny, 1 - tiny]) == 0
+    # Given the truth, the response has exactly the coin's entropy: response and coin determine each other.
     for design in [d for d in DESIGNS.values() if isinstance(d, RelatedDesign)]:
         for k, group in enumerate(design.groups):
             matrix = joint_transition(design, group)

@@ -68,24 +68,6 @@ def test_losses_are_the_worst_ratios_of_the_declared_chances(design: Design) -> 
     assert record_loss(design) == pytest.approx(worst_ratio(design, range(len(design.sizes))), rel=1e-12)
 
 
-def test_losses_of_groups_by_hand() -> None:
-    """DESIGN 10: `ln(theta/q)`, `q` the chance of one lie."""
-    design = related([5], [[0]], "3/5")
-    assert attribute_loss(design, 0) == group_loss(design, 0) == record_loss(design) == pytest.approx(log(6))
-    design = related([2, 2], [[0, 1]], "9/20")
-    assert attribute_loss(design, 0) == pytest.approx(log(11 / 9))
-    assert group_loss(design, 0) == record_loss(design) == inf
-    assert record_loss(related([2, 2, 2], [[0], [1], [2]], "9/20")) == pytest.approx(3 * log(11 / 9))
-    assert attribute_loss(related([2, 3], [[0]], "9/20"), 1) == inf
-    assert record_loss(related([2, 3], [[0]], "9/20")) == inf
-    assert attribute_loss(related([2, 1], [[0]], "9/20"), 1) == 0
-    assert record_loss(related([2, 1], [[0]], "9/20")) == pytest.approx(log(11 / 9))
-    assert ratio_loss(1 + Fraction(1, 10**15)) == pytest.approx(1e-15, rel=1e-12)
-    assert ratio_loss(Fraction(10) ** 400) == pytest.approx(400 * log(10), rel=1e-15)
-    personal = ["1/1000000000 999999999/1000000000"] * 40
-    assert group_loss(unrelated([range(40)], "1/2", personal), 0) == pytest.approx(360 * log(10), rel=1e-12)
-
-
 def known_ratio(design: UnrelatedDesign, group: int) -> float:
     """Return the worst ratio over every personal record that can occur, by the definition."""
     every = cells([design.sizes[column] for column in design.groups[group]])
@@ -105,18 +87,6 @@ def test_who_knows_a_personal_answer_knows_the_truth_wherever_the_response_diffe
     assert isinstance(design, UnrelatedDesign)
     for group in range(len(design.groups)):
         assert known_answers_loss(design, group) == known_ratio(design, group) == inf
-
-
-def test_unknown_columns_have_no_loss_and_one_value_nothing_to_know() -> None:
-    with pytest.raises(InputError, match="there is no column 1"):
-        attribute_loss(DESIGNS["Warner"], 1)
-    with pytest.raises(InputError, match="there is no group 1"):
-        group_loss(DESIGNS["Warner"], 1)
-    assert known_answers_loss(unrelated([[0], [1]], "1/2", ["1", "1/2 1/2"]), 0) == 0
-    design = related([2, 2], [[0], [1]], "9/20")
-    assert known_answers_loss(design, 1) is None
-    with pytest.raises(InputError, match="there is no group 2"):
-        known_answers_loss(design, 2)
 
 
 MORE: dict[str, Design] = {
@@ -205,7 +175,24 @@ def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: De
         }
 
 
-def test_odds_of_a_survey_are_the_reported_ones() -> None:
+CLAIM = Claim(epsilon=1.0, delta=0.0, alarm=1e-6)
+
+
+@pytest.mark.parametrize(("chance", "other"), [("1/10", "1/20"), ("1/4", "1/10"), ("1/2", "1/2")])
+def test_a_true_claim_is_refuted_no_more_often_than_it_says(chance: str, other: str) -> None:
+    """Over all outcomes of 100 runs each: the sum of the chances of those that refute it."""
+    runs, p, q = 100, Fraction(chance), Fraction(other)
+    assert float(p) <= exp(CLAIM.epsilon) * float(q)
+    alarm, fires = 0.0, 0
+    for others in range(runs + 1):
+        while fires <= runs and not CLAIM.refuted(fires, others, runs):
+            fires += 1
+        mass = lower_tail(runs, q, others) - (lower_tail(runs, q, others - 1) if others else 0.0)
+        alarm += mass * (upper_tail(runs, p, fires) if fires <= runs else 0.0)
+    assert alarm <= CLAIM.alarm
+
+
+def test_runs_refute_what_they_must_and_odds_of_a_survey_are_the_reported_ones() -> None:
     design = RelatedDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
     assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
     assert worded(design, 2) == "1 to 0"
@@ -225,26 +212,6 @@ def test_odds_of_a_survey_are_the_reported_ones() -> None:
     ]  # fmt: skip
     personal = measure_design(unrelated([[0]], "1/2", ["1/4 3/4"]), ["smoker"], [["no", "yes"]])
     assert "any one other (in the clearest response): 5 to 1." in " ".join(" ".join(privacy_lines(personal)).split())
-
-
-CLAIM = Claim(epsilon=1.0, delta=0.0, alarm=1e-6)
-
-
-@pytest.mark.parametrize(("chance", "other"), [("1/10", "1/20"), ("1/4", "1/10"), ("1/2", "1/2")])
-def test_a_true_claim_is_refuted_no_more_often_than_it_says(chance: str, other: str) -> None:
-    """Over all outcomes of 100 runs each: the sum of the chances of those that refute it."""
-    runs, p, q = 100, Fraction(chance), Fraction(other)
-    assert float(p) <= exp(CLAIM.epsilon) * float(q)
-    alarm, fires = 0.0, 0
-    for others in range(runs + 1):
-        while fires <= runs and not CLAIM.refuted(fires, others, runs):
-            fires += 1
-        mass = lower_tail(runs, q, others) - (lower_tail(runs, q, others - 1) if others else 0.0)
-        alarm += mass * (upper_tail(runs, p, fires) if fires <= runs else 0.0)
-    assert alarm <= CLAIM.alarm
-
-
-def test_runs_refute_what_they_must() -> None:
     p, q = Fraction(1, 3), Fraction(1, 60)
     runs = CLAIM.runs_needed(p, q, miss=1e-3)
 
@@ -325,7 +292,22 @@ def test_it_is_the_expected_chance_on_a_wrong_value(design: Design) -> None:
         assert 0 <= wrong <= 1 - sum(share**2 for share in prior)
 
 
-def test_recoverability_by_hand() -> None:
+def test_losses_and_recoverability_of_groups_by_hand_and_after_mining() -> None:
+    """DESIGN 10: `ln(theta/q)`, `q` the chance of one lie."""
+    design = related([5], [[0]], "3/5")
+    assert attribute_loss(design, 0) == group_loss(design, 0) == record_loss(design) == pytest.approx(log(6))
+    design = related([2, 2], [[0, 1]], "9/20")
+    assert attribute_loss(design, 0) == pytest.approx(log(11 / 9))
+    assert group_loss(design, 0) == record_loss(design) == inf
+    assert record_loss(related([2, 2, 2], [[0], [1], [2]], "9/20")) == pytest.approx(3 * log(11 / 9))
+    assert attribute_loss(related([2, 3], [[0]], "9/20"), 1) == inf
+    assert record_loss(related([2, 3], [[0]], "9/20")) == inf
+    assert attribute_loss(related([2, 1], [[0]], "9/20"), 1) == 0
+    assert record_loss(related([2, 1], [[0]], "9/20")) == pytest.approx(log(11 / 9))
+    assert ratio_loss(1 + Fraction(1, 10**15)) == pytest.approx(1e-15, rel=1e-12)
+    assert ratio_loss(Fraction(10) ** 400) == pytest.approx(400 * log(10), rel=1e-15)
+    personal = ["1/1000000000 999999999/1000000000"] * 40
+    assert group_loss(unrelated([range(40)], "1/2", personal), 0) == pytest.approx(360 * log(10), rel=1e-12)
     assert single_entry(entry_of(DESIGNS["Warner"], 0, certain(2))) == 0
     assert single_entry(entry_of(DESIGNS["partial disguise"], 1)) == 0
     # Surveys 4.2, scenario I: confidences 80, 60, 40 and 30 %, here with even preconditions.
@@ -338,9 +320,6 @@ def test_recoverability_by_hand() -> None:
     guesses = [posterior[value] for value, posterior in enumerate(entry.posteriors) if posterior is not None]
     assert guesses == [Fraction(9, 20)] * 2
     assert recoverability_unknown(shares("4/5 1/5"), guesses) == Fraction(9, 20)
-
-
-def test_after_mining_is_the_difference_to_the_largest_recoverability() -> None:
     assert after_mining(Fraction(3, 8), shares("1/8 1/4 1/5")) == Fraction(1, 8)
     assert after_mining(Fraction(3, 8), [Fraction(0)]) == Fraction(3, 8)
     # The paper's own rules recover 21/20.
@@ -363,11 +342,17 @@ def test_after_mining_needs_a_recoverability(found: tuple[Fraction, ...]) -> Non
         after_mining(HALF, found)
 
 
-def test_after_mining_needs_a_privacy_that_is_a_chance() -> None:
+def test_what_has_no_loss_or_no_entry_has_no_value_and_a_privacy_that_is_no_chance_is_refused() -> None:
+    with pytest.raises(InputError, match="there is no column 1"):
+        attribute_loss(DESIGNS["Warner"], 1)
+    with pytest.raises(InputError, match="there is no group 1"):
+        group_loss(DESIGNS["Warner"], 1)
+    assert known_answers_loss(unrelated([[0], [1]], "1/2", ["1", "1/2 1/2"]), 0) == 0
+    design = related([2, 2], [[0], [1]], "9/20")
+    assert known_answers_loss(design, 1) is None
+    with pytest.raises(InputError, match="there is no group 2"):
+        known_answers_loss(design, 2)
     with pytest.raises(InputError, match="privacy before mining must hold exact fractions between 0 and 1"):
         after_mining(Fraction(3, 2), [HALF])
-
-
-def test_a_group_without_entries_has_no_value() -> None:
     with pytest.raises(InputError, match="the privacy of a group needs at least one entry"):
         group_value([])

@@ -41,16 +41,9 @@ def test_products_of_ciphertexts_decrypt_to_sums(first: int, second: int, factor
     assert SMALL.decrypt(Integer(pow(int(a), factor, int(n_square)))) == first * factor % SMALL_N
 
 
-def test_bits_and_integers_agree_with_phe_both_ways(key: PrivateKey) -> None:
-    public = phe.PaillierPublicKey(int(key.public_key.n))
-    private = phe.PaillierPrivateKey(public, int(key.p), int(key.q))
-    encryptor = Encryptor(key, Chance(2))
-    plaintexts = [0, 1, 2, 2**100, public.n - 1]
-    assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt(plaintexts)] == plaintexts
-    assert [key.decrypt(Integer(public.raw_encrypt(message))) for message in plaintexts] == plaintexts
-
-
-def test_exponents_and_bases_are_of_the_whole_order(key: PrivateKey) -> None:
+def test_exponents_bases_and_factors_are_of_the_whole_order_each_of_its_own_base(
+    key: PrivateKey, tiny_key: PrivateKey
+) -> None:
     """FAULTS A10: not from fewer bits."""
     chance = Chance(4)
     Encryptor(key, chance).encrypt([0, 1])
@@ -63,9 +56,6 @@ def test_exponents_and_bases_are_of_the_whole_order(key: PrivateKey) -> None:
             assert pow(member, prime - 1, square) == 1
     drawn = [0, 5, 1, 2]  # the units 1, 6, 2 have orders 1, 2, 3 modulo 7; 3 has order 6
     assert random_member(Integer(7), Integer(35), watched(Script(drawn))) == pow(3, 35, 49)
-
-
-def test_factors_are_residues_each_of_its_own_base(tiny_key: PrivateKey, key: PrivateKey) -> None:
     encryptor = Encryptor(tiny_key, Chance(3))
     encryptor.encrypt([0])
     pairs = list(product(range(4), range(6)))
@@ -86,7 +76,14 @@ def test_factors_are_residues_each_of_its_own_base(tiny_key: PrivateKey, key: Pr
     assert len({ciphertext.value for ciphertext in fresh}) == len(fresh) == 2500
 
 
-def test_a_bad_source_ends_encryption(key: PrivateKey) -> None:
+def test_a_bad_source_ends_encryption_and_bits_agree_with_phe_both_ways(key: PrivateKey) -> None:
+    public = phe.PaillierPublicKey(int(key.public_key.n))
+    private = phe.PaillierPrivateKey(public, int(key.p), int(key.q))
+    encryptor = Encryptor(key, Chance(2))
+    plaintexts = [0, 1, 2, 2**100, public.n - 1]
+    assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt(plaintexts)] == plaintexts
+    assert [key.decrypt(Integer(public.raw_encrypt(message))) for message in plaintexts] == plaintexts
+
     class Zero:
         def randbelow(self, exclusive_upper_bound: int, /) -> int:
             return 0
@@ -191,7 +188,9 @@ def exponents_shown(path: Path) -> list[str]:
     ]
 
 
-def test_secret_exponents_never_reach_the_plain_power(tmp_path: Path) -> None:
+def test_secret_exponents_never_reach_the_plain_power_and_only_two_modules_make_fresh_ciphertexts(
+    tmp_path: Path,
+) -> None:
     for path in sorted(PACKAGE.glob("*.py")):
         shown = exponents_shown(path)
         assert shown == (["exponent"] if path.name == "arithmetic.py" else [])
@@ -200,9 +199,6 @@ def test_secret_exponents_never_reach_the_plain_power(tmp_path: Path) -> None:
     assert exponents_shown(source) == ["p - 1", "d"]
     users = {path.name for path in PACKAGE.glob("*.py") for name, _ in calls(path) if name == "powmod_secret"}
     assert users == {"keys.py", "encryption.py"}
-
-
-def test_only_encryption_and_packing_make_fresh_ciphertexts() -> None:
     makers = {
         path.relative_to(ROOT).as_posix()
         for folder in ("protocols", "party")
@@ -230,7 +226,7 @@ def test_representations_show_kind_and_size_only(key: PrivateKey, small_key: Pri
 LONG = 2**128
 
 
-def test_equal_draws_in_a_row_are_refused() -> None:
+def test_equal_draws_in_a_row_are_refused_and_a_source_that_fails_is_not_replaced(chance: Chance) -> None:
     source = WatchedRandomness(Script([5, 6, 5, 5]))
     assert [source.randbelow(LONG) for _ in range(3)] == [5, 6, 5]
     with pytest.raises(InputError, match="repeated"):
@@ -250,8 +246,6 @@ def test_equal_draws_in_a_row_are_refused() -> None:
         with pytest.raises(InputError, match="range"):
             WatchedRandomness(Script([draw])).randbelow(10)
 
-
-def test_a_source_that_fails_is_not_replaced_and_a_watched_one_keeps_its_memory(chance: Chance) -> None:
     class Broken:
         def randbelow(self, exclusive_upper_bound: int, /) -> int:
             raise OSError

@@ -34,16 +34,6 @@ def test_known_ciphertexts_decrypt(tiny_key: PrivateKey) -> None:
         assert str(refusal.value) == str(DeviationError())
 
 
-def test_a_modulus_of_the_peer_is_let_in_or_refused() -> None:
-    for modulus in MODULI["accepted"].values():
-        key = check_peer_modulus(bytes.fromhex(modulus), MODULI["floor_bits"], int(MODULI["own_modulus"], 16))
-        assert key.modulus_bytes == bytes.fromhex(modulus)
-    for case in MODULI["refused"]:
-        with pytest.raises(PeerError) as refusal:
-            check_peer_modulus(bytes.fromhex(case["modulus"]), MODULI["floor_bits"], int(MODULI["own_modulus"], 16))
-        assert not isinstance(refusal.value, DeviationError)
-
-
 @pytest.mark.parametrize("bits", [1024, 2048])
 def test_factors_that_differ_by_somewhat_more_than_the_fourth_root_are_too_close_and_others_are_not(bits: int) -> None:
     """A step of Fermat's method covers eight times the square root of the modulus of the squared difference."""
@@ -64,7 +54,14 @@ def test_a_modulus_too_long_is_refused_before_any_arithmetic(length: int, monkey
         check_peer_modulus(b"\x01" * length, 2048)
 
 
-def test_a_modulus_of_the_peer_is_looked_at_up_to_the_limit() -> None:
+def test_a_modulus_of_the_peer_is_looked_at_up_to_the_limit_and_let_in_or_refused() -> None:
+    for modulus in MODULI["accepted"].values():
+        key = check_peer_modulus(bytes.fromhex(modulus), MODULI["floor_bits"], int(MODULI["own_modulus"], 16))
+        assert key.modulus_bytes == bytes.fromhex(modulus)
+    for case in MODULI["refused"]:
+        with pytest.raises(PeerError) as refusal:
+            check_peer_modulus(bytes.fromhex(case["modulus"]), MODULI["floor_bits"], int(MODULI["own_modulus"], 16))
+        assert not isinstance(refusal.value, DeviationError)
     with pytest.raises(PeerError, match="factor below"):
         check_peer_modulus(b"\xff" * 2048, 2048)
     good = bytes.fromhex(MODULI["accepted"]["two primes of 64 bits"])
@@ -91,16 +88,13 @@ def test_a_bad_private_key_is_refused() -> None:
             PrivateKey(Integer(p), Integer(q))
 
 
-def test_the_smallest_keys_are_taken() -> None:
+def test_the_smallest_keys_are_taken_and_keys_are_equal_by_their_moduli(tiny_key: PrivateKey) -> None:
     assert PrivateKey(Integer(PRIME), Integer(PRIME + 2**156 + 116)).public_key.bits == 512
     assert PublicKey(Integer(15)).modulus_bytes == b"\x0f"
     assert PublicKey(Integer(255)).modulus_bytes == b"\xff"
     for n in (-35, 0, 1, 13, 36):
         with pytest.raises(InputError, match="odd and at least 15"):
             PublicKey(Integer(n))
-
-
-def test_keys_are_equal_by_their_moduli(tiny_key: PrivateKey) -> None:
     # printf '\x23' | sha256sum
     assert PublicKey(Integer(35)).fingerprint().replace(" ", "") == (
         "334359b90efed75da5f0ada1d5e6b256f4a6bd0aee7eb39c0f90182a021ffc8b"
@@ -124,7 +118,7 @@ def next_prime(value: int) -> int:
     return candidate
 
 
-def test_an_honest_modulus_is_proved_for_its_run_and_no_other() -> None:
+def test_an_honest_modulus_is_proved_for_its_run_alone_and_each_root_is_looked_at() -> None:
     key = private_key(0)
     roots = prove(key, RUN)
     verify(key.public_key, roots, RUN)
@@ -133,9 +127,6 @@ def test_an_honest_modulus_is_proved_for_its_run_and_no_other() -> None:
             verify(key.public_key, roots, other)
     with pytest.raises(PeerError, match="not proved"):
         verify(private_key(1).public_key, roots, RUN)
-
-
-def test_each_root_is_looked_at() -> None:
     assert (2**20) ** ROUNDS >= 2**SECURITY_BITS == 2**128
     assert ROUNDS == 7
     for place in range(ROUNDS):

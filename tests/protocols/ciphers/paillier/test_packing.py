@@ -75,17 +75,6 @@ def test_sums_of_packed_columns_are_the_counts_of_the_columns(columns: NDArray[n
     assert counts == [*columns.sum(axis=0), *[0] * slots, *columns[1:].sum(axis=0)]
 
 
-def test_slots_hold_every_count_and_leave_room_for_the_mask() -> None:
-    for n_records, width in ((1, 1), (2, 2), (255, 8), (256, 9), (5000, 13)):
-        assert slot_width(n_records) == width
-    for bits, width, slots in ((3072, 13, 233), (2048, 13, 154), (128, 87, 1), (128, 43, 2)):
-        assert slots_per_reply(PublicKey(Integer(2**bits - 1)), width) == slots
-    for width in (-1, 0, 88):
-        with pytest.raises(InputError, match="1 to 87 bits"):
-            slots_per_reply(PUBLIC, width)
-    assert pack_bits(np.zeros((3, 0), dtype=np.bool_), 5) == [0, 0, 0]
-
-
 @pytest.mark.parametrize("selected", [[], [3], list(range(6))], ids=["empty", "one row", "all rows"])
 def test_a_reply_hides_what_was_multiplied(selected: list[int], key: PrivateKey) -> None:
     public_key, n, n_square = key.public_key, key.public_key.n, key.public_key.n_square
@@ -105,7 +94,15 @@ def test_a_reply_hides_what_was_multiplied(selected: list[int], key: PrivateKey)
     assert chance.bounds == [n, n >> 3] * 20
 
 
-def test_masks_use_all_the_room() -> None:
+def test_slots_hold_every_count_and_masks_use_all_the_room() -> None:
+    for n_records, width in ((1, 1), (2, 2), (255, 8), (256, 9), (5000, 13)):
+        assert slot_width(n_records) == width
+    for bits, width, slots in ((3072, 13, 233), (2048, 13, 154), (128, 87, 1), (128, 43, 2)):
+        assert slots_per_reply(PublicKey(Integer(2**bits - 1)), width) == slots
+    for width in (-1, 0, 88):
+        with pytest.raises(InputError, match="1 to 87 bits"):
+            slots_per_reply(PUBLIC, width)
+    assert pack_bits(np.zeros((3, 0), dtype=np.bool_), 5) == [0, 0, 0]
     for n in (35, 37 * 41, 2**12 - 1, 2**12 + 1):
         for used in range(1, n.bit_length()):
             bound = packing.mask_bound(Integer(n), used)
@@ -119,20 +116,15 @@ def test_masks_use_all_the_room() -> None:
             seal(PUBLIC, None, used, Chance(5))
 
 
-def test_replies_hide_by_factors_and_masks_of_their_own(key: PrivateKey) -> None:
+def test_replies_hide_by_masks_of_their_own_and_what_is_no_bit_shows_no_more_than_the_slots(key: PrivateKey) -> None:
     replies = pack_counts(key.public_key, [None] * 3, 400, Chance(4))
     assert len({reply.value % key.public_key.n for reply in replies}) == 3
     chance = Chance(6)
     (ciphertext,) = encrypt([1234])
     sealed = seal(PUBLIC, ciphertext, 11, chance)
     assert SMALL.decrypt(sealed.value) == 1234 + (chance.draws[-1] << 11)
-
-
-def test_plaintexts_that_are_no_bits_show_no_more_than_the_slots(key: PrivateKey) -> None:
-    """Case 21: the key holder encrypts 2**i for record i and looks for the selection in the raw plaintext.
-
-    Unmasked, all bits agree. Masked, each agrees by a fair coin: 6 standard deviations of 4000 are 190.
-    """
+    # Case 21: the key holder encrypts 2**i for record i and looks for the selection in the raw plaintext.
+    # Unmasked, all bits agree. Masked, each agrees by a fair coin: 6 standard deviations of 4000 are 190.
     n, rows, width = key.public_key.n, 200, 10
     marks = [fresh.value for fresh in Encryptor(key, Chance(7)).encrypt([2 ** (width + row) for row in range(rows)])]
     chance, agreements = Chance(8), 0
@@ -154,7 +146,9 @@ def test_more_or_fewer_replies_than_asked_for_are_refused(given: int) -> None:
     assert not isinstance(refusal.value, DeviationError)
 
 
-def test_what_is_no_reply_ends_the_session_in_the_same_words() -> None:
+def test_what_is_no_reply_ends_the_session_in_the_same_words_as_a_source_that_repeats_itself_ends_it(
+    key: PrivateKey,
+) -> None:
     with pytest.raises(DeviationError) as refusal:
         unpack_counts(SMALL, [PUBLIC.n], 1, 4, 9)
     assert str(refusal.value) == str(DeviationError())
@@ -166,9 +160,6 @@ def test_what_is_no_reply_ends_the_session_in_the_same_words() -> None:
         with pytest.raises(DeviationError) as refusal:
             unpack_counts(SMALL, replies, 3, 4, count - 1)
         assert str(refusal.value) == str(DeviationError())
-
-
-def test_a_source_that_repeats_itself_ends_the_reply(key: PrivateKey) -> None:
     with pytest.raises(InputError, match="repeated"):
         pack_counts(key.public_key, [None] * 2, 400, Script([5, 6, 5]))
     source = watched(Script([5, 6, 5]))
