@@ -30,19 +30,6 @@ def test_many_under_one_key_are_what_each_is_alone(key: bytes, labels: list[byte
     assert list(keyed_uniforms(key, labels, 1000)) == alone
 
 
-def test_fields_are_canonical_and_digests_keyed() -> None:
-    assert canonical(b"ab", b"") == b"\0\0\0\0\0\0\0\2ab\0\0\0\0\0\0\0\0"
-    assert canonical() == b""
-    expected = hmac.new(b"key", canonical(b"a", b"bc"), hashlib.sha256).digest()
-    assert keyed_digest(b"key", b"a", b"bc") == expected
-    for bound in (1, 2, 20, 63 * 20, 10**9, 2**128):
-        block = hmac.new(b"key", canonical(b"label", b"\0\0\0\0"), hashlib.sha256).digest()
-        assert list(keyed_uniforms(b"key", [b"label"], bound)) == [int.from_bytes(block, "big") % bound]
-    for bound in (0, -1, 2**128 + 1):
-        with pytest.raises(InputError, match=r"between 1 and 2\*\*128"):
-            list(keyed_uniforms(b"key", [b"label"], bound))
-
-
 @pytest.mark.parametrize("bound", range(1, 17))
 def test_over_all_blocks_every_integer_comes_equally_often(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With blocks of 8 bits: 256 blocks, of which those past the last multiple of the bound are drawn again."""
@@ -69,7 +56,17 @@ def test_over_all_blocks_every_integer_comes_equally_often(bound: int, monkeypat
     assert rejected == 256 % bound
 
 
-def test_the_public_order_depends_on_the_seed_alone() -> None:
+def test_fields_are_canonical_and_the_public_order_depends_on_the_seed_alone() -> None:
+    assert canonical(b"ab", b"") == b"\0\0\0\0\0\0\0\2ab\0\0\0\0\0\0\0\0"
+    assert canonical() == b""
+    expected = hmac.new(b"key", canonical(b"a", b"bc"), hashlib.sha256).digest()
+    assert keyed_digest(b"key", b"a", b"bc") == expected
+    for bound in (1, 2, 20, 63 * 20, 10**9, 2**128):
+        block = hmac.new(b"key", canonical(b"label", b"\0\0\0\0"), hashlib.sha256).digest()
+        assert list(keyed_uniforms(b"key", [b"label"], bound)) == [int.from_bytes(block, "big") % bound]
+    for bound in (0, -1, 2**128 + 1):
+        with pytest.raises(InputError, match=r"between 1 and 2\*\*128"):
+            list(keyed_uniforms(b"key", [b"label"], bound))
     orders = [public_order(seed, 50) for seed in (0, 1, 2, 12)]
     assert all(sorted(order) == list(range(50)) for order in orders)
     assert all(one != other for one, other in pairwise(orders))
@@ -127,7 +124,7 @@ def test_ids_of_several_columns_are_equal_only_if_all_their_parts_are(one: list[
     assert first.parts(first.joined(one)) == seen_one
 
 
-def test_texts_that_look_alike_are_one_id() -> None:
+def test_texts_that_look_alike_are_one_id_in_forms_of_a_few_columns() -> None:
     for text in ("p7\u200b", "\ufeffp7", "p\u00ad7", "p7\x00", "\u200ep7"):
         for form in (IdForm(), IdForm(1, frozenset())):
             assert form.joined([text]) == "p7"
@@ -136,9 +133,6 @@ def test_texts_that_look_alike_are_one_id() -> None:
     assert [IdForm().joined([text]) for text in (" 042.0 ", "Ann")] == ["042", "Ann"]
     for text in ("4.2", "1e3", "-42.0", "A042", "٤٢", "1.0.0", "0x10", ".0", ""):
         assert normal(text, Spelling.NUMBERS, Spelling.ZEROS) == text
-
-
-def test_forms_are_declared_of_a_few_columns() -> None:
     form = IdForm(2, frozenset())
     parts = ["", ":", "1:", "1:a", "0:", "a", "0:0:"]
     joined = {form.joined([a, b]) for a in parts for b in parts}
@@ -177,12 +171,9 @@ def test_tails_are_the_exact_sums(trials: int, chance: Fraction) -> None:
         assert lower_tail(trials, chance, hits - 1) == pytest.approx(1 - exact, rel=1e-10, abs=1e-14)
 
 
-def test_tails_are_right_far_out() -> None:
+def test_acceptance_is_as_wide_as_the_alarm_allows_far_out_and_at_the_claim_itself() -> None:
     assert upper_tail(1000, Fraction(1, 2), 600) == pytest.approx(1.3642320780330344e-10, rel=1e-9)
     assert float(exact_upper(1000, Fraction(1, 2), 600)) == pytest.approx(1.3642320780330344e-10, rel=1e-12)
-
-
-def test_acceptance_is_as_wide_as_the_alarm_allows_and_no_wider() -> None:
     check = ShareTest(200, Fraction(9, 20), 0.01)
     assert (
         exact_upper(200, check.chance, check.high + 1) <= Fraction("0.005") < exact_upper(200, check.chance, check.high)
@@ -193,9 +184,6 @@ def test_acceptance_is_as_wide_as_the_alarm_allows_and_no_wider() -> None:
     assert check.accepts(check.high)
     assert not check.accepts(check.low - 1)
     assert not check.accepts(check.high + 1)
-
-
-def test_the_power_at_the_claim_itself_is_the_alarm() -> None:
     check = ShareTest(200, Fraction(9, 20), 0.01)
     exact = exact_upper(200, check.chance, check.high + 1) + 1 - exact_upper(200, check.chance, check.low)
     assert check.power(check.chance) == pytest.approx(float(exact), rel=1e-9)

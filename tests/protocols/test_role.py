@@ -93,7 +93,7 @@ def test_a_page_of_two_roles_together_must_be_as_long_as_ours() -> None:
         run_pair(play(["x", "y"]), play(["x", "longer"]))
 
 
-def test_who_waits_in_vain_ends() -> None:
+def test_who_waits_in_vain_ends_and_progress_needs_no_answer() -> None:
     with pytest.raises(PeerError, match="both roles wait"):
         run_pair(hears(1), hears(1))
     with pytest.raises(PeerError, match="both roles wait"):
@@ -102,8 +102,6 @@ def test_who_waits_in_vain_ends() -> None:
         with pytest.raises(PeerError, match="messages unread"):
             run_pair(says("a", "b"), hears(1)) if first else run_pair(hears(1), says("a", "b"))
 
-
-def test_progress_needs_no_answer_and_reaches_nobody() -> None:
     def busy() -> Role[str]:
         assert (yield Progress(Phase.COUNTS, 1, 2)) is None
         yield Send(Verdict("a"))
@@ -113,37 +111,19 @@ def test_progress_needs_no_answer_and_reaches_nobody() -> None:
     assert run_pair(busy(), busy()) == ("a", "a")
 
 
-def test_messages_arrive_in_order() -> None:
-    assert run_pair(says("a", "b", "c"), hears(3)) == ("said", ["a", "b", "c"])
-    assert run_pair(hears(3), says("a", "b", "c")) == (["a", "b", "c"], "said")
-    a, b = run_pair(exchange(Verdict("from a")), exchange(Verdict("from b")))
-    assert (a.field, b.field) == ("from b", "from a")
-    transcript = Transcript()
-    run_pair(says("a", "b"), hears(2), transcript)
-    assert transcript == Transcript([Verdict("a"), Verdict("b")], [])
-
-    def careful() -> Role[None]:
-        assert (yield Send(Verdict("a"))) is None
-        assert (yield Receive(Verdict)) == Verdict("a")
-
-    assert run_pair(careful(), careful()) == (None, None)
-
-
-def test_a_role_alone_runs_through_its_progress() -> None:
-    def busy() -> Role[int]:
-        yield Progress(Phase.COUNTS, 1, 1)
-        return 7
-
-    assert run_alone(busy()) == 7
-
-
 @pytest.mark.parametrize("role", [says("a"), hears(1)])
 def test_a_role_alone_may_neither_send_nor_wait(role: Role[object]) -> None:
     with pytest.raises(PeerError, match="needs a peer"):
         run_alone(role)
 
 
-def test_the_progress_of_a_part_becomes_its_part_and_all_else_passes() -> None:
+def test_a_role_alone_runs_through_its_progress_and_that_of_a_part_becomes_its_part() -> None:
+    def busy() -> Role[int]:
+        yield Progress(Phase.COUNTS, 1, 1)
+        return 7
+
+    assert run_alone(busy()) == 7
+
     def part() -> Role[str]:
         yield Progress(Phase.COLUMNS, 1, 4)
         yield Progress(Phase.COLUMNS, 0, 0)
@@ -161,7 +141,21 @@ def test_the_progress_of_a_part_becomes_its_part_and_all_else_passes() -> None:
     assert stop.value.value == "in"
 
 
-def test_messages_show_their_kind_alone() -> None:
+def test_messages_arrive_in_order_and_show_their_kind_alone() -> None:
+    assert run_pair(says("a", "b", "c"), hears(3)) == ("said", ["a", "b", "c"])
+    assert run_pair(hears(3), says("a", "b", "c")) == (["a", "b", "c"], "said")
+    a, b = run_pair(exchange(Verdict("from a")), exchange(Verdict("from b")))
+    assert (a.field, b.field) == ("from b", "from a")
+    transcript = Transcript()
+    run_pair(says("a", "b"), hears(2), transcript)
+    assert transcript == Transcript([Verdict("a"), Verdict("b")], [])
+
+    def careful() -> Role[None]:
+        assert (yield Send(Verdict("a"))) is None
+        assert (yield Receive(Verdict)) == Verdict("a")
+
+    assert run_pair(careful(), careful()) == (None, None)
+
     def digest() -> Role[None]:
         yield Send(ModelDigest(b"canary"))
 
@@ -199,22 +193,6 @@ def saved(role: Role[Any]) -> tuple[list[Save], Any]:
 def kept(*answers: AnswerNumbers) -> list[bytes]:
     fresh = KeptAnswers()
     return [saved(fresh.ask(asked(each)))[0][0].content for each in answers]
-
-
-def test_an_answer_is_kept_before_it_is_used_and_not_asked_again() -> None:
-    fresh = KeptAnswers()
-    for number, told in enumerate((FIRST, SECOND)):
-        ((item,), result) = saved(fresh.ask(asked(told)))
-        assert (item.part, item.number, result) == (Part.ANSWERS, number, told)
-
-    def never() -> Role[AnswerNumbers]:
-        yield Send(KeptParts(0, b"", copy=False))
-        return ()
-
-    answers = KeptAnswers(kept(FIRST, SECOND), common=1)
-    assert run_alone(answers.ask(never())) == FIRST
-    assert saved(answers.ask(asked(SECOND))) == ([], SECOND)  # we remember it, and hear it again
-    assert saved(answers.ask(asked(FIRST)))[0][0].number == 2
 
 
 @pytest.mark.parametrize("told", [FIRST, SECOND[::-1], SECOND[:1], ()])
@@ -271,7 +249,20 @@ def test_what_a_peer_has_kept_for_us_is_as_many_whole_numbers_as_it_says_and_was
     assert any(isinstance(end.error, DeviationError) for end in ends) != fits
 
 
-def test_what_a_peer_has_kept_and_is_no_answer_ends_the_run() -> None:
+def test_an_answer_is_kept_before_it_is_used_and_no_foreign_one_is_taken() -> None:
+    fresh = KeptAnswers()
+    for number, told in enumerate((FIRST, SECOND)):
+        ((item,), result) = saved(fresh.ask(asked(told)))
+        assert (item.part, item.number, result) == (Part.ANSWERS, number, told)
+
+    def never() -> Role[AnswerNumbers]:
+        yield Send(KeptParts(0, b"", copy=False))
+        return ()
+
+    answers = KeptAnswers(kept(FIRST, SECOND), common=1)
+    assert run_alone(answers.ask(never())) == FIRST
+    assert saved(answers.ask(asked(SECOND))) == ([], SECOND)  # we remember it, and hear it again
+    assert saved(answers.ask(asked(FIRST)))[0][0].number == 2
     answers = KeptAnswers(kept(FIRST), common=1, own=0)
     with pytest.raises(DeviationError):
         saved(answers.ask(asked(FIRST), lambda numbers: numbers == SECOND))

@@ -48,20 +48,6 @@ def attribute(party: str, name: str, size: int = 2) -> Attribute:
     return Attribute(party, name, tuple(map(str, range(size))))
 
 
-def test_the_agreed_order_is_parties_by_name_then_file_order() -> None:
-    mixed = [attribute("bob", "z"), attribute("alice", "y"), attribute("bob", "a"), attribute("alice", "x")]
-    schema = joint_schema(mixed, CLASS, ("bob", "alice"))
-    assert [(a.party, a.name) for a in schema.columns] == [
-        ("alice", "y"),
-        ("alice", "x"),
-        ("bob", "z"),
-        ("bob", "a"),
-        ("bob", "class"),
-    ]
-    assert schema.class_owners == ("alice", "bob")
-    assert (schema.class_index, schema.classes) == (4, 2)
-
-
 @pytest.mark.parametrize(
     ("owners", "alice", "bob"),
     [(("bob",), (0,), (1, 2)), (("alice",), (0, 2), (1,)), (("alice", "bob"), (0, 2), (1, 2))],
@@ -74,7 +60,18 @@ def test_a_party_holds_its_columns_and_the_class_where_it_owns_it(
     assert schema.held_by("bob") == bob
 
 
-def test_domains_and_names_at_their_limits() -> None:
+def test_the_agreed_order_is_parties_by_name_and_names_have_their_limits() -> None:
+    mixed = [attribute("bob", "z"), attribute("alice", "y"), attribute("bob", "a"), attribute("alice", "x")]
+    schema = joint_schema(mixed, CLASS, ("bob", "alice"))
+    assert [(a.party, a.name) for a in schema.columns] == [
+        ("alice", "y"),
+        ("alice", "x"),
+        ("bob", "z"),
+        ("bob", "a"),
+        ("bob", "class"),
+    ]
+    assert schema.class_owners == ("alice", "bob")
+    assert (schema.class_index, schema.classes) == (4, 2)
     for size in (0, MAX_DOMAIN + 1):
         with pytest.raises(InputError, match=rf"'x': bin it or set max_values: it has {size} values"):
             attribute("alice", "x", size)
@@ -93,7 +90,10 @@ def codes(*rows: list[int]) -> Codes:
     return np.array(rows, dtype=np.uint8)
 
 
-def test_a_table_fits_its_schema() -> None:
+PATH = Expression((Term(2, 1), Term(0, 0), Term(1, 2)))
+
+
+def test_a_table_fits_its_schema_and_an_expression_is_its_terms_in_order() -> None:
     for bad in (codes([0, 0], [2, 0]), codes([0, 3])):
         with pytest.raises(InputError, match="outside its attribute's domain"):
             Table((attribute("alice", "x", 2), attribute("alice", "y", 3)), bad)
@@ -105,12 +105,6 @@ def test_a_table_fits_its_schema() -> None:
     assert len(table.rows([])) == 0
     table = Table((Attribute("alice", "canary", ("canary1", "canary2")),), codes([1], [0], [1]))
     assert repr(table) == "<Table 3 x 1>"
-
-
-PATH = Expression((Term(2, 1), Term(0, 0), Term(1, 2)))
-
-
-def test_an_expression_is_its_terms_in_canonical_order() -> None:
     assert ROOT & Term(2, 1) & Term(0, 0) & Term(1, 2) == PATH
     assert PATH.parent == ROOT & Term(2, 1) & Term(0, 0)
     assert ROOT.parent == ROOT
@@ -147,12 +141,6 @@ def said(whole: Any, name: str, value: object) -> str | None:
     except InputError as error:
         return error.problem
     return None
-
-
-def test_the_first_of_several_flaws_is_named() -> None:
-    with pytest.raises(TermError, match="theta must be above 0") as caught:
-        replace(TREE, theta=Fraction(1), key_bits=0, omega=0)
-    assert caught.value.field == "theta"
 
 
 def test_each_learner_has_all_terms_on_record_and_refuses_to_be_given_what_it_does_not_have() -> None:
@@ -237,14 +225,14 @@ APART: list[tuple[Terms, dict[str, Any], str, str]] = [
 ]
 
 
-def test_terms_that_do_not_go_together_are_refused_by_name() -> None:
+def test_the_first_flaw_or_terms_that_do_not_go_together_are_named_and_what_is_beside_can_be_made() -> None:
+    with pytest.raises(TermError, match="theta must be above 0") as caught:
+        replace(TREE, theta=Fraction(1), key_bits=0, omega=0)
+    assert caught.value.field == "theta"
     for terms, changes, field, problem in APART:
         with pytest.raises(TermError) as caught:
             replace(terms, **changes)
         assert (caught.value.field, caught.value.problem[: len(problem)]) == (field, problem)
-
-
-def test_what_is_beside_those_can_be_made() -> None:
     replace(BAYES, counting=Counting.PAILLIER, test=Fraction(0))
     replace(TREE, theta=Fraction(1, 2))
     assert all(each.hides_counts for each in (ALONE, replace(ALONE, method=Method.HYBRID, omega=2), SETS, ASKING))
@@ -271,7 +259,7 @@ def test_a_noisy_tree_takes_its_epsilon_or_that_of_the_held_out_table(test: Frac
     assert replace(terms, noise=None).epsilon is None
 
 
-def test_a_metric_goes_with_a_threshold_and_a_threshold_with_few_enough_records() -> None:
+def test_a_metric_goes_with_a_threshold_and_an_impossible_prediction_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="goes with a min_threshold"):
         RuleTerms(Fraction(1, 4), 2, 9, metric=Metric.LIFT)
     with pytest.raises(InputError, match="min_threshold must be above 0 and at most 1"):
@@ -280,9 +268,6 @@ def test_a_metric_goes_with_a_threshold_and_a_threshold_with_few_enough_records(
     assert fine.compared_width(2**29) == 63
     with pytest.raises(InputError, match="is too fine for 1,073,741,824 records"):
         fine.compared_width(2**30)
-
-
-def test_a_prediction_that_nobody_can_make_is_refused_by_name() -> None:
     whole = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False)
     with pytest.raises(TermError) as caught:
         replace(whole, model=bytes(MODEL_BYTES - 1))

@@ -65,7 +65,7 @@ def coins(theta: str = "9/20", secret: bytes = SECRET, dataset: str = "d", recor
     return [list(map(int, column)) for column in drawn.T]
 
 
-def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() -> None:
+def test_the_same_data_set_has_the_same_coins_by_the_published_function_record_by_record() -> None:
     design = RelatedDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
     drawn = design.coins(keyed_draw(SECRET, "d\u00e4ta", ["r1"]))
     for group, order in enumerate((2, 5)):
@@ -74,9 +74,6 @@ def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() 
         uniform = int.from_bytes(block, "big") % (20 * (order - 1))
         truth = 9 * (order - 1)
         assert drawn[0, group] == (0 if uniform < truth else 1 + (uniform - truth) // 11)
-
-
-def test_the_same_data_set_has_the_same_coins_record_by_record() -> None:
     assert coins() == coins()
     design = RelatedDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
     ids = ["", "x", "xx", "\u00e9", "r 7"]
@@ -145,7 +142,7 @@ def sampling_path() -> list[tuple[str, ast.AST]]:
     return list(trees.items())
 
 
-def test_no_float_and_no_other_source_of_chance_is_in_the_sampling_path() -> None:
+def test_no_float_no_division_but_of_fractions_and_no_other_source_of_chance_is_in_the_sampling_path() -> None:
     floats = {"float", "float16", "float32", "float64", "double", "round"}
     forbidden = floats | {"random", "secrets", "urandom", "default_rng"}
     for path, tree in sampling_path():
@@ -154,10 +151,7 @@ def test_no_float_and_no_other_source_of_chance_is_in_the_sampling_path() -> Non
             names = [getattr(node, field, None) for field in ("id", "attr", "module", "name")]
             assert not forbidden.intersection(n for n in names if isinstance(n, str)), where
             assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), where
-
-
-def test_nothing_is_divided_but_fractions() -> None:
-    """`/` stands in a few functions of the designs, all on fractions; integers are divided by `//` alone."""
+    # `/` stands in a few functions of the designs, all on fractions; integers are divided by `//` alone.
     functions = [
         (path, node) for path, tree in sampling_path() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
     ]

@@ -120,7 +120,7 @@ def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_be
             assert square * Fraction(17, 20) < told <= square
 
 
-def test_intervals_of_simulated_surveys_hold_the_share_as_often_as_they_say() -> None:
+def test_intervals_hold_the_share_as_often_as_they_say_and_a_sample_that_tells_little_counts_for_little() -> None:
     """2,000 surveys of two files: the intervals of 9/10 miss in 200 +- 6 standard deviations of 13.4."""
     missed, chances = 0, np.random.default_rng(3)
     for _ in range(2000):
@@ -131,10 +131,7 @@ def test_intervals_of_simulated_surveys_hold_the_share_as_often_as_they_say() ->
         low, high = combined(samples, [WEAK, UNRELATED], [YES, YES]).interval(0.9)
         missed += not low < 0.3 < high
     assert abs(missed - 200) < 6 * sqrt(2000 * 0.9 * 0.1)
-
-
-def test_a_sample_that_tells_little_counts_for_little() -> None:
-    """60 of 200 say yes: squares about the mean are `200 * 0.3 * 0.7` over the contrast squared, and one is added."""
+    # 60 of 200 say yes: squares about the mean are `200 * 0.3 * 0.7` over the contrast squared, and one is added.
     table = np.array([[1]] * 60 + [[0]] * 140, dtype=np.uint8)
     samples = [estimate_count(table, YES, design) for design in (WEAK, STRONG)]
     found = combined(samples, [WEAK, STRONG], [YES, YES])
@@ -169,30 +166,6 @@ def test_over_all_coins_the_expected_share_is_the_weighted_truth(design: Related
         (weighted_share(s.codes, asked, design, WEIGHTS).share, chance) for s, chance in every_survey(design, codes)
     ]
     assert sum(share * chance for share, chance in shares) == Fraction(5) / Fraction(11, 2)
-
-
-def test_equal_weights_and_strata_have_the_shares_of_the_population() -> None:
-    for name in ("related, two groups", "unrelated, three groups"):
-        design = designs()[name]
-        codes = np.random.default_rng(1).integers(0, SIZES, (50, 4)).astype(np.uint8)
-        found, usual = (
-            weighted_share(codes, EXPRESSION, design, [Fraction(3)] * 50),
-            estimate_count(codes, EXPRESSION, design),
-        )
-        assert found.share == usual.proportion
-        assert found.standard_error == pytest.approx(usual.proportion_error * sqrt(49 / 50))
-    codes = np.array([[0], [0], [0], [1]], dtype=np.uint8)
-    weights = poststratified(codes, 0, [Fraction(1, 2), Fraction(1, 2), Fraction(0)])
-    assert weights == [Fraction(1, 6)] * 3 + [Fraction(1, 2)]
-    codes = np.array([[0], [0]], dtype=np.uint8)
-    with pytest.raises(InputError, match="nobody stands for"):
-        poststratified(codes, 0, [Fraction(1, 2), Fraction(1, 2)])
-    with pytest.raises(InputError, match="an answer of everybody"):
-        poststratified(np.array([[0], [255]], dtype=np.uint8), 0, [Fraction(1), Fraction(0)])
-    design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
-    for weights in ([Fraction(1)], [Fraction(0), Fraction(0)], [Fraction(-1), Fraction(2)]):
-        with pytest.raises(InputError, match="weights must be"):
-            weighted_share(codes, Expression().child(0, 1), design, weights)
 
 
 CONTROL = (Term(1, 0),)
@@ -232,7 +205,7 @@ def test_answers_in_the_expected_numbers_are_corrected_exactly(design: Design) -
     assert corrected_share(codes, YES, design, CONTROL).share == Fraction(1, 3)
 
 
-def test_it_is_the_correction_of_atsusaka_and_stevenson() -> None:
+def test_it_is_the_correction_of_atsusaka_and_stevenson_with_the_error_of_repeated_surveys() -> None:
     """`pi - (1/2 - 1/(2 gamma)) (lambda - 1/2)/(p - 1/2)`, `gamma = (lambda' - 1/2)/(1/2 - p')`."""
     design, p = crosswise((2, 2), [0, 1], "3/20"), Fraction(3, 20)
     counts = {(1, 1): 60, (1, 0): 110, (0, 1): 330, (0, 0): 100}
@@ -243,10 +216,7 @@ def test_it_is_the_correction_of_atsusaka_and_stevenson() -> None:
     expected = naive - (HALF - 1 / (2 * attentive)) * (share - HALF) / (p - HALF)
     assert random_share(codes, design, CONTROL).share == 1 - attentive
     assert corrected_share(codes, YES, design, CONTROL).share == expected
-
-
-def test_the_error_of_a_corrected_share_is_that_of_repeated_surveys() -> None:
-    """Of 400 surveys the errors' mean square is within a quarter: six standard errors of such a spread."""
+    # Of 400 surveys the errors' mean square is within a quarter: six standard errors of such a spread.
     design, generator = crosswise((2, 2), [0, 1], "1/6"), np.random.default_rng(7)
     one = said_by_one(design, Fraction(1, 5), Fraction(1, 3))
     cells = np.array(list(one), dtype=np.uint8)
@@ -260,7 +230,28 @@ def test_the_error_of_a_corrected_share_is_that_of_repeated_surveys() -> None:
     assert np.mean(shares) == pytest.approx(1 / 3, abs=6 * np.sqrt(np.mean(variances) / 400))
 
 
-def test_plain_columns_are_no_question_that_could_be_answered_at_random() -> None:
+def test_equal_weights_have_the_shares_of_the_population_and_plain_columns_are_no_question_of_chance() -> None:
+    for name in ("related, two groups", "unrelated, three groups"):
+        design = designs()[name]
+        codes = np.random.default_rng(1).integers(0, SIZES, (50, 4)).astype(np.uint8)
+        found, usual = (
+            weighted_share(codes, EXPRESSION, design, [Fraction(3)] * 50),
+            estimate_count(codes, EXPRESSION, design),
+        )
+        assert found.share == usual.proportion
+        assert found.standard_error == pytest.approx(usual.proportion_error * sqrt(49 / 50))
+    codes = np.array([[0], [0], [0], [1]], dtype=np.uint8)
+    weights = poststratified(codes, 0, [Fraction(1, 2), Fraction(1, 2), Fraction(0)])
+    assert weights == [Fraction(1, 6)] * 3 + [Fraction(1, 2)]
+    codes = np.array([[0], [0]], dtype=np.uint8)
+    with pytest.raises(InputError, match="nobody stands for"):
+        poststratified(codes, 0, [Fraction(1, 2), Fraction(1, 2)])
+    with pytest.raises(InputError, match="an answer of everybody"):
+        poststratified(np.array([[0], [255]], dtype=np.uint8), 0, [Fraction(1), Fraction(0)])
+    design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
+    for weights in ([Fraction(1)], [Fraction(0), Fraction(0)], [Fraction(-1), Fraction(2)]):
+        with pytest.raises(InputError, match="weights must be"):
+            weighted_share(codes, Expression().child(0, 1), design, weights)
     design = mixed()
     assert random_factor(design, Expression().child(3, 1)) == 1
     assert random_factor(design, Expression().child(4, 1)) == HALF
@@ -298,13 +289,10 @@ def test_share_and_variance_are_those_of_yu_tian_and_tang(prevalence: str, yes: 
     assert found.population_variance / n**2 == spread / (1 - p) ** 2
 
 
-def test_a_die_that_forces_a_third_of_all_answers_is_undone() -> None:
+def test_a_die_that_forces_answers_is_undone_and_the_crosswise_question_has_warners_matrix() -> None:
     """Of 2/3 truths, 1/6 forced yes: `(lambda - 1/6)/(2/3)`."""
     design = ForcedDesign((2,), ((0,),), Fraction(2, 3), (DIE,))
     assert estimate_count(said(40, 60), YES, design).proportion == (Fraction(4, 10) - Fraction(1, 6)) / Fraction(2, 3)
-
-
-def test_the_crosswise_question_has_warners_matrix_and_the_triangular_one_a_certain_yes() -> None:
     p = Fraction(1, 6)
     assert crosswise((2,), [0], "1/6").transition(0, (0,)) == RelatedDesign((2,), ((0,),), p).transition(0, (0,))
     assert triangular((2,), [0], "1/6").transition(0, (0,)) == ((1 - p, Fraction(0)), (p, Fraction(1)))
@@ -320,7 +308,7 @@ def test_a_respondent_who_knows_the_harmless_statement_answers_by_it(make: type)
     assert sent[:, 0].tolist() == [0, 0, 0, 0]
 
 
-def test_who_knows_the_harmless_statement_knows_the_answer() -> None:
+def test_who_knows_the_harmless_statement_answers_by_it_and_what_is_no_question_is_refused() -> None:
     half = ((Fraction(1, 2), Fraction(1, 2)),)
     assert given_away(crosswise((2,), [0], "1/6"), 0, half) == 1
     assert given_away(triangular((2,), [0], "1/6"), 0, half) == Fraction(5, 6)
@@ -333,9 +321,6 @@ def test_who_knows_the_harmless_statement_knows_the_answer() -> None:
     assert known_answers_loss(crosswise((2,), [0], "1/6"), 0) == float("inf")
     assert known_answers_loss(QUESTIONS["forced by a die"], 0) is None
     assert attribute_loss(triangular((2,), [0], "1/6"), 0) == float("inf")
-
-
-def test_what_is_no_question_of_its_kind_is_refused() -> None:
     with pytest.raises(InputError, match="true of half of all makes every answer carry nothing"):
         crosswise((2,), [0], "1/2")
     with pytest.raises(InputError, match="a group of its own: name one column"):

@@ -92,27 +92,6 @@ def test_it_solves_the_papers_linear_system(groups: tuple[tuple[int, ...], ...],
         assert estimate_count(sent, varied(flips), design).count == len(sent) * share
 
 
-def test_many_groups_and_digits_stay_exact() -> None:
-    design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(9, 20))
-    sent = np.zeros((3, 12), dtype=np.uint8)
-    expression = Expression(tuple(Term(c, 0) for c in range(12)))
-    factor = (Fraction(9, 20) / Fraction(-1, 10)) ** 12
-    assert estimate_count(sent, expression, design) == Estimate(3, 3 * factor, 3 * factor**2)
-    theta = Fraction(987654321, 10**9)
-    design = RelatedDesign((2, 3), ((0,), (1,)), theta)
-    expression = Expression((Term(0, 0), Term(1, 0)))
-    sent = np.zeros((1, 2), dtype=np.uint8)
-    binary = theta / (2 * theta - 1)
-    ternary = (1 - (1 - theta) / 2) / (theta - (1 - theta) / 2)
-    assert estimate_count(sent, expression, design).count == binary * ternary
-    design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
-    sent = np.zeros((3, 12), dtype=np.uint8)
-    expression = Expression(tuple(Term(c, 0) for c in range(12)))
-    with pytest.raises(InputError, match="ask about columns of fewer groups"):
-        estimate_count(sent, expression, design)
-    estimate_count(sent, Expression(expression.terms[:6]), design)
-
-
 RESPONDENTS = 400
 
 
@@ -191,16 +170,7 @@ def test_over_all_samples_of_a_population_share_and_variance_are_unbiased(design
         assert sum(chance * e.population_variance for chance, e in outcomes) == variance
 
 
-def test_the_standard_error_is_the_root_of_the_variance_or_zero() -> None:
-    for variance, error in ((Fraction(9, 4), 1.5), (Fraction(0), 0.0), (Fraction(-3), 0.0)):
-        assert Estimate(1, Fraction(1), variance + 1).standard_error == error
-    estimate = Estimate(2, Fraction(2), Fraction(1))
-    assert estimate.population_variance == -2
-    assert estimate.proportion_error == 0
-    assert estimate.interval(0.9) == (1, 1)
-
-
-def test_where_there_is_no_share_or_confidence_there_is_no_interval() -> None:
+def test_an_interval_is_the_one_worked_by_hand_and_there_is_none_without_share_or_confidence() -> None:
     for confidence in (0.0, 1.0, -0.1, 1.1, float("nan")):
         with pytest.raises(InputError, match="a confidence must lie between 0 and 1, both excluded"):
             Estimate(2, Fraction(1), Fraction(1)).interval(confidence)
@@ -211,10 +181,7 @@ def test_where_there_is_no_share_or_confidence_there_is_no_interval() -> None:
             _ = Estimate(records, Fraction(0), Fraction(0)).population_variance
         with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
             Estimate(records, Fraction(0), Fraction(0)).interval(0.95)
-
-
-def test_an_interval_worked_by_hand() -> None:
-    """Warner at 3/4: 6 of 10 say yes, `f` is 3/2 or -1/2, `P = 7/10`, `s^2 = 4 * 10/9 * 6/10 * 4/10`."""
+    # Warner at 3/4: 6 of 10 say yes, `f` is 3/2 or -1/2, `P = 7/10`, `s^2 = 4 * 10/9 * 6/10 * 4/10`.
     design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
     estimate = estimate_count(np.array([[1]] * 6 + [[0]] * 4, dtype=np.uint8), Expression((Term(0, 1),)), design)
     assert estimate == Estimate(10, Fraction(7), Fraction(29, 2))
@@ -248,7 +215,25 @@ def design_of(case: dict[str, Any]) -> Design:
     return kind((2,), ((0,),), theta, ((1 - personal, personal),))
 
 
-def test_published_estimates_are_found_again() -> None:
+def test_published_estimates_are_found_again_and_many_groups_stay_exact() -> None:
+    design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(9, 20))
+    sent = np.zeros((3, 12), dtype=np.uint8)
+    expression = Expression(tuple(Term(c, 0) for c in range(12)))
+    factor = (Fraction(9, 20) / Fraction(-1, 10)) ** 12
+    assert estimate_count(sent, expression, design) == Estimate(3, 3 * factor, 3 * factor**2)
+    theta = Fraction(987654321, 10**9)
+    design = RelatedDesign((2, 3), ((0,), (1,)), theta)
+    expression = Expression((Term(0, 0), Term(1, 0)))
+    sent = np.zeros((1, 2), dtype=np.uint8)
+    binary = theta / (2 * theta - 1)
+    ternary = (1 - (1 - theta) / 2) / (theta - (1 - theta) / 2)
+    assert estimate_count(sent, expression, design).count == binary * ternary
+    design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
+    sent = np.zeros((3, 12), dtype=np.uint8)
+    expression = Expression(tuple(Term(c, 0) for c in range(12)))
+    with pytest.raises(InputError, match="ask about columns of fewer groups"):
+        estimate_count(sent, expression, design)
+    estimate_count(sent, Expression(expression.terms[:6]), design)
     for case in VECTORS["cases"]:
         answers = np.zeros((case["records"], 1), dtype=np.uint8)
         answers[: case["yes"]] = 1
@@ -375,7 +360,7 @@ def test_the_likelihood_never_falls_and_the_gap_bounds_what_is_missing(theta: st
     assert all(found.log_likelihood + found.gap >= best.log_likelihood - 1e-12 for found in rounds)
 
 
-def test_it_stops_at_the_limit_and_says_so() -> None:
+def test_the_likelihood_stops_at_the_limit_and_plain_columns_have_their_observed_shares() -> None:
     design = RelatedDesign((2, 2, 3), ((0,), (1,), (2,)), Fraction(9, 20))
     sent = random_responses(design, 60)
     stopped = most_likely(sent, [0, 1, 2], design, limit=2)
@@ -386,9 +371,6 @@ def test_it_stops_at_the_limit_and_says_so() -> None:
     assert 2 < ended.rounds < 10_000
     assert most_likely(sent, [0, 1, 2], design, limit=ended.rounds).converged
     assert not most_likely(sent, [0, 1, 2], design, limit=ended.rounds - 1).converged
-
-
-def test_columns_of_one_value_or_sent_as_they_are_have_their_observed_shares() -> None:
     design = RelatedDesign((2, 2, 2), ((2,),), Fraction(3, 5))
     sent = np.array([[0, 0, 0], [1, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     assert most_likely(sent, [1, 0], design).shares == pytest.approx(np.array([[0.25, 0.5], [0, 0.25]]))
@@ -413,7 +395,13 @@ def test_the_order_of_columns_is_that_of_the_axes(design: UnrelatedDesign) -> No
     assert turned == pytest.approx(found.transpose(2, 0, 1), abs=1e-3)
 
 
-def test_its_repr_shows_size_and_axes_follow_columns() -> None:
+def test_the_standard_error_is_the_root_of_the_variance_and_the_repr_shows_size() -> None:
+    for variance, error in ((Fraction(9, 4), 1.5), (Fraction(0), 0.0), (Fraction(-3), 0.0)):
+        assert Estimate(1, Fraction(1), variance + 1).standard_error == error
+    estimate = Estimate(2, Fraction(2), Fraction(1))
+    assert estimate.population_variance == -2
+    assert estimate.proportion_error == 0
+    assert estimate.interval(0.9) == (1, 1)
     found = most_likely(answers(18, 22), [0], WARNER)
     assert repr(found) == f"<MostLikely 2 cells, {found.rounds} rounds>"
     assert repr(MostLikely(np.zeros((2, 3)), 0.0, 0.0, 7, converged=True)) == "<MostLikely 2x3 cells, 7 rounds>"
@@ -590,7 +578,7 @@ def test_for_one_binary_group_the_exact_tail_stays_below_the_stated_chance() -> 
                     assert outside <= exp(-alarm)
 
 
-def test_where_nothing_can_err_the_bound_is_nothing() -> None:
+def test_bounds_hold_at_once_on_a_large_table_and_where_nothing_can_err_they_are_nothing() -> None:
     design = RelatedDesign((2, 2), ((0,),), Fraction(9, 20))
     assert variance_bound(design, ()) == 0
     assert error_bound(design, (), 100, 5.0) == 0
@@ -600,10 +588,7 @@ def test_where_nothing_can_err_the_bound_is_nothing() -> None:
     design = RelatedDesign((2,), ((0,),), Fraction(9, 20))
     deviation = sqrt(1000 * float(Fraction(9, 20) * Fraction(11, 20)) * 100)
     assert 5 * deviation < error_bound(design, (0,), 1000, -log(1e-6)) < 7 * deviation
-
-
-def test_bounds_hold_at_once_on_a_table_of_two_thousand_records() -> None:
-    """Every expression of up to three columns, alarm `ln(10^8 * expressions)`: a false alarm in one of 10^8 tables."""
+    # Every expression of up to three columns, alarm `ln(10^8 * expressions)`: a false alarm in one of 10^8 tables.
     sizes = (2, 2, 3, 2)
     design = RelatedDesign(sizes, ((0, 1), (2,), (3,)), Fraction(9, 20))
     codes = correlated(sizes, 2000, seed=3)

@@ -52,13 +52,6 @@ def test_it_is_the_tree_of_who_sees_all_and_adds_the_same_noise(epsilon: Fractio
     assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
 
 
-def test_another_run_with_other_transfers_opens_the_same_tree_and_another_secret_another() -> None:
-    game = replace(GAME, growth=replace(GROWTH, noise=Fraction(1, 10)))
-    tree = game.grown()
-    assert game.grown(seed=4) == tree
-    assert any(replace(game, secrets=(bytes([k]), b"b")).plain() != tree for k in range(8))
-
-
 @pytest.mark.parametrize("epsilon", [None, Fraction(4)], ids=str)
 def test_noise_and_the_growth_that_names_it_come_together(epsilon: Fraction | None) -> None:
     class Wrong(Game):
@@ -69,7 +62,11 @@ def test_noise_and_the_growth_that_names_it_come_together(epsilon: Fraction | No
         Wrong(SCHEMA, table(1), replace(GROWTH, noise=epsilon)).grown()
 
 
-def test_epsilon_is_split_over_levels_and_labels_and_adds_up() -> None:
+def test_another_run_opens_the_same_tree_and_epsilon_is_split_over_levels_and_labels() -> None:
+    game = replace(GAME, growth=replace(GROWTH, noise=Fraction(1, 10)))
+    tree = game.grown()
+    assert game.grown(seed=4) == tree
+    assert any(replace(game, secrets=(bytes([k]), b"b")).plain() != tree for k in range(8))
     spending = TreeSpending(Fraction(1), 5, 4097, 14)
     assert 5 * spending.of_level + spending.of_label == 1
     assert spending.worth.scale == 2 * 4097 / Fraction(3, 25)

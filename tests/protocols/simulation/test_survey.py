@@ -75,27 +75,21 @@ def test_a_fifth_is_held_out_and_the_benchmark_is_plain_id3(data: HoldOut) -> No
     assert (grow_tree(lies).predict(data.train) == truth.predict(data.train)).all()
 
 
-def test_equal_chance_gives_equal_results_and_other_chance_others(data: HoldOut) -> None:
+def test_equal_chance_gives_equal_results_and_personal_values_share_one_coin(data: HoldOut) -> None:
     def disguise_with(seed: int) -> bytes:
         generator = np.random.default_rng(seed)
         return disguised(data, related_question(data, Fraction(2, 5), 3, generator), generator).codes.tobytes()
 
     assert disguise_with(5) == disguise_with(5) != disguise_with(6)
-
-
-def test_personal_values_are_uniform_and_share_one_coin(data: HoldOut) -> None:
     design = unrelated_question(data, Fraction(1, 3))
     assert design.groups == (tuple(range(15)),)
     assert set(design.personal) == {(Fraction(1, 2), Fraction(1, 2))}
 
 
-def test_random_groups_are_a_partition_into_equal_parts() -> None:
+def test_random_groups_are_a_partition_of_which_every_pair_occurs_alike_often() -> None:
     groups = random_groups(range(3, 10), 3, np.random.default_rng(7))
     assert sorted(column for group in groups for column in group) == list(range(3, 10))
     assert sorted(map(len, groups)) == [2, 2, 3]
-
-
-def test_every_pair_of_groups_occurs_alike_often() -> None:
     generator = np.random.default_rng(8)
     tally = dict.fromkeys(combinations(range(4), 2), 0)
     for _ in range(3_000):
@@ -119,7 +113,7 @@ def split(request: pytest.FixtureRequest) -> HoldOut:
     return random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)
 
 
-def test_exact_labels_leave_exact_trees_as_they_are(split: HoldOut) -> None:
+def test_an_early_end_cuts_what_fails_and_exact_labels_leave_exact_trees_as_they_are(split: HoldOut) -> None:
     views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(2)), np.random.default_rng(2))
     for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
         assert label_exactly(grown.tree, split) == grown.tree
@@ -131,9 +125,6 @@ def test_exact_labels_leave_exact_trees_as_they_are(split: HoldOut) -> None:
     assert label_exactly(stump, split) == stump
     tree = grow_plain(split).tree
     assert end_early(tree, lambda *_: True) == tree
-
-
-def test_an_early_end_cuts_what_fails(split: HoldOut) -> None:
     tree = grow_plain(split).tree
     cut = end_early(tree, lambda _, node: sum(node.counts) >= 50)
     kept = {expression: node for expression, node in tree.walk() if isinstance(node, Split) and sum(node.counts) >= 50}

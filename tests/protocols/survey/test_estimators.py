@@ -199,24 +199,6 @@ def test_a_tree_is_tested_path_by_path_however_many_groups_there_are(kind: str) 
     assert float(estimator.repeats @ estimator.correct_factors(tree)) == pytest.approx(float(expected))
 
 
-def test_levels_of_many_rows_are_counted_in_blocks_and_made_again_where_they_are_not_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    survey = sampled(designs()["related, two groups"], CODES)
-    level = [ROOT & Term(1, value) for value in range(4)]
-    queries = [Query(node, (0, 2), None) for node in level]
-    whole = survey.estimator()
-    whole.advance(level)
-    expected = whole.answers(queries)
-    monkeypatch.setattr("protocols.counting.guessing.KEPT_ROWS", 1)
-    estimator = survey.estimator()
-    estimator.advance(level)
-    assert ravel(estimator.answers(queries)) == ravel(expected)
-    estimator.advance([level[2] & Term(0, 1)])
-    below = Query(level[2] & Term(0, 1), (2,), None)
-    assert ravel(estimator.answers([below])) == ravel(whole.answers([below]))
-
-
 def ravel(answers: list[Answer]) -> list[object]:
     return [table.tolist() for answer in answers for table in answer.tables]
 
@@ -234,7 +216,22 @@ def test_only_what_must_go_through_all_patterns_is_limited_and_says_so(kind: str
         survey.estimator().correct_factors(model)
 
 
-def test_a_path_of_too_many_rows_is_refused_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_of_many_rows_are_counted_in_blocks_and_too_many_are_refused_with_the_cure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    survey = sampled(designs()["related, two groups"], CODES)
+    level = [ROOT & Term(1, value) for value in range(4)]
+    queries = [Query(node, (0, 2), None) for node in level]
+    whole = survey.estimator()
+    whole.advance(level)
+    expected = whole.answers(queries)
+    monkeypatch.setattr("protocols.counting.guessing.KEPT_ROWS", 1)
+    estimator = survey.estimator()
+    estimator.advance(level)
+    assert ravel(estimator.answers(queries)) == ravel(expected)
+    estimator.advance([level[2] & Term(0, 1)])
+    below = Query(level[2] & Term(0, 1), (2,), None)
+    assert ravel(estimator.answers([below])) == ravel(whole.answers([below]))
     estimator = sampled(unrelated(SIZES, ((0, 1), (2, 3))), CODES).estimator()
     monkeypatch.setattr("protocols.counting.guessing.MAX_ROWS", 2 * len(estimator.repeats))
     with pytest.raises(InputError, match="reads too many groups of several columns at once: put fewer columns into a"):

@@ -42,7 +42,7 @@ def test_over_all_outcomes_a_set_has_the_truth_for_mean_and_its_variance_for_spr
             assert told == pytest.approx(square - mean**2)
 
 
-def test_a_table_that_is_not_disguised_gives_plain_frequent_sets_and_rules() -> None:
+def test_a_plain_table_gives_plain_sets_and_rules_with_the_delta_method_s_error() -> None:
     chance = np.random.default_rng(1)
     codes = np.column_stack([chance.integers(size, size=60) for size in (2, 3, 2)]).astype(np.uint8)
     design = RelatedDesign((2, 3, 2), (), Fraction(1))
@@ -64,10 +64,7 @@ def test_a_table_that_is_not_disguised_gives_plain_frequent_sets_and_rules() -> 
         share = true_count(codes, Expression(tuple(both))) / true_count(codes, Expression(tuple(first)))
         assert rule.confidence == pytest.approx(share)
         assert rule.confidence_error == pytest.approx(0, abs=1e-6)
-
-
-def test_an_error_of_a_rule_is_the_delta_method_s() -> None:
-    """60 copies: their deviation is known to 9 %, so half is five of those; an error twice too small is seen."""
+    # 60 copies: their deviation is known to 9 %, so half is five of those; an error twice too small is seen.
     codes = np.repeat(TABLE, 700, axis=0)
     design = DESIGNS[0]
     ratios, errors = [], []
@@ -105,7 +102,7 @@ def test_what_is_exactly_at_a_threshold_reaches_it_and_what_is_below_it_by_howev
         assert not rules.reached("confidence", both / first + least)[place]
 
 
-def test_arguments_out_of_range_are_refused() -> None:
+def test_arguments_out_of_range_no_records_and_too_many_candidates_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for support, longest, problem in (
         (Fraction(0), None, "min_support must be above 0"),
         (Fraction(2), None, "min_support must be above 0"),
@@ -118,9 +115,6 @@ def test_arguments_out_of_range_are_refused() -> None:
     mined = mine_columns(codes, design, Fraction(1, 10))
     assert (mined.sets, mined.noisy) == ((), 4)
     assert column_rules(mined).rules == ()
-
-
-def test_no_records_and_too_many_candidates_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no records to mine"):
         mine_columns(TABLE[:0], DESIGNS[0], Fraction(1, 2))
     monkeypatch.setattr(itemsets, "MAX_CANDIDATE_SETS", 6)
@@ -163,16 +157,6 @@ def test_over_all_samples_and_coins_the_squared_error_is_the_variance(truth: str
     assert float(told) == pytest.approx(float(spread), rel=1e-9)
 
 
-def test_a_published_model_s_accuracy_is_the_papers_formula() -> None:
-    """Of 6 responses 4 are right: `(4/6 - 1/3 * 1/2)/(2/3) = 3/4`."""
-    codes = np.array([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.uint8)
-    personal = Accuracy(0.5, 0.06, 100)
-    found = accuracy_by_bits(COPYING, Responses(SCHEMA, codes, DESIGN), personal)
-    assert found.share == pytest.approx(0.75)
-    own = sqrt(4 / 6 * 2 / 6 / 5)
-    assert found.standard_error == pytest.approx(sqrt(own**2 + 0.02**2) / (2 / 3))
-
-
 TRUE = {(0, 0): Fraction(1, 2), (0, 1): Fraction(1, 4), (1, 1): Fraction(1, 4)}
 """Private records: the model is right about 3/4."""
 PERSONAL = {(0, 0): Fraction(1, 2), (1, 0): Fraction(1, 2)}
@@ -201,7 +185,14 @@ def test_over_all_outcomes_of_two_people_the_accuracy_is_the_private_one_and_its
     assert told - (square - mean**2) == pytest.approx(shared)
 
 
-def test_a_bit_of_one_respondent_has_no_error() -> None:
+def test_the_accuracy_of_bits_is_the_papers_formula_and_a_bit_of_one_has_no_error() -> None:
+    """Of 6 responses 4 are right: `(4/6 - 1/3 * 1/2)/(2/3) = 3/4`."""
+    codes = np.array([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.uint8)
+    personal = Accuracy(0.5, 0.06, 100)
+    found = accuracy_by_bits(COPYING, Responses(SCHEMA, codes, DESIGN), personal)
+    assert found.share == pytest.approx(0.75)
+    own = sqrt(4 / 6 * 2 / 6 / 5)
+    assert found.standard_error == pytest.approx(sqrt(own**2 + 0.02**2) / (2 / 3))
     assert personal_accuracy(1, 1, BitDesign(Fraction(1))) == Accuracy(1.0, inf, 1)
     with pytest.raises(InputError, match="nobody"):
         personal_accuracy(0, 0, BitDesign(Fraction(1)))

@@ -28,22 +28,6 @@ GROUPS = ((0, 3), (1, 2))
 CERTAIN: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
 
 
-def test_with_theta_one_or_zero_nothing_is_lost() -> None:
-    for design in CERTAIN:
-        survey = sampled(design, CODES)
-        assert grow_tree(survey).root == reference_id3(CODES.tolist(), SIZES[:-1], 2)
-    survey = sampled(RelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), CODES[:, [0, 2, 3]])
-    assert grow_tree(survey).root == reference_id3(CODES[:, [0, 2, 3]].tolist(), (2, 2), 2)
-    for design in CERTAIN:
-        for smoothing in (0.0, 1.0):
-            model = learn_naive_bayes(sampled(design, CODES), smoothing)
-            engine = PlaintextEngine(schema_for(SIZES), CODES, CODES[:0])
-            plain = run_alone(fit_naive_bayes(schema_for(SIZES), engine, smoothing))
-            assert np.allclose(model.prior, plain.prior)
-            for ours, theirs in zip(model.conditional, plain.conditional, strict=True):
-                assert np.allclose(np.exp(ours), np.exp(theirs))
-
-
 STUMP = Tree(schema_for((2, 2)), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
 
 
@@ -180,7 +164,20 @@ def test_what_does_not_fit_is_refused() -> None:
             Responses(schema_for(SIZES), codes.astype(np.uint8), RelatedDesign(sizes, (), Fraction(1)))
 
 
-def test_surveys_need_attributes_and_show_their_size() -> None:
+def test_with_theta_one_or_zero_nothing_is_lost_and_surveys_need_attributes() -> None:
+    for design in CERTAIN:
+        survey = sampled(design, CODES)
+        assert grow_tree(survey).root == reference_id3(CODES.tolist(), SIZES[:-1], 2)
+    survey = sampled(RelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), CODES[:, [0, 2, 3]])
+    assert grow_tree(survey).root == reference_id3(CODES[:, [0, 2, 3]].tolist(), (2, 2), 2)
+    for design in CERTAIN:
+        for smoothing in (0.0, 1.0):
+            model = learn_naive_bayes(sampled(design, CODES), smoothing)
+            engine = PlaintextEngine(schema_for(SIZES), CODES, CODES[:0])
+            plain = run_alone(fit_naive_bayes(schema_for(SIZES), engine, smoothing))
+            assert np.allclose(model.prior, plain.prior)
+            for ours, theirs in zip(model.conditional, plain.conditional, strict=True):
+                assert np.allclose(np.exp(ours), np.exp(theirs))
     with pytest.raises(InputError, match="attribute to split on"):
         survey_schema(["class"], [("a", "b")])
     survey = sampled(designs()["related, one group"], CODES)
@@ -216,7 +213,7 @@ def test_chances_have_the_errors_of_what_records_add_to_them(name: str, smoothin
             assert model.errors[1 + column][:, label] == pytest.approx(expected, rel=1e-9)
 
 
-def test_chances_of_many_samples_spread_as_far_as_their_errors_say() -> None:
+def test_chances_spread_as_far_as_their_errors_say_which_are_unknown_of_one_record() -> None:
     """Respondents drawn from one population 300 times, 500 at a time; an error of 300 spreads is good to 4 %."""
     design = unrelated((2, 2), ((0,), (1,)), Fraction(3, 4))
     population = np.array([[0, 0]] * 4 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3, dtype=np.uint8)
@@ -229,9 +226,6 @@ def test_chances_of_many_samples_spread_as_far_as_their_errors_say() -> None:
         ([np.exp(model.conditional[0]) for model in models], [model.errors[1] for model in models]),
     ):
         assert np.std(found, axis=0) == pytest.approx(np.mean(said, axis=0), rel=0.15)
-
-
-def test_errors_of_one_record_and_of_a_class_that_nobody_seems_to_have_are_unknown() -> None:
     design = unrelated((2, 2), ((0,),))
     alone = Responses(schema_for((2, 2)), np.array([[0, 1]], dtype=np.uint8), design)
     assert all(np.isinf(each).all() for each in learn_naive_bayes(alone).errors)
@@ -250,7 +244,7 @@ def class_entry() -> Entry:
     return entry_of(DESIGN, 1)
 
 
-def test_rules_have_chances_of_paths_and_shares() -> None:
+def test_rules_have_chances_of_paths_and_preconditions_the_share_that_they_get_right() -> None:
     ((first, second),) = inference_rules(TREE)
     assert (first.label, first.precondition, first.confidence) == (0, Fraction(1, 2), Fraction(4, 5))
     assert (second.label, second.precondition, second.confidence) == (1, Fraction(1, 2), Fraction(3, 5))
@@ -263,10 +257,7 @@ def test_rules_have_chances_of_paths_and_shares() -> None:
     assert float(found.right) == pytest.approx(0.75)
     assert float(found.known) == pytest.approx(8 / 25 - 0.75)
     assert found.rules == 4
-
-
-def test_preconditions_take_the_share_that_rules_get_right() -> None:
-    """`PSE(PRE) = 2 * 1/2 * 8/25` of a coin of 4/5 and equal classes; `REC = 1/2 * 4/5 + 1/2 * 3/5`."""
+    # `PSE(PRE) = 2 * 1/2 * 8/25` of a coin of 4/5 and equal classes; `REC = 1/2 * 4/5 + 1/2 * 3/5`.
     found = privacy_after_mining(inference_rules(TREE), class_entry())
     assert (found.before, found.right, found.rules) == (Fraction(8, 25), Fraction(7, 10), 2)
     assert found.known == Fraction(8, 25) - Fraction(7, 10)

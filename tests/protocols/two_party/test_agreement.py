@@ -232,12 +232,6 @@ def test_the_same_people_in_another_spelling_are_told_from_other_people_on_both_
         assert wrong not in str(error)
 
 
-def test_how_many_people_each_side_holds_is_told_on_both() -> None:
-    alice, bob, _ = outcome_of(meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1])))
-    assert "20 records here, 19 at the peer" in str(alice)
-    assert "19 records here, 20 at the peer" in str(bob)
-
-
 @pytest.mark.parametrize("who", ["alice", "bob"])
 @pytest.mark.parametrize("field", BROUGHT)
 def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_leave(field: str, who: str) -> None:
@@ -297,7 +291,10 @@ def test_the_digest_of_a_copy_tells_copies_apart_and_not_the_order_of_columns() 
     assert digest_of(bob) != digest_of(replace(bob, dataset="next year"))
 
 
-def test_only_the_side_that_objects_knows_why() -> None:
+def test_how_many_people_each_holds_is_told_on_both_and_who_objects_alone_knows_why() -> None:
+    alice, bob, _ = outcome_of(meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1])))
+    assert "20 records here, 19 at the peer" in str(alice)
+    assert "19 records here, 20 at the peer" in str(bob)
     alice, bob, _ = outcome_of(meet(bob_agrees=object_to("seed")))
     assert "canary" in str(bob)
     assert str(alice).startswith("the parties differ on 'seed': the peer has used its data set with another seed")
@@ -428,7 +425,10 @@ def agreed(alice: PartyInputs, bob: PartyInputs, terms: Terms) -> tuple[End[Agre
     return duel(agree_on_training(alice, terms, "bob", bytes(64)), agree_on_training(bob, terms, "alice", bytes(64)))
 
 
-def test_a_class_too_large_or_a_table_after_an_alignment_is_judged_again() -> None:
+LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)
+
+
+def test_a_class_too_large_is_judged_again_and_one_past_a_limit_refused_with_the_way_out() -> None:
     assert [end.error for end in again(ALICE)] == [None, None]
     assert_differ(again(replace(ALICE, limits=Limits())), "test")
     for most, field in ((2, None), (1, "class values")):
@@ -441,12 +441,6 @@ def test_a_class_too_large_or_a_table_after_an_alignment_is_judged_again() -> No
     assert object_to_limits(replace(ALICE, limits=strict), make_terms()) is None
     noisy = make_terms(noise=Fraction(1), max_depth=2)
     assert object_to_limits(replace(HER_CLASS, limits=strict), noisy) is None
-
-
-LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)
-
-
-def test_one_past_a_limit_is_refused_with_the_way_out() -> None:
     for accepted, refused, way_out in (
         (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "merge values"),
         (LIMITS.refuse_counts([10, 50]), LIMITS.refuse_counts([9, 0, 51]), "merge them ([columns] max_values)"),

@@ -136,7 +136,7 @@ def test_no_mask_of_a_transfer_serves_twice_in_a_whole_alignment(
     assert recorder.times() <= ONCE
 
 
-def test_the_bit_of_the_gate_and_the_number_have_one_length_whatever_they_are() -> None:
+def test_the_common_people_and_the_bit_of_the_gate_show_nothing_by_order_or_length() -> None:
     lengths = []
     for common in (1, 5):
         judges = Judge(Fraction(1, 9)), Judge()
@@ -145,9 +145,6 @@ def test_the_bit_of_the_gate_and_the_number_have_one_length_whatever_they_are() 
         sent = (*match.transcript.sent_by_a, *match.transcript.sent_by_b)
         lengths.append([(type(each), len(each.words)) for each in sent if isinstance(each, MaskedPage | OpenedPage)])
     assert lengths[0] == lengths[1]
-
-
-def test_the_common_people_are_in_one_order_and_their_digest_in_none() -> None:
     ids = sorted(numbered(range(40)))
     for ours, theirs in ((ids, ids[::-1]), (ids[::-1], [*ids, "other"])):
         assert Match(listing("alice", ours), listing("bob", theirs)).people == (ids, ids)
@@ -160,7 +157,7 @@ def test_the_common_people_are_in_one_order_and_their_digest_in_none() -> None:
     assert first == second != other
 
 
-def test_progress_is_that_of_an_alignment_and_not_of_the_transfers_in_it() -> None:
+def test_what_is_noted_precedes_what_tells_it_and_progress_is_that_of_an_alignment() -> None:
     alice, bob = listing("alice", numbered(range(5))), listing("bob", numbered(range(3, 9)))
     seen: list[Phase] = []
 
@@ -177,10 +174,6 @@ def test_progress_is_that_of_an_alignment_and_not_of_the_transfers_in_it() -> No
 
     run_pair(watched(align(alice, "bob", NONCES, Judge(Fraction(1, 6)))), align(bob, "alice", NONCES, Judge()))
     assert set(seen) == {Phase.MATCHING, Phase.OVERLAP}
-
-
-def test_what_is_noted_precedes_what_tells_it() -> None:
-    alice, bob = listing("alice", numbered(range(5))), listing("bob", numbered(range(3, 9)))
     plain, gated = Match(alice, bob), Match(alice, bob, judges=(Judge(Fraction(1, 6)), Judge()))
     for match, expected in (
         (plain, [(None, True), (2, True)]),
@@ -317,21 +310,6 @@ def assert_refused(end: End[Aligned], problem: str) -> None:
     assert not any(record in str(end.error) for record in (*ALICE.records, *BOB.records))
 
 
-def test_a_row_of_the_values_of_two_of_our_ids_is_refused() -> None:
-    """So that no row asks about several people at once."""
-    asking = object.__new__(alignment._Asking)
-    asking._ways, asking._places = np.array([0, 1]), np.array([[0, 9, 9], [9, 1, 9]])
-    asking._values = np.random.default_rng(1).integers(0, 256, (10, 24), dtype=np.uint8)
-    rows = np.random.default_rng(2).integers(0, 256, (2, 3, 10), dtype=np.uint8)
-    rows = rows[np.argsort(rows[:, 0, :8].copy().view("<u8")[:, 0])]
-    rows[1, 1] = asking._values[1, :10]
-    assert [each.tolist() for each in asking._matched(rows)] == [[1], [1]]
-    rows[1, 0] = asking._values[0, :10]
-    rows = rows[np.argsort(rows[:, 0, :8].copy().view("<u8")[:, 0])]
-    with pytest.raises(PeerError, match="a row of two of our ids"):
-        asking._matched(rows)
-
-
 @pytest.mark.parametrize("field", ["nonces", "slots"])
 def test_hints_of_another_length_end_the_run(field: str) -> None:
     def short(page: HintPage) -> HintPage:
@@ -394,8 +372,20 @@ def test_a_peer_that_does_not_mind_is_told_nothing() -> None:
     assert not any(isinstance(message, ValuesPage) for message in alice.sent)
 
 
-def test_a_number_or_an_end_that_cannot_be_is_a_deviation() -> None:
-    """Five more than the four that there are."""
+def test_a_row_of_two_of_our_ids_or_an_end_that_cannot_be_is_refused() -> None:
+    """So that no row asks about several people at once."""
+    asking = object.__new__(alignment._Asking)
+    asking._ways, asking._places = np.array([0, 1]), np.array([[0, 9, 9], [9, 1, 9]])
+    asking._values = np.random.default_rng(1).integers(0, 256, (10, 24), dtype=np.uint8)
+    rows = np.random.default_rng(2).integers(0, 256, (2, 3, 10), dtype=np.uint8)
+    rows = rows[np.argsort(rows[:, 0, :8].copy().view("<u8")[:, 0])]
+    rows[1, 1] = asking._values[1, :10]
+    assert [each.tolist() for each in asking._matched(rows)] == [[1], [1]]
+    rows[1, 0] = asking._values[0, :10]
+    rows = rows[np.argsort(rows[:, 0, :8].copy().view("<u8")[:, 0])]
+    with pytest.raises(PeerError, match="a row of two of our ids"):
+        asking._matched(rows)
+    # Five more than the four that there are.
 
     def more(page: OpenedPage) -> OpenedPage:
         return OpenedPage((int.from_bytes(page.words, "little") + 5).to_bytes(8, "little"))

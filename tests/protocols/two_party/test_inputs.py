@@ -45,18 +45,6 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
             replace(ALICE, groups=groups)
 
 
-def test_coins_go_with_the_record() -> None:
-    design = ALICE.design(THETA, class_is_shared=False)
-    assert (ALICE.coins(design) == ALICE.coins(design)).all()
-    other = replace(ALICE, dataset="another")
-    assert other.coins(design).shape == (6, 2)
-    order = [3, 0, 5, 1, 4, 2]
-    moved = replace(ALICE, table=ALICE.table.rows(order), records=tuple(ALICE.records[row] for row in order))
-    design = ALICE.design(THETA, class_is_shared=False)
-    assert (moved.coins(design) == ALICE.coins(design)[order]).all()
-    assert (ALICE.coins(design) != ALICE.coins(design)[order]).any()
-
-
 FOUR = replace(
     CASE, sizes={"alice": (2, 4), "bob": (2,)}, codes=correlated((2, 4, 2, 2), 40_000), groups={"alice": 1, "bob": 1}
 )
@@ -102,7 +90,16 @@ def test_the_copy_of_a_column_is_the_same_whatever_the_order_of_groups_and_colum
     assert sent_by(replace(regrouped, table=turned, groups=groups), class_is_shared) == expected
 
 
-def test_copies_of_columns_go_with_the_set_of_their_group() -> None:
+def test_coins_go_with_the_record_and_copies_of_columns_with_the_set_of_their_group() -> None:
+    design = ALICE.design(THETA, class_is_shared=False)
+    assert (ALICE.coins(design) == ALICE.coins(design)).all()
+    other = replace(ALICE, dataset="another")
+    assert other.coins(design).shape == (6, 2)
+    order = [3, 0, 5, 1, 4, 2]
+    moved = replace(ALICE, table=ALICE.table.rows(order), records=tuple(ALICE.records[row] for row in order))
+    design = ALICE.design(THETA, class_is_shared=False)
+    assert (moved.coins(design) == ALICE.coins(design)[order]).all()
+    assert (ALICE.coins(design) != ALICE.coins(design)[order]).any()
     whole, part = sent_by(GROUPED), sent_by(GROUPED, class_is_shared=True)
     assert whole.keys() - part.keys() == {"class"}
     assert part == {name: copy for name, copy in whole.items() if name != "class"}
@@ -153,7 +150,7 @@ def test_the_coins_of_a_run_are_tossed_once_however_often_they_are_asked_for(mon
     assert other.shape == local.coins(whole).shape
 
 
-def test_no_repr_shows_content_and_a_digest_is_of_its_purpose() -> None:
+def test_no_repr_shows_content_and_a_commitment_tells_nothing_without_the_secret() -> None:
     for text in (repr(ALICE), repr(ALICE.secrets), repr(ALICE.table), str(ALICE)):
         assert "r0" not in text
         assert "v0" not in text
@@ -163,9 +160,6 @@ def test_no_repr_shows_content_and_a_digest_is_of_its_purpose() -> None:
     assert len(set(first.values())) == 2
     assert {purpose: local.digest(purpose) for purpose in first} == first
     assert {purpose: replace(local, records=local.records[::-1]).digest(purpose) for purpose in first} != first
-
-
-def test_a_commitment_is_the_same_for_the_same_table_and_tells_nothing_without_the_secret() -> None:
     bob = make_local(BOTH_HOLD, "bob")
     commitment = bob.digest(b"commitment")
     assert commitment == make_local(BOTH_HOLD, "bob").digest(b"commitment") != bob.digest(b"contents")

@@ -122,17 +122,14 @@ def rule_of(found: FoundTogether) -> dict[tuple[tuple[int, ...], tuple[int, ...]
     return {(r.antecedent, r.consequent): (r.confidence, r.confidence_error) for r in found.itemsets.rules().rules}
 
 
-def test_rules_of_settled_sets_have_their_confidence_and_no_error() -> None:
+def test_rules_of_settled_sets_have_no_error_and_of_estimates_that_of_repeated_runs() -> None:
     case = table(150).with_terms(method=Method.SMC)
     found, _ = case.play()
     first, second = case.codes[:, 0] == 0, case.codes[:, 3] == 0
     confidence, error = rule_of(found)[(0,), (6,)]
     assert confidence == pytest.approx((first & second).sum() / first.sum())
     assert error == 0
-
-
-def test_the_error_of_a_rule_of_estimates_bounds_that_of_repeated_runs() -> None:
-    """Over other coins: the spread of the confidence of one rule, of 40 disguises of one table."""
+    # Over other coins: the spread of the confidence of one rule, of 40 disguises of one table.
     case = table(1000).with_terms(method=Method.RANDOMIZED, theta=Fraction(19, 20))
     seen = []
     for number in range(40):

@@ -130,19 +130,6 @@ def test_what_is_sent_as_it_is_gives_plain_id3_with_the_same_limits(limits: dict
     assert shape(alice.tree.root) == shape(reference.grow(CASE.codes[train].tolist()))
 
 
-def test_of_two_who_hold_the_class_the_first_mines_and_estimates() -> None:
-    a, b = play(CASE)
-    assert (a.records_test, b.records_test) == (80, 80)
-    assert a.correct is not None
-    assert 0 < a.standard_error < 80
-    assert (b.correct, b.standard_error) == (None, 0.0)
-    sent = Transcript()
-    a, b = play(replace(CASE, class_owners=("alice", "bob")), sent)
-    assert a.tree == b.tree
-    assert sum(isinstance(m, SentTree) for m in sent.sent_by_a) == 1
-    assert not any(isinstance(m, SentTree) for m in sent.sent_by_b)
-
-
 def received(
     *nodes: int, columns: int = 3, records: int = 1000, growth: Growth = TO_THE_END, most: Fraction | None = None
 ) -> Any:
@@ -157,15 +144,13 @@ def full(depth: int, level: int = 0) -> list[int]:
     return [~0] if level == depth else [level, *full(depth, level + 1), *full(depth, level + 1)]
 
 
-def test_trees_are_read_parents_first_and_no_wider_than_they_can_be() -> None:
+def test_trees_are_read_parents_first_and_refused_at_the_first_node_too_many() -> None:
     tree = received(0, ~1, 1, ~0, ~0)
     assert tree.root == Split((), 0, (Leaf((), 1), Split((), 1, (Leaf((), 0), Leaf((), 0)))))
     for limits, deepest in (({"growth": Growth(max_depth=3)}, 3), ({"records": 8}, 4), ({"most": Fraction(20)}, 2)):
         assert isinstance(received(*full(deepest), columns=6, **limits), Tree)
         assert received(*full(deepest + 1), columns=6, **limits) is PeerError
 
-
-def test_a_node_list_that_goes_on_is_refused_at_the_first_node_too_many() -> None:
     class Nodes(tuple[int, ...]):
         """Tell how far they were read."""
 
@@ -241,8 +226,20 @@ def test_a_comb_of_twice_as_many_columns_takes_twice_the_steps_and_memory() -> N
     assert more_memory / memory < 2.4
 
 
-def test_a_miner_sends_no_tree_that_a_receiver_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fractions of records can be split more often than there are records."""
+def test_of_two_who_hold_the_class_the_first_mines_and_sends_no_tree_that_would_be_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    a, b = play(CASE)
+    assert (a.records_test, b.records_test) == (80, 80)
+    assert a.correct is not None
+    assert 0 < a.standard_error < 80
+    assert (b.correct, b.standard_error) == (None, 0.0)
+    sent = Transcript()
+    a, b = play(replace(CASE, class_owners=("alice", "bob")), sent)
+    assert a.tree == b.tree
+    assert sum(isinstance(m, SentTree) for m in sent.sent_by_a) == 1
+    assert not any(isinstance(m, SentTree) for m in sent.sent_by_b)
+    # Fractions of records can be split more often than there are records.
     monkeypatch.setattr(mined, "Counter", lambda _: {1: 401})
     with pytest.raises(InputError, match="more splits on a level than records: set min_leaf, or a max_depth"):
         play(CASE)

@@ -145,21 +145,6 @@ def parts(message: Message) -> list[bytes]:
     return [each for each in vars(message).values() if isinstance(each, bytes)]
 
 
-def test_no_more_sets_are_asked_about_than_agreed_and_the_rest_is_undecided() -> None:
-    whole, _ = hiding(table(150)).play()
-    cut, _ = hiding(table(150)).with_terms(rules=replace(RULES, most_sets=20)).play()
-    assert whole.counted > cut.counted == 20
-    assert sets(cut.itemsets) < sets(whole.itemsets)
-    assert cut.itemsets.undecided > 0
-    with pytest.raises(InputError, match="no counts"):
-        cut.itemsets.rules()
-    few, _ = asking(table(150), Metric.LIFT, Fraction(1), most_sets=20).play()
-    every, _ = asking(table(150), Metric.LIFT, Fraction(1)).play()
-    assert few.counted <= 20
-    assert 0 < len(sets(few.itemsets)) <= 10  # half of the questions are left to rules
-    assert set() < set(reached(few.itemsets)) < set(reached(every.itemsets))
-
-
 @pytest.mark.parametrize("metric", Metric)
 def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_alike(metric: Metric) -> None:
     case = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 10))
@@ -175,8 +160,20 @@ def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_ali
         stored_play(stores, 99, goes_on=True, case=case)
 
 
-def test_progress_grows_level_by_level_and_is_of_the_search_alone() -> None:
-    """What is masked and counted within a level is a part of its progress."""
+def test_no_more_sets_are_asked_about_than_agreed_and_progress_grows_level_by_level() -> None:
+    whole, _ = hiding(table(150)).play()
+    cut, _ = hiding(table(150)).with_terms(rules=replace(RULES, most_sets=20)).play()
+    assert whole.counted > cut.counted == 20
+    assert sets(cut.itemsets) < sets(whole.itemsets)
+    assert cut.itemsets.undecided > 0
+    with pytest.raises(InputError, match="no counts"):
+        cut.itemsets.rules()
+    few, _ = asking(table(150), Metric.LIFT, Fraction(1), most_sets=20).play()
+    every, _ = asking(table(150), Metric.LIFT, Fraction(1)).play()
+    assert few.counted <= 20
+    assert 0 < len(sets(few.itemsets)) <= 10  # half of the questions are left to rules
+    assert set() < set(reached(few.itemsets)) < set(reached(every.itemsets))
+    # What is masked and counted within a level is a part of its progress.
     case, said = asking(table(60), Metric.LIFT, Fraction(1)), list[Progress]()
 
     def listen(progress: Progress) -> Progress:

@@ -88,15 +88,14 @@ def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meet
             np.testing.assert_allclose(np.array(shares, dtype=float), meeting.model.shares(meeting.codes))
 
 
-def test_weights_of_several_digits_are_added() -> None:
+def test_weights_of_several_digits_are_added_and_many_rows_classified_in_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A chain of 40 splits has 41 leaves of other shares, so that differences of positions pass 32."""
     tree, rng = chain(40), np.random.default_rng(1)
     codes = rng.choice([0, 1], p=[0.05, 0.95], size=(20, 40)).astype(np.int16)
     alice, _ = run_pair(*Together(tree, codes, probabilities=True).roles())
     assert labels(alice) == tree.predict(codes).tolist()
-
-
-def test_many_rows_are_classified_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     contest = Contest(BAYES, "alice")
     tree, rows = small_model(), np.tile(ROWS, (6, 1))
     for model, codes, at_once, pages in (
@@ -111,7 +110,7 @@ def test_many_rows_are_classified_in_batches(monkeypatch: pytest.MonkeyPatch) ->
         assert sum(isinstance(message, RowShares) for message in transcript.sent_by_b) == 3
 
 
-def test_only_what_is_listed_crosses_and_the_other_side_hears_no_share() -> None:
+def test_of_equal_rows_no_commitment_is_equal_and_only_what_is_listed_crosses() -> None:
     asks, answers = {RowsAsked, ChoicePage}, {CorrectionPage, RowShares}
     bayes_asks, bayes_answers = asks | {MaskedPage}, {ChoicePage, MaskedPage, RowShares}
     for model, codes, by_a, by_b in (
@@ -122,30 +121,10 @@ def test_only_what_is_listed_crosses_and_the_other_side_hears_no_share() -> None
         run_pair(*Together(model, codes).roles(), transcript)
         assert {type(m) for m in transcript.sent_by_a} == COMPARED | SESSION | by_a
         assert {type(m) for m in transcript.sent_by_b} == COMPARED | SESSION | by_b
-
-
-def test_of_equal_rows_no_commitment_is_equal() -> None:
     transcript = Transcript()
     run_pair(*Together(small_model(), np.tile(ROWS[:1], (30, 1))).roles(), transcript)
     (asked,) = (m.commitments for m in transcript.sent_by_a if isinstance(m, RowsAsked))
     assert len({asked[start : start + 32] for start in range(0, len(asked), 32)}) == 30
-
-
-def test_where_all_is_known_nothing_is_asked() -> None:
-    transcript, codes = Transcript(), np.tile(ROWS, (40, 1))
-    known = {f"p{row:03}": int(row % 2) for row in range(140)}
-    meeting = Together(small_model(), codes, recalls={"alice": Recall(known)})
-    alice, _ = run_pair(*meeting.roles(), transcript)
-    assert alice is not None
-    assert labels(alice)[140:] == meeting.model.predict(codes).tolist()[140:]
-    assert (alice.remembered, list(alice.positions[:140])) == (140, list(known.values()))
-    (page,) = (m.matrix for m in transcript.sent_by_a if isinstance(m, ChoicePage))
-    assert len(page) == 32 * (7 * 128 + 128) // 8  # 6 edges of 140 rows fill seven times 128 transfers
-    transcript, known = Transcript(), {f"p{row:03}": 0 for row in range(len(ROWS))}
-    alice, _ = run_pair(*Together(small_model(), ROWS, recalls={"alice": Recall(known)}).roles(), transcript)
-    assert alice is not None
-    assert (alice.positions, alice.remembered) == ((0,) * len(ROWS), len(ROWS))
-    assert not {ChoicePage, RowShares} & {type(m) for m in (*transcript.sent_by_a, *transcript.sent_by_b)}
 
 
 def test_what_a_receiver_of_bayes_knows_is_not_asked_and_comes_from_memory() -> None:
@@ -160,7 +139,13 @@ def test_what_a_receiver_of_bayes_knows_is_not_asked_and_comes_from_memory() -> 
     assert labels(alice) == [0] * len(BAYES_ROWS)
 
 
-def test_who_objects_to_answering_ends_both_before_a_choice_leaves() -> None:
+@pytest.mark.parametrize("people", [(), ("a",)])
+def test_rows_without_people_are_refused(people: tuple[str, ...]) -> None:
+    with pytest.raises(InputError):
+        SharedRows(small_model(), people, np.zeros((0, 3), dtype=np.int16))
+
+
+def test_more_rows_than_fit_are_refused_and_who_objects_ends_both_before_a_choice_leaves() -> None:
     recall = Recall(judge=lambda asked: Objection("people", f"{len(asked)} were answered before"))
     ends = Together(small_model(), ROWS, recalls={"bob": recall}).play()
     for end in ends:
@@ -168,24 +153,29 @@ def test_who_objects_to_answering_ends_both_before_a_choice_leaves() -> None:
         assert end.error.field == "people"
         assert {type(message) for message in end.sent} <= COMPARED | SESSION | {RowsAsked}
     assert f"{len(ROWS)} were answered before" in str(ends[1].error)
-
-
-@pytest.mark.parametrize("people", [(), ("a",)])
-def test_rows_without_people_are_refused(people: tuple[str, ...]) -> None:
-    with pytest.raises(InputError):
-        SharedRows(small_model(), people, np.zeros((0, 3), dtype=np.int16))
-
-
-def test_more_rows_than_fit_a_message_are_refused() -> None:
     people: Any = range(MOST_ROWS + 1)
     with pytest.raises(InputError, match="262,144"):
         SharedRows(small_model(), people, np.zeros((MOST_ROWS + 1, 3), dtype=np.int16))
 
 
-def test_a_tree_without_a_split_needs_no_bits() -> None:
+def test_a_tree_without_a_split_needs_no_bits_and_where_all_is_known_nothing_is_asked() -> None:
     tree = Tree(small_model().schema, small_model().root.children[2])  # type: ignore[union-attr]
     alice, _ = run_pair(*Together(tree, ROWS).roles())
     assert labels(alice) == [0] * len(ROWS)
+    transcript, codes = Transcript(), np.tile(ROWS, (40, 1))
+    known = {f"p{row:03}": int(row % 2) for row in range(140)}
+    meeting = Together(small_model(), codes, recalls={"alice": Recall(known)})
+    alice, _ = run_pair(*meeting.roles(), transcript)
+    assert alice is not None
+    assert labels(alice)[140:] == meeting.model.predict(codes).tolist()[140:]
+    assert (alice.remembered, list(alice.positions[:140])) == (140, list(known.values()))
+    (page,) = (m.matrix for m in transcript.sent_by_a if isinstance(m, ChoicePage))
+    assert len(page) == 32 * (7 * 128 + 128) // 8  # 6 edges of 140 rows fill seven times 128 transfers
+    transcript, known = Transcript(), {f"p{row:03}": 0 for row in range(len(ROWS))}
+    alice, _ = run_pair(*Together(small_model(), ROWS, recalls={"alice": Recall(known)}).roles(), transcript)
+    assert alice is not None
+    assert (alice.positions, alice.remembered) == ((0,) * len(ROWS), len(ROWS))
+    assert not {ChoicePage, RowShares} & {type(m) for m in (*transcript.sent_by_a, *transcript.sent_by_b)}
 
 
 def on(sender: str, kind: type[Message], change: Callable[[Any], Message]) -> Tamper:

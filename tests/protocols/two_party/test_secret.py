@@ -171,15 +171,6 @@ def test_the_tree_is_that_of_who_sees_all_and_nothing_else_is_noted(case: Case, 
         assert splits == {path: node.attribute for path, node in tree.splits()}
 
 
-def test_windows_are_those_of_a_run_that_shows_counts() -> None:
-    """Of the same copies; it asks nodes of one class for none."""
-    case = replace(WINDOWED, terms=replace(WINDOWED.terms, min_leaf=1))
-    hidden, shown = Run(case), Run(replace(case, terms=replace(case.terms, reveal=Reveal.COUNTS, most_bits=None)))
-    assert hidden.tree().leaves() == shown.tree().leaves()
-    assert len(shown.alice.windows) > 3
-    assert shown.alice.windows.items() <= hidden.alice.windows.items()
-
-
 def test_a_noisy_tree_is_that_of_who_sees_all_and_adds_the_noise_of_both() -> None:
     for owners in [("bob",), ("alice",), ("alice", "bob")]:
         for noise in [Fraction(1, 10), Fraction(4)]:
@@ -396,8 +387,14 @@ def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_ta
         assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
 
 
-def test_windows_are_of_the_training_records_alone() -> None:
-    """Estimates of both sides for the root, from their copies; those of all records would make another window."""
+def test_windows_are_those_of_training_records_and_of_a_run_that_shows_counts() -> None:
+    """Of the same copies; it asks nodes of one class for none."""
+    case = replace(WINDOWED, terms=replace(WINDOWED.terms, min_leaf=1))
+    hidden, shown = Run(case), Run(replace(case, terms=replace(case.terms, reveal=Reveal.COUNTS, most_bits=None)))
+    assert hidden.tree().leaves() == shown.tree().leaves()
+    assert len(shown.alice.windows) > 3
+    assert shown.alice.windows.items() <= hidden.alice.windows.items()
+    # Estimates of both sides for the root, from their copies; those of all records would make another window.
     case = replace(WINDOWED, terms=replace(WINDOWED.terms, test=Fraction(1, 2), theta=Fraction(9, 20)))
     run, parts = Run(case), agreements(case)
     run.tree()
@@ -443,12 +440,6 @@ def with_a_cell_changed(case: Case, column: int) -> Case:
     return replace(case, codes=codes)
 
 
-def test_the_same_tables_have_the_same_split_and_others_have_another() -> None:
-    draws = [drawn(HELD_CASE), drawn(HELD_CASE), *(drawn(with_a_cell_changed(HELD_CASE, column)) for column in (0, 3))]
-    assert draws[0] == draws[1]
-    assert len({tuple(public_order(draw, 300)[:60]) for draw in draws}) == 3
-
-
 TRAINED = replace(
     HELD_CASE, terms=make_terms(method="smc", reveal="tree", max_depth=2, min_leaf=20, test=Fraction(1, 5))
 )
@@ -474,7 +465,10 @@ def test_a_run_ends_with_the_plain_tree_of_those_that_are_not_held_out_and_their
     assert (alice.records_train, alice.records_test) == (240, 60)
 
 
-def test_once_the_tree_is_grown_progress_is_of_the_held_out_records_alone() -> None:
+def test_the_same_tables_have_the_same_split_and_progress_is_of_the_held_out_records_alone() -> None:
+    draws = [drawn(HELD_CASE), drawn(HELD_CASE), *(drawn(with_a_cell_changed(HELD_CASE, column)) for column in (0, 3))]
+    assert draws[0] == draws[1]
+    assert len({tuple(public_order(draw, 300)[:60]) for draw in draws}) == 3
     said: list[Phase] = []
 
     def listen(progress: Progress) -> None:

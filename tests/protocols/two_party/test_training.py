@@ -66,22 +66,6 @@ def test_the_split_parts_all_records_in_file_order(seed: int, records: int, test
     assert len(held_out) == int(records * test)
 
 
-def test_the_split_depends_on_the_seed_alone() -> None:
-    splits = {tuple(split_records(seed, 40, Fraction(1, 2))[1].tolist()) for seed in range(8)}
-    assert len(splits) == 8
-    assert tuple(split_records(7, 40, Fraction(1, 2))[1].tolist()) in splits
-    # So what a copy ranks may lead to another tree; where none is sent, tree and accuracy are the same.
-    case = replace(CASE, terms=make_terms(method="smc", max_depth=3))
-    named = {party: replace(make_local(case, party), dataset="another") for party in ("alice", "bob")}
-    for party, other in named.items():
-        local = make_local(case, party)
-        design = local.design(case.terms.theta, class_is_shared=False)
-        assert (local.coins(design) != other.coins(design)).any()
-    (_, again), _ = run_pair(*make_roles(case, named["alice"], named["bob"]))
-    first, _ = play(case)
-    assert (again.tree, again.correct, again.records_test) == (first.tree, first.correct, first.records_test)
-
-
 Sizes = dict[str, tuple[int, ...]]
 
 
@@ -164,7 +148,20 @@ def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors
             assert encrypted(case, owner) > 1.05 * fewer
 
 
-def test_an_accuracy_is_exact_or_none() -> None:
+def test_the_split_depends_on_the_seed_alone_and_an_accuracy_is_exact_or_none() -> None:
+    splits = {tuple(split_records(seed, 40, Fraction(1, 2))[1].tolist()) for seed in range(8)}
+    assert len(splits) == 8
+    assert tuple(split_records(7, 40, Fraction(1, 2))[1].tolist()) in splits
+    # So what a copy ranks may lead to another tree; where none is sent, tree and accuracy are the same.
+    case = replace(CASE, terms=make_terms(method="smc", max_depth=3))
+    named = {party: replace(make_local(case, party), dataset="another") for party in ("alice", "bob")}
+    for party, other in named.items():
+        local = make_local(case, party)
+        design = local.design(case.terms.theta, class_is_shared=False)
+        assert (local.coins(design) != other.coins(design)).any()
+    (_, again), _ = run_pair(*make_roles(case, named["alice"], named["bob"]))
+    first, _ = play(case)
+    assert (again.tree, again.correct, again.records_test) == (first.tree, first.correct, first.records_test)
     for method in ("hybrid", "smc"):
         a, b = play(replace(CASE, terms=make_terms(method=method)))
         assert a.correct is not None
