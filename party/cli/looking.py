@@ -12,9 +12,8 @@ from party.names import printable
 from party.node.aligning import load_common
 from party.node.check import check_party
 from party.node.inputs import ReleasedBefore
-from party.records.entries import date_text, last_head, now
 from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, recorded_runs, unknown_run
-from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, read_ledger
+from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, date_text, last_head, now, read_ledger
 from party.records.tally import dealings, peers
 from party.settings.job import read_job
 from party.settings.party import read_party_config

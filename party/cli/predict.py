@@ -27,9 +27,8 @@ from party.node.line import call_peer
 from party.node.players import Host, Predicted
 from party.node.policy import check_job
 from party.node.session import run_session
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, read_ledger
-from party.records.predictions import PredictionPages
+from party.records.ledger import PeerEntries, PeerName, read_ledger
+from party.records.predictions import PredictionEntries
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show import prediction
@@ -150,7 +149,7 @@ def answered_before(arguments: argparse.Namespace) -> int:
     check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
     local, terms = load_common(config, KEY_FLOOR), _terms(arguments, offer)
     with read_ledger(config.folder, local.secrets.coins) as ledger:
-        pages = PredictionPages(PeerPages(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
+        pages = PredictionEntries(PeerEntries(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
         known = pages.recall(offer.shared.people).known
     if not known:
         raise InputError(f"{peer.name} has answered for none of these people by {model}: ask it (`--with {peer.name}`)")

@@ -76,8 +76,8 @@ def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
     """Return what the run cost; None, and a note, where a file that was merely found cannot say it."""
     try:
         costs = read_train_report(path)
-        if costs.run != told.run.run:
-            raise ReportError(f"{path} is of another run than {told.run.run}, of which this model is: name its own")
+        if costs.run != (run := told.run.begun.run):
+            raise ReportError(f"{path} is of another run than {run}, of which this model is: name its own")
     except InputError as error:
         if named:
             raise
@@ -102,12 +102,12 @@ def gathered(config_path: Path, model: Path) -> Finished:
         model=result,
         written=datetime.fromtimestamp(model.stat().st_mtime, UTC),
         run=found,
-        dealings=next(d for d in dealings(entries) if (d.dataset, d.peer) == (found.dataset, found.peer)),
+        dealings=next(d for d in dealings(entries) if (d.dataset, d.peer) == (found.begun.dataset, found.peer)),
         entries=len(entries),
         head=entries[-1].digest,
-        past=replace(past_of(entries, found.dataset), records=found.records),
+        past=replace(past_of(entries, found.begun.dataset), records=found.begun.records),
         agree=config.agree,
-        copy=None if found.copy is None else released_copy(config, entries, found.dataset, found.copy),
+        copy=None if found.copy is None else released_copy(config, entries, found.copy),
         alike=runs_alike(entries, found),
         follows=released_follows(config, found, result),
     )

@@ -23,8 +23,8 @@ from party.node.players import FoundRules, Host, Matched, OnAgreed, Predicted, T
 from party.node.policy import check_job
 from party.node.runs import AwaitedRuns
 from party.node.session import Report, run_session
-from party.records.entries import job_content
 from party.records.journal import RunRecord, RunState, recorded_runs
+from party.records.run_entries import job_content
 from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config

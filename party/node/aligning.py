@@ -14,8 +14,9 @@ from party.errors import ConfigError
 from party.models.any_file import read_model
 from party.models.prediction import Unknown, coded_rows, read_notices
 from party.node.inputs import Tell, load_inputs
-from party.records.alignments import PastAlignment, hexed, kept_people, note_alignment, past_alignments, was_run_over
-from party.records.entries import PeerPages
+from party.records.alignments import kept_people, note_alignment, past_alignments
+from party.records.ledger import PeerEntries, noted
+from party.records.ledger_entries import AlignmentEntry, RunEntry
 from party.settings.ids import AlignmentBounds
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
@@ -80,7 +81,7 @@ class ListRules:
 
     dataset: str
     bounds: AlignmentBounds
-    pages: PeerPages
+    pages: PeerEntries
     rows: bool = False
     look: IdLook = NO_LOOK
     judge_least: Callable[[int], Objection | None] = lambda _: None
@@ -97,8 +98,8 @@ class ListRules:
         if yours > most:
             return Objection("id list", f"the peer brings {yours:,} ids, our [agree] most_ids allows {most:,}")
         past = self._past()
-        known = any(each.lists == hexed(lists) for each in past)
-        if not known and not self.rows and was_run_over(self.pages.ledger.entries(), self.dataset):
+        known = any(each.lists == lists for each in past)
+        if not known and not self.rows and any(noted(self.pages.ledger.entries(), RunEntry, self.dataset)):
             return Objection(
                 "id list",
                 f"data set {self.dataset!r} already has a run over other people; comparing both results could expose "
@@ -122,8 +123,8 @@ class ListRules:
         """Object to nobody, and to others than the same two lists had in common before."""
         if not overlap.both:
             return self._few(f"none of the peer's {overlap.yours:,} ids are ours", overlap.alike)
-        before = (each.people for each in self._past() if each.lists == hexed(lists))
-        if all(each in ("", people.hex()) for each in before):
+        before = (each.people for each in self._past() if each.lists == lists)
+        if all(each in (b"", people) for each in before):
             return None
         return Objection("id list", "the peer shows another list in the name of an earlier one")
 
@@ -146,7 +147,7 @@ class ListRules:
         if isinstance(fact, AlignmentFact):
             note_alignment(self.pages, self.dataset, fact, rows=self.rows)
 
-    def _past(self) -> list[PastAlignment]:
+    def _past(self) -> list[AlignmentEntry]:
         return past_alignments(self.pages.ledger.entries(), self.dataset, rows=self.rows)
 
 

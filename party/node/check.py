@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
 from party.node.policy import Account, check_design, check_job, object_to_bits
-from party.records.entries import asking_text, terms_read
 from party.records.finished import FinishedRun
 from party.records.ledger import LedgerEntry, has_ledger, read_ledger
+from party.records.ledger_entries import CopyEntry
 from party.records.releases import Earlier, alike, check_table, names_released, released, spent_before, spent_of
 from party.records.tally import Revealed, dealings
 from party.settings.job import usual_terms
@@ -202,27 +201,24 @@ def own_copy(local: PartyInputs, design: RelatedDesign, shown: Callable[[str], s
     return OwnCopy(found, local.disclosed(design))
 
 
-def released_copy(
-    config: PartyConfig, entries: Sequence[LedgerEntry], dataset: str, copy: Mapping[str, Any]
-) -> OwnCopy | None:
+def released_copy(config: PartyConfig, entries: Sequence[LedgerEntry], copy: CopyEntry) -> OwnCopy | None:
     """Measure a copy that was sent; None where the table that was released is not here any more as it was.
 
     Args:
         config: Our settings; the name of the data set in them may be another by now.
         entries: Of our ledger.
-        dataset: Whose copy it is.
         copy: As the ledger has it.
     """
     try:
-        local = load_common(replace(config, data=replace(config.data, dataset=dataset)), KEY_FLOOR)
+        local = load_common(replace(config, data=replace(config.data, dataset=copy.dataset)), KEY_FLOOR)
     except InputError:
         return None
     names = [attribute.name for attribute in local.table.attributes]
-    sent = {*copy["plain"], *(name for group in copy["groups"] for name in group)}
-    design = local.design(Fraction(copy["theta"]), class_is_shared=local.holds_class and names[-1] not in sent)
+    sent = {*copy.plain, *(name for group in copy.groups for name in group)}
+    design = local.design(copy.theta, class_is_shared=local.holds_class and names[-1] not in sent)
     groups = [[names[column] for column in group] for group in design.groups]
-    known = released(entries).get(dataset, {}).get("records") == local.digest(b"contents").hex()
-    if not known or sorted(map(sorted, groups)) != sorted(map(sorted, copy["groups"])):
+    known = released(entries).get(copy.dataset, {}).get("records") == local.digest(b"contents").hex()
+    if not known or sorted(map(sorted, groups)) != sorted(map(sorted, copy.groups)):
         return None
     return own_copy(local, design, printable)
 
@@ -235,17 +231,18 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
         run: As the ledger has it.
         model: What it ended with.
     """
-    terms, nothing = terms_read(run.terms), RelatedDesign((), (), Fraction(1))
+    terms, nothing = run.begun.agreed, RelatedDesign((), (), Fraction(1))
     if not terms.opens_tree or not isinstance(model, Tree):
         return None
     try:
-        local = load_common(replace(config, data=replace(config.data, dataset=run.dataset)), KEY_FLOOR).bringing(terms)
+        named = replace(config, data=replace(config.data, dataset=run.begun.dataset))
+        local = load_common(named, KEY_FLOOR).bringing(terms)
     except InputError:
         return None
-    ours, theirs = run.tables
-    if local.digest(b"contents").hex() != ours:
+    ours, theirs = run.begun.tables
+    if local.digest(b"contents") != ours:
         return None
-    agreed = Agreement(terms, model.schema, run.peer.name, nothing, nothing, bytes.fromhex(theirs))
+    agreed = Agreement(terms, model.schema, run.peer.name, nothing, nothing, theirs)
     return deduced(local, agreed, model)
 
 
@@ -281,7 +278,7 @@ def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, obje
     ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,
-        runs=len({asking_text(terms) for each in ours for terms in each.terms.values()}),
+        runs=len({run.asking for each in ours for run in each.runs.values()}),
         revealed=sum((each.revealed for each in ours), start=Revealed()),
         epsilon=spent_before(spent_of(known)),
         bits=ceil(sum(each.bits for each in ours)),
@@ -334,20 +331,20 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         party: Which side we are.
         model: What it ended with.
     """
-    terms = terms_read(run.terms)
+    terms, owners = run.begun.agreed, run.begun.label.owners
     columns = model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
     domains = [attribute.size for attribute in columns]
     classes = 1 if isinstance(model, JointItemsets) else model.schema.classes
     own = sum(attribute.party == party for attribute in columns)
-    train = training_records(run.records, terms)
+    train = training_records(run.begun.records, terms)
     return Assessment(
         terms,
         most_counts(domains, classes, train, terms),
         likely=None,
         records=train,
-        noise=spendings(terms, own, len(columns) - own, train, alone=run.class_owners == (party,)),
-        bits=most_tree_bits(domains, classes, run.records, terms),
-        holds_class=run.class_owners == (party,),
+        noise=spendings(terms, own, len(columns) - own, train, alone=owners == (party,)),
+        bits=most_tree_bits(domains, classes, run.begun.records, terms),
+        holds_class=owners == (party,),
     )
 
 

@@ -3,6 +3,7 @@
 A new kind of job is a case of `Job`, a player here with what it ends with, and an entry in `play_job`.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -13,18 +14,12 @@ from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
-from party.records.entries import (
-    Calendar,
-    PeerPages,
-    RunPages,
-    note_columns,
-    now,
-    recorded_answers,
-    terms_content,
-)
 from party.records.journal import RunRecord
-from party.records.predictions import PredictionPages
+from party.records.json_codec import plain
+from party.records.ledger import Calendar, PeerEntries, now
+from party.records.predictions import PredictionEntries
 from party.records.releases import Memory
+from party.records.run_entries import RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
 from protocols.facts import AlignmentFact, ComparedFact
@@ -157,7 +152,7 @@ class Session:
     show_heads: Callable[[], None]
 
     @property
-    def pages(self) -> PeerPages:
+    def pages(self) -> PeerEntries:
         """Our ledger's, about the peer."""
         return self.runs.pages
 
@@ -312,11 +307,11 @@ def _with_common_rows(opening: Opening, session: Session, judge_least: Callable[
     return offer if aligned.rows is None else offer.only(aligned.rows)
 
 
-def _opened_pages(agreed: Agreement, session: Session) -> RunPages:
+def _opened_pages(agreed: Agreement, session: Session) -> RunEntries:
     """Put on record what was agreed, before any of it leaves: of a new run, or of the one that goes on."""
     before = session.runs.resumed
     name = run_name(agreed.nonces).hex() if before is None else before.run
-    pages = RunPages(session.pages, session.local, agreed, name)
+    pages = RunEntries(session.pages, session.local, agreed, name)
     if before is None:
         pages.open()
     return pages
@@ -324,16 +319,15 @@ def _opened_pages(agreed: Agreement, session: Session) -> RunPages:
 
 def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
     """Return a digest, under our secret, of all that must be the same for a run to go on."""
-    groups = (str(design.groups).encode() for design in (agreed.own_design, agreed.peer_design))
-    terms = str(terms_content(agreed.terms)).encode()
-    return keyed_digest(local.secrets.coins, b"run contents", terms, *groups, tables_digest(local, agreed))
+    same = plain([agreed.terms, agreed.own_design.groups, agreed.peer_design.groups])
+    return keyed_digest(local.secrets.coins, b"run contents", json.dumps(same).encode(), tables_digest(local, agreed))
 
 
 def _predict(terms: PredictionTerms, opening: Opening, session: Session) -> Predicted:
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
     session.memory.note_peer(opening.job)
     local, account = session.local, session.account
-    pages = PredictionPages(
+    pages = PredictionEntries(
         session.pages, local, terms, account.bounds.most_predictions, account.answers_left(terms.model)
     )
     ours = Receiver.INITIATOR if session.runs.initiator else Receiver.RESPONDER

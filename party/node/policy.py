@@ -7,19 +7,18 @@ asks for the same counts, and gets the same numbers.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import Any
 
 from party.errors import ConfigError
 from party.forecast.model import most_counts
 from party.keys.certificates import Peer
 from party.names import odds_words
-from party.records.entries import ANSWERS, asking_text, tables_content, terms_content
-from party.records.ledger import Ledger, PeerName
+from party.records.ledger import Ledger, PeerName, noted
+from party.records.ledger_entries import AnswersEntry, EntryOfData, EntryOfRun, OpenedEntry, RunEntry, asking_text
 from party.records.releases import check_release, release_of
+from party.records.run_entries import tables_of
 from party.records.tally import Dealings
 from party.settings.ids import AlignmentBounds
 from party.settings.party import Acceptance, LifeBounds, PartyConfig
@@ -31,7 +30,7 @@ from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import ALL, DEPTH, NOISE, OMEGA, Reveal, Terms, asking_of
+from protocols.terms import ALL, DEPTH, NOISE, OMEGA, Reveal, Terms
 from protocols.two_party.agreement import Agreement, Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs, training_records
 
@@ -330,10 +329,10 @@ class Account:
         """Object to a run that would be one too many."""
         match job:
             case Train(terms):
-                asking = asking_text(terms_content(terms))
+                asking = asking_text(terms)
             case Align() | Predict():
                 return None  # the rows of a prediction are counted when it is known which are asked
-        known = {asking_text(each) for each in self._told().telling}
+        known = self._told().telling
         before = len(known)
         if self.bounds.most_runs is None or asking in known or before < self.bounds.most_runs:
             return None
@@ -350,8 +349,8 @@ class Account:
             flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
         ) is not None or self.bounds.most_counts is None:
             return flaw
-        asking, told = asking_of(terms_content(agreed.terms)), self._told()
-        ended = _ended(told, asking)
+        asking, told = asking_text(agreed.terms), self._told()
+        ended = asking in told.finished
         if not ended:
             told = self._told(but=asking)  # what a run revealed that has not ended is part of the most that it reveals
         before = told.revealed.counts
@@ -379,10 +378,10 @@ class Account:
             terms: Of the run.
             at_most: The bits of the tree that reveals most.
         """
-        asking, told = asking_of(terms_content(terms)), self._told()
-        if _ended(told, asking):
+        asking, told = asking_text(terms), self._told()
+        if asking in told.finished:
             return None
-        on_record = told.on_record.get(asking_text(terms_content(terms)), Fraction(0))
+        on_record = told.on_record.get(asking, Fraction(0))
         return object_to_bits(self.bounds, len(self.local.records), told.bits, at_most - on_record)
 
     def _opened_too_often(self, agreed: Agreement) -> Objection | None:
@@ -391,21 +390,18 @@ class Account:
         It would be opened again with the same noise, so answers about other columns could be subtracted: by whatever
         terms, since the noise follows from tables and question.
         """
-        tables, noisy = tables_content(self.local, agreed), dict[str, bool]()
+        tables, noisy = tables_of(self.local, agreed), dict[str, bool]()
         lost, opened = Counter[str](), defaultdict[str, set[str]](set)
-        for entry in self.ledger.entries():
-            content: Any = entry.content
-            if content["kind"] == "run" and content["dataset"] == self.local.dataset and content["tables"] == tables:
-                noisy[content["run"]] = content["terms"]["noise"] is not None
-            elif (run := content.get("run")) not in noisy:
-                continue
-            elif content["kind"] == ANSWERS:
-                lost.subtract(opened.pop(run, ()))
-            elif content["kind"] == "opened" and content["are"] is None:
-                has_noise = noisy[run] or content["what"] == OpenedKind.SCORES
-                asked = {f"{content['what']} {sorted(path)}" for path in content["paths"] or [()] if has_noise}
-                lost.update(asked)
-                opened[run] = asked if asked & opened[run] else asked | opened[run]
+        for said in (entry.noted for entry in self.ledger.entries()):
+            match said:
+                case RunEntry(dataset=self.local.dataset) if said.tables == tables:
+                    noisy[said.run] = said.agreed.noise is not None
+                case AnswersEntry(run=run) if run in noisy:
+                    lost.subtract(opened.pop(run, ()))
+                case OpenedEntry(run=run, are=None) if run in noisy and (noisy[run] or said.what is OpenedKind.SCORES):
+                    asked = {f"{said.what} {sorted(path)}" for path in said.paths or [()]}
+                    lost.update(asked)
+                    opened[run] = asked if asked & opened[run] else asked | opened[run]
         if max(lost.values(), default=0) < MOST_OPENINGS:
             return None
         return Objection(
@@ -420,7 +416,7 @@ class Account:
         None for any, and where counts made it.
         """
         told, most = self._told(), self.bounds.bits_of(len(self.local.records))
-        classes = told.trees.get(model.hex())
+        classes = told.trees.get(model)
         return None if most is None or classes is None else floor((most - told.bits) / bits(classes))
 
     def _most(self, agreed: Agreement) -> int:
@@ -430,18 +426,15 @@ class Account:
     def _train(self, terms: Terms) -> int:
         return training_records(len(self.local.records), terms)
 
-    def _told(self, but: Mapping[str, Any] | None = None) -> Dealings:
+    def _told(self, but: str | None = None) -> Dealings:
         """Add up what was revealed in all runs but those that ask for this: a data set has one peer, under any key."""
-        entries = [entry for entry in self.ledger.entries() if entry.content.get("dataset") == self.local.dataset]
-        begun: list[Any] = [entry.content for entry in entries if entry.content["kind"] == "run"]
-        out = {each["run"] for each in begun if asking_of(each["terms"]) == but}
-        told = Dealings(self.local.dataset, PeerName("", ""))
+        entries, dataset = list(self.ledger.entries()), self.local.dataset
+        out = {run.run for run in noted(entries, RunEntry, dataset) if run.asking == but}
+        told = Dealings(dataset, PeerName("", ""))
         for entry in entries:
-            if entry.content.get("run") not in out:
-                told.add(entry.content)
+            match entry.noted:
+                case EntryOfRun(run=run) if run in out:
+                    pass
+                case EntryOfData(dataset=about) if about == dataset:
+                    told.add(entry)
         return told
-
-
-def _ended(told: Dealings, asking: Mapping[str, Any]) -> bool:
-    """Return whether a run that asked for the same has ended with a model."""
-    return any(asking_of(each) == asking for each in told.finished)

@@ -19,7 +19,6 @@ from party.errors import (
     PeerStoppedError,
     RunCancelledError,
 )
-from party.records.entries import PeerPages, job_content
 from party.records.journal import (
     Journal,
     JournalError,
@@ -30,6 +29,8 @@ from party.records.journal import (
     read_journal,
     recorded_runs,
 )
+from party.records.ledger import PeerEntries
+from party.records.run_entries import job_content
 from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.jobs import Job
 from protocols.role import Kept, Progress, Save
@@ -50,7 +51,7 @@ class SessionRuns:
     """
 
     journal: Journal
-    pages: PeerPages
+    pages: PeerEntries
     dataset: str
     initiator: bool
     fresh: bool = False

@@ -13,9 +13,8 @@ from party.node.players import Ended, Host, OnProgress, Session, play_job
 from party.node.policy import Account
 from party.node.runs import SessionRuns, heeding_cancels
 from party.records.comparisons import comparisons_of
-from party.records.entries import PeerPages
 from party.records.journal import open_journal
-from party.records.ledger import PeerName, open_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
@@ -91,7 +90,7 @@ def run_session(
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
         ends = _Ends(_head_signing(config, channel.peer), channel.peer)
-        pages = ends.pages = PeerPages(
+        pages = ends.pages = PeerEntries(
             ledger, PeerName(channel.peer, channel.fingerprint), host.clock, shown=lambda: ends.shown
         )
         runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
@@ -134,7 +133,7 @@ class _Ends:
     peer: str
     shown: SignedHead | None = None
     least: SignedHead = NOTHING_SIGNED
-    pages: PeerPages = field(init=False)
+    pages: PeerEntries = field(init=False)
     _told: LedgerHead = field(default=NO_HEAD, init=False)
 
     def grown(self) -> SignedHead | None:
@@ -179,11 +178,11 @@ def _compare_ledgers(ends: _Ends, runs: SessionRuns, job: Job) -> Role[None]:
     shown = yield from memories
     ends.least = shown.head
     if bare_head(shown.head) != bare_head(known):
-        pages.keep_head(shown.head)
+        pages.write(shown.head)
     runs.compared(shown)
 
 
 def _sign_ledgers(ends: _Ends) -> Role[None]:
     """Hand each other the ends of the ledgers, signed, and keep the peer's."""
     pages = ends.pages
-    pages.keep_head((yield from exchange_heads(pages.head(), pages.known(), ends.peer, ends.signing)))
+    pages.write((yield from exchange_heads(pages.head(), pages.known(), ends.peer, ends.signing)))

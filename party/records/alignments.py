@@ -13,57 +13,39 @@ from typing import Any
 
 from party.errors import ConfigError
 from party.files import is_there, read_bytes, write_atomically, write_new
-from party.records.entries import PeerPages
-from party.records.ledger import LedgerEntry
+from party.records.json_codec import from_json, plain
+from party.records.ledger import LedgerEntry, PeerEntries, noted
+from party.records.ledger_entries import AlignmentEntry
 from protocols.facts import AlignmentFact
 from protocols.randomness import keyed_digest
 
 ALIGNMENTS_FILE = "alignments.json"
 _FORMAT = "cotally-alignments/1"
-_KIND = "alignment"
 _MOST_BYTES = 1 << 30
 
-Lists = tuple[str, str]
-"""Commitments to two lists, ours and the peer's, as hexadecimal digits."""
+
+@dataclass(frozen=True, repr=False)
+class KeptPeople:
+    """Who of two lists are common: our ids, in the order of both sides; `lists` are commitments, to ours and theirs."""
+
+    peer: str
+    lists: tuple[bytes, bytes]
+    people: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class PastAlignment:
-    """An alignment that was begun over a data set: of which lists, and a digest of who is common, if that was found."""
-
-    lists: Lists
-    people: str = ""
-
-
-def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
+def note_alignment(pages: PeerEntries, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
     """Put into the ledger what both sides are about to learn, or have; with `rows`, of people to classify."""
-    content = {"dataset": dataset, "session": fact.session.hex(), "lists": list(hexed(fact.lists)), "mine": fact.mine}
-    found = {"yours": fact.yours, "tries": fact.tries, "least": fact.least, "both": fact.both, "named": fact.named}
-    pages.write(_KIND, {**content, **found, "people": fact.people.hex(), "rows": rows})
+    told = {name: value for name, value in vars(fact).items() if name != "about"}
+    pages.write(AlignmentEntry(dataset=dataset, rows=rows, **told))
 
 
-def hexed(lists: tuple[bytes, bytes]) -> Lists:
-    """Return both commitments as text."""
-    return lists[0].hex(), lists[1].hex()
+def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[AlignmentEntry]:
+    """Return the last entry of each alignment over a data set, with any peer: of its records, or of people to classify.
 
-
-def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[PastAlignment]:
-    """Return the alignments over a data set, with any peer, those of the same lists too, each session once.
-
-    Those of its records, or with `rows` those of people who were to be classified.
+    Those of the same lists count, too; 0.2.0 named no sessions, so one pair of lists is one alignment of it.
     """
-    found: dict[str, PastAlignment] = {}
-    for entry in entries:
-        content: Any = entry.content
-        if content["kind"] == _KIND and content["dataset"] == dataset and content["rows"] == rows:
-            ours, theirs = content["lists"]
-            found[content["session"]] = PastAlignment((ours, theirs), content["people"])
-    return list(found.values())
-
-
-def was_run_over(entries: Iterable[LedgerEntry], dataset: str) -> bool:
-    """Return whether a run over this data set has begun."""
-    return any(entry.content["kind"] == "run" and entry.content["dataset"] == dataset for entry in entries)
+    said = (each for each in noted(entries, AlignmentEntry, dataset) if each.rows == rows)
+    return list({(each.session or each.lists): each for each in said}.values())
 
 
 def keep_alignment(
@@ -72,20 +54,18 @@ def keep_alignment(
     """Write who is common, in place of what was there for the data set; who calls holds the lock of the folder."""
     path = folder / ALIGNMENTS_FILE
     kept = _read(path, key)
-    kept[dataset] = {"peer": peer, "lists": list(hexed(lists)), "people": list(people)}
+    kept[dataset] = plain(KeptPeople(peer, lists, tuple(people)))
     content = {"format": _FORMAT, "alignments": kept, "check": _check(kept, key)}
     if not is_there(path):
         write_new(path, b"", 0o600)  # which what replaces it keeps
     write_atomically(path, json.dumps(content, ensure_ascii=False, indent=0) + "\n")
 
 
-def kept_people(folder: Path, key: bytes, dataset: str, peer: str | None, own_list: bytes) -> list[str] | None:
+def kept_people(folder: Path, key: bytes, dataset: str, peer: str | None, own_list: bytes) -> Sequence[str] | None:
     """Return whom both list, in the order of both, if our list is the one that was compared with this peer's."""
     found = _read(folder / ALIGNMENTS_FILE, key).get(dataset)
-    if found is None or found["peer"] != peer or found["lists"][0] != own_list.hex():
-        return None
-    people: list[str] = found["people"]
-    return people
+    known = None if found is None else from_json(KeptPeople, found)
+    return known.people if known is not None and (known.peer, known.lists[0]) == (peer, own_list) else None
 
 
 def _check(kept: object, key: bytes) -> str:

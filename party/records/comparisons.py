@@ -7,13 +7,13 @@ doubles with each, from two seconds to a day. An alignment in the same session s
 record itself, and bounded. What both were found to hold is no guess any more.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from party.records.entries import PeerPages, date_text
-from party.records.ledger import LedgerEntry, PeerName
+from party.records.ledger import LedgerEntry, PeerEntries, PeerName, date_text
+from party.records.ledger_entries import ComparisonEntry
 from protocols.facts import ComparedFact
 from protocols.jobs import Job
 from protocols.randomness import keyed_digest
@@ -21,10 +21,9 @@ from protocols.two_party.agreement import Objection
 from protocols.two_party.equality import CLASSES
 from protocols.two_party.inputs import PartyInputs
 
-COMPARISON: Final = "comparison"
 FREE: Final = 3
 LONGEST: Final = timedelta(days=1)
-_DIGITS = 32
+_BYTES: Final = 16
 
 
 @dataclass(repr=False)
@@ -38,7 +37,7 @@ class Comparisons:
         open: Those of this session of which that is not known.
     """
 
-    pages: PeerPages
+    pages: PeerEntries
     local: PartyInputs
     refused: tuple[datetime, ...]
     open: list[ComparedFact] = field(default_factory=list)
@@ -60,7 +59,8 @@ class Comparisons:
 
     def note(self, fact: ComparedFact) -> None:
         """Note a comparison before it is answered, and that it found the same; not of what is known to be the same."""
-        if self._about(fact) not in _found_same(self.pages.ledger.entries(), self.pages.peer, self.local.dataset):
+        known = self.pages.noted(ComparisonEntry, self.local.dataset)
+        if self._about(fact) not in {each.about for each in known if each.same}:
             self.open = [each for each in self.open if each.about != fact.about] + ([] if fact.same else [fact])
             self._write(fact)
 
@@ -72,14 +72,13 @@ class Comparisons:
         self.open = []
 
     def _write(self, fact: ComparedFact) -> None:
-        content = {"dataset": self.local.dataset, "what": fact.what, "about": self._about(fact), "same": fact.same}
-        self.pages.write(COMPARISON, content)
+        self.pages.write(ComparisonEntry(self.local.dataset, fact.what, self._about(fact), fact.same))
 
-    def _about(self, fact: ComparedFact) -> str:
-        return keyed_digest(self.local.secrets.coins, b"compared", fact.what.encode(), fact.about).hex()[:_DIGITS]
+    def _about(self, fact: ComparedFact) -> bytes:
+        return keyed_digest(self.local.secrets.coins, b"compared", fact.what.encode(), fact.about)[:_BYTES]
 
 
-def comparisons_of(pages: PeerPages, local: PartyInputs) -> Comparisons:
+def comparisons_of(pages: PeerEntries, local: PartyInputs) -> Comparisons:
     """Read what is on record."""
     return Comparisons(pages, local, tuple(refused_comparisons(pages.ledger.entries(), pages.peer, local.dataset)))
 
@@ -96,24 +95,15 @@ def wait_after(refused: int) -> timedelta:
 
 def refused_comparisons(entries: Iterable[LedgerEntry], peer: PeerName, dataset: str) -> list[datetime]:
     """Return when each comparison was that is neither known to have found the same, nor settled."""
-    left: list[tuple[str, datetime]] = []
-    for content in _comparisons(entries, peer, dataset):
-        about = content["about"]
-        if content["same"] is None:
-            left.append((about, datetime.fromisoformat(content["time"])))
-        elif content["same"]:
-            left = [each for each in left if each[0] != about]
-        else:
-            last = max(place for place, each in enumerate(left) if each[0] == about)
-            del left[last]
-    return [moment for _, moment in left]
-
-
-def _found_same(entries: Iterable[LedgerEntry], peer: PeerName, dataset: str) -> set[str]:
-    return {content["about"] for content in _comparisons(entries, peer, dataset) if content["same"]}
-
-
-def _comparisons(entries: Iterable[LedgerEntry], peer: PeerName, dataset: str) -> Iterator[Any]:
+    left: list[tuple[bytes, datetime]] = []
     for entry in entries:
-        if (entry.content["kind"], entry.peer) == (COMPARISON, peer) and entry.content["dataset"] == dataset:
-            yield entry.content
+        said = entry.noted
+        if not isinstance(said, ComparisonEntry) or (said.dataset, entry.peer) != (dataset, peer):
+            continue
+        if said.same is None:
+            left.append((said.about, datetime.fromisoformat(entry.time)))
+        elif said.same:
+            left = [each for each in left if each[0] != said.about]
+        else:
+            del left[max(place for place, each in enumerate(left) if each[0] == said.about)]
+    return [moment for _, moment in left]

@@ -2,10 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from fractions import Fraction
-from typing import Any
+from typing import Final, TypeVar
 
 from party.records.ledger import LedgerEntry, PeerName
+from party.records.ledger_entries import (
+    AccuracyEntry,
+    CopyEntry,
+    CountsEntry,
+    EntryOfRun,
+    ModelEntry,
+    OpenedEntry,
+    RunEntry,
+    SetsEntry,
+)
 from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
@@ -13,19 +22,17 @@ from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import EPSILON_OF_SCORES, Method, Terms
 from protocols.two_party.inputs import held_out_records
 
+N = TypeVar("N", bound=EntryOfRun)
+
 
 @dataclass(frozen=True)
 class FinishedRun:
     """A run that ended with a model.
 
     Args:
-        run: Its name.
-        dataset: Ours.
+        begun: How it began.
         peer: Whom it was with.
-        terms: As JSON has them.
         began, ended: Dates.
-        records: How many both sides had.
-        class_owners: Who held the class.
         correct: How many of the `tests` held-out records the tree gets right; None if untold.
         tests: How many records were held out.
         error: The standard error of `correct`, 0 where it was counted.
@@ -35,38 +42,32 @@ class FinishedRun:
         countable: How many there are of all candidates at the same nodes.
         itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.
         scores: How many held-out records have which label and class, where a tree alone was revealed.
-        tables: A digest of ours, and the peer's commitment to its own.
     """
 
-    run: str
-    dataset: str
+    begun: RunEntry
     peer: PeerName
-    terms: Mapping[str, Any]
     began: str
     ended: str
-    records: int
-    class_owners: tuple[str, ...]
     correct: float | None
     tests: int
     error: float
-    copy: Mapping[str, Any] | None
+    copy: CopyEntry | None
     revealed: Revealed
     counted: int
     countable: int
-    itemsets: frozenset[NodePath] = frozenset()
-    scores: Scores | None = None
-    tables: tuple[str, ...] = ()
+    itemsets: frozenset[NodePath]
+    scores: Scores | None
 
 
-_ALIKE = [each.name for each in fields(Terms) if each.name not in ("method", "theta", "omega", "counting", "key_bits")]
+_OF_WINDOWS: Final = {"method", "theta", "omega", "counting", "key_bits"}
+_ALIKE: Final = [each.name for each in fields(Terms) if each.name not in _OF_WINDOWS]
 """The terms that must be the same where runs are compared by their windows."""
 
 
 def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun | None:
     """Return the last run that ended with the model of this digest, if there is one."""
-    runs = _by_run(entries)
-    ended = [name for name, own in runs.items() if digest.hex() in _models(own)]
-    return _told(runs[ended[-1]]) if ended else None
+    ended = [own for own in _by_run(entries) if digest in [model.digest for model in _of_kind(own, ModelEntry)]]
+    return _told(ended[-1]) if ended else None
 
 
 def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[FinishedRun]:
@@ -75,91 +76,73 @@ def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[Finishe
     They are of the same people and data set with the same peer; `smc` has no theta, all others have the same.
     """
     found: dict[tuple[object, object], FinishedRun] = {}
-    for own in _by_run(entries).values():
-        begun: list[Any] = [entry.content for entry in own if entry.content["kind"] == "run"][:1]
-        same = [each for each in begun if (each["dataset"], own[0].peer) == (run.dataset, run.peer) and _models(own)]
-        for each in same:
-            if _is_alike(each["terms"], run.terms) and each["records"] == run.records:
-                found[each["terms"]["method"], each["terms"]["omega"]] = _told(own)
+    for own in _by_run(entries):
+        for begun in _of_kind(own, RunEntry)[:1] if _of_kind(own, ModelEntry) and own[0].peer == run.peer else []:
+            if _are_alike(begun, run.begun):
+                found[begun.agreed.method, begun.agreed.omega] = _told(own)
     return list(found.values())
 
 
-def _is_alike(terms: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
-    thetas = {each["theta"] for each in (terms, others) if each["method"] != Method.SMC}
-    return len(thetas) < 2 and all(terms.get(name) == others.get(name) for name in _ALIKE)
+def _are_alike(run: RunEntry, other: RunEntry) -> bool:
+    both = (run.agreed, other.agreed)
+    thetas = {terms.theta for terms in both if terms.method is not Method.SMC}
+    alike = all(getattr(run.agreed, at) == getattr(other.agreed, at) for at in _ALIKE) and {*run.terms} == {
+        *other.terms
+    }
+    return alike and len(thetas) < 2 and (run.dataset, run.records) == (other.dataset, other.records)
 
 
-def _by_run(entries: Iterable[LedgerEntry]) -> dict[str, list[LedgerEntry]]:
+def _by_run(entries: Iterable[LedgerEntry]) -> list[list[LedgerEntry]]:
     """Return the entries of each run, the run that something was last learned of at the end."""
     runs: dict[str, list[LedgerEntry]] = {}
     for entry in entries:
-        content: Any = entry.content
-        if "run" in content:
-            own = runs.pop(content["run"], [])
+        if isinstance(entry.noted, EntryOfRun):
+            own = runs.pop(entry.noted.run, [])
             own.append(entry)
-            runs[content["run"]] = own
-    return runs
+            runs[entry.noted.run] = own
+    return list(runs.values())
 
 
-def _models(entries: Iterable[LedgerEntry]) -> list[str]:
-    """Return the digests of the models that a run ended with."""
-    return [str(entry.content["digest"]) for entry in entries if entry.content["kind"] == "model"]
+def _of_kind(entries: Iterable[LedgerEntry], kind: type[N]) -> list[N]:
+    return [entry.noted for entry in entries if isinstance(entry.noted, kind)]
 
 
 def _told(entries: list[LedgerEntry]) -> FinishedRun:
-    kinds: dict[str, list[Any]] = {}
-    for entry in entries:
-        kinds.setdefault(str(entry.content["kind"]), []).append(entry.content)
-    (run,), model = kinds["run"][:1], kinds["model"][-1]
-    tested = [each for each in kinds.get("accuracy", []) if each["correct"] is not None]
-    tests = held_out_records(run["records"], Fraction(run["terms"]["test"]))
-    cells = [each["are"] for each in kinds.get("opened", []) if each["what"] == OpenedKind.SCORES and each["are"]]
-    scores = Scores(tuple(cells[-1]), tests, noise_of_scores(EPSILON_OF_SCORES)) if cells else None
+    run = _of_kind(entries, RunEntry)[0]
+    tests = held_out_records(run.records, run.agreed.test)
+    cells = [each.are for each in _of_kind(entries, OpenedEntry) if each.what is OpenedKind.SCORES and each.are]
+    scores = Scores(tuple(map(int, cells[-1])), tests, noise_of_scores(EPSILON_OF_SCORES)) if cells else None
+    correct = [each.correct for each in _of_kind(entries, AccuracyEntry) if each.correct is not None]
     if scores is not None:
-        tested.append({"correct": scores.correct, "error": scores.correct_error})
-    accuracy = tested[-1] if tested else {}
-    copies = [copy for copy in kinds.get("copy", []) if copy["way"] == Way.TOLD]
-    sizes = {column["column"]: len(column["values"]) for column in run["columns"]}
-    nodes = _counted_nodes(kinds.get("counts", []))
+        correct.append(scores.correct)
+    if run.agreed.noise is not None:
+        correct = [min(max(each, 0), tests) for each in correct]  # noise may have moved it out
+    copies = [copy for copy in _of_kind(entries, CopyEntry) if copy.way is Way.TOLD]
+    sizes = {column.column: len(column.values) for column in run.columns}
+    nodes = _counted_nodes(_of_kind(entries, CountsEntry))
     return FinishedRun(
-        run=run["run"],
-        dataset=run["dataset"],
+        begun=run,
         peer=entries[0].peer,
-        terms=run["terms"],
-        began=run["time"],
-        ended=model["time"],
-        records=run["records"],
-        class_owners=tuple(run["class"]["owners"]),
-        correct=_kept_between(accuracy.get("correct"), tests) if run["terms"]["noise"] else accuracy.get("correct"),
+        began=next(entry.time for entry in entries if entry.noted is run),
+        ended=[entry.time for entry in entries if isinstance(entry.noted, ModelEntry)][-1],
+        correct=correct[-1] if correct else None,
         tests=tests,
-        error=accuracy.get("error") or 0.0,
+        error=0.0 if scores is None else scores.correct_error,
         scores=scores,
-        tables=tuple(run["tables"]),
         copy=copies[-1] if copies else None,
         revealed=dealings(entries)[0].revealed,
         counted=sum(sum(tables.values()) for tables in nodes.values()),
         countable=sum(_cells_of_all(path, tables, sizes) for path, tables in nodes.items()),
-        itemsets=frozenset(_path(each) for content in kinds.get("itemsets", []) for each in content["sets"]),
+        itemsets=frozenset(frozenset(path) for each in _of_kind(entries, SetsEntry) for path in each.sets),
     )
 
 
-def _kept_between(correct: int | None, tests: int) -> int | None:
-    """Keep a number between none and all, which noise may have moved out."""
-    return None if correct is None else min(max(correct, 0), tests)
-
-
-def _path(items: Iterable[Iterable[str]]) -> NodePath:
-    return frozenset((column, value) for column, value in items)
-
-
-def _counted_nodes(contents: Iterable[Any]) -> dict[NodePath, dict[str, int]]:
+def _counted_nodes(counted: Iterable[CountsEntry]) -> dict[NodePath, dict[str, int]]:
     """Return how many cells each counted table of each node has; what both sides learn stands there once."""
     nodes: dict[NodePath, dict[str, int]] = {}
-    for content in contents:
-        for node in content["nodes"]:
-            tables = nodes.setdefault(_path(node["path"]), {})
-            tables |= node.get("cells", {})
-            tables |= {column: sum(map(len, rows)) for column, rows in node.get("counts", {}).items()}
+    for each in counted:
+        for node in each.nodes:
+            nodes.setdefault(frozenset(node.path), {}).update(node.sizes)
     return nodes
 
 

@@ -1,11 +1,11 @@
 """The ledger: what each peer has learned of us, and we of it, kept for the life of our data (DESIGN 12).
 
-`cotally-ledger/3` is one SQLite file in the party's folder. Its entries are JSON texts, numbered from 1; each has a
-digest, keyed by the owner's secret, over its number, its content and the digest of the entry before. How many there are
-stands apart under that key, in an empty ledger too. So an entry that was altered, dropped or put elsewhere, be it the
-last one or all of them, is found by the holder of the secret. What that cannot show, a whole file put back from a
-backup, the peer notices (`protocols.two_party.memory`). A file that holds anything else than the two tables, such as a
-view in the place of one, is refused before a row of it is read.
+`cotally-ledger/3` is one SQLite file in the party's folder. Its entries (`ledger_entries`) are JSON texts, numbered
+from 1; each has a digest, keyed by the owner's secret, over its number, its content and the digest of the entry before.
+How many there are stands apart under that key, in an empty ledger too. So an entry that was altered, dropped or put
+elsewhere, be it the last one or all of them, is found by the holder of the secret. What that cannot show, a whole file
+put back from a backup, the peer notices (`protocols.two_party.memory`). A file that holds anything else than the two
+tables, such as a view in the place of one, is refused before a row of it is read.
 
 An entry is on the disk when `append` returns (`synchronous=FULL`).
 """
@@ -13,17 +13,22 @@ An entry is on the disk when `append` returns (`synchronous=FULL`).
 import hmac
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from party.closing import Closing
 from party.files import FolderLock, is_there
 from party.records.database import DatabaseKind
+from party.records.json_codec import from_json, plain
+from party.records.ledger_entries import BYGONE, ENTRY_KINDS, EntryOfData, LearnedEntry, Noted
 from protocols.errors import InputError
+from protocols.messages import SignedHead
 from protocols.randomness import keyed_digest
-from protocols.two_party.memory import NO_HEAD, LedgerHead
+from protocols.two_party.memory import NO_HEAD, NOTHING_SIGNED, LedgerHead
 
 LEDGER_FILE: Final = "ledger.sqlite"
 LEDGER_VERSION: Final = 3
@@ -34,9 +39,23 @@ _TABLES = """
 """
 _BESIDE: Final = ("journal.sqlite", "alignments.json")
 """What is only made where there is a ledger."""
+_SHOWN: Final = "shown"
 _PUT_LAST = "INSERT OR REPLACE INTO last VALUES (1, ?, ?)"
 
-Content = Mapping[str, object]
+N = TypeVar("N", bound=EntryOfData)
+Calendar = Callable[[], datetime]
+_NAMES: Final = {kind: name for name, kind in ENTRY_KINDS.items()}
+_READ: Final = {**ENTRY_KINDS, **dict.fromkeys(BYGONE, LearnedEntry)}
+
+
+def date_text(moment: datetime) -> str:
+    """Return a time of day as records have it."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def now() -> datetime:
+    """Return the time of day."""
+    return datetime.now(UTC)
 
 
 class LedgerError(InputError):
@@ -60,16 +79,32 @@ class PeerName:
 
 @dataclass(frozen=True, repr=False)
 class LedgerEntry:
-    """One entry; `content` holds at least `time`, `peer`, `fingerprint` and `kind`."""
+    """One entry, as JSON has it: `time`, `peer`, `fingerprint` and `kind`, then the fields of its kind, and `shown`."""
 
     number: int
-    content: Content
+    content: dict[str, Any]
     digest: bytes
 
-    @property
+    @cached_property
     def peer(self) -> PeerName:
         """Whom it is about."""
-        return PeerName(str(self.content["peer"]), str(self.content["fingerprint"]))
+        return PeerName(self.content["peer"], self.content["fingerprint"])
+
+    @property
+    def time(self) -> str:
+        """When it was made."""
+        return str(self.content["time"])
+
+    @cached_property
+    def noted(self) -> Noted:
+        """What it says."""
+        return from_json(_READ[self.content["kind"]], self.content)
+
+    @property
+    def head(self) -> SignedHead | None:
+        """The end of the peer's ledger about us, if it has one, or is one."""
+        shown = self.content if self.content["kind"] == _NAMES[SignedHead] else self.content.get(_SHOWN)
+        return None if shown is None else from_json(SignedHead, shown)
 
 
 class Ledger(Closing):
@@ -115,7 +150,7 @@ class Ledger(Closing):
                 yield LedgerEntry(number, json.loads(content), digest)
                 before = digest
 
-    def append(self, content: Content) -> None:
+    def append(self, content: dict[str, Any]) -> None:
         """Add an entry; it is on the disk when this returns."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         number = self._number + 1
@@ -139,6 +174,66 @@ class Ledger(Closing):
 
     def _chained(self, before: bytes, number: int, content: str) -> bytes:
         return keyed_digest(self._key, before, number.to_bytes(8, "big"), content.encode())
+
+
+def noted(entries: Iterable[LedgerEntry], kind: type[N], dataset: str, peer: PeerName | None = None) -> Iterator[N]:
+    """Yield what the entries of a kind say, about a data set, and about one peer or any."""
+    name = _NAMES[kind]
+    for entry in entries:
+        if entry.content["kind"] == name and peer in (None, entry.peer):
+            said = entry.noted
+            if isinstance(said, kind) and said.dataset == dataset:
+                yield said
+
+
+def last_head(entries: Iterable[LedgerEntry], peer: PeerName) -> SignedHead:
+    """Return the last head of this peer's ledger that is on record."""
+    heads = [entry.head for entry in entries if entry.peer == peer]
+    return next((head for head in reversed(heads) if head is not None), NOTHING_SIGNED)
+
+
+@dataclass(frozen=True, repr=False)
+class PeerEntries:
+    """The part of a ledger that is about one peer.
+
+    Args:
+        ledger: To write to.
+        peer: The peer.
+        clock: Gives the date of an entry.
+        shown: Says how far the peer's ledger about us leads, as its messages have shown; None before.
+    """
+
+    ledger: Ledger
+    peer: PeerName
+    clock: Calendar = now
+    shown: Callable[[], SignedHead | None] = lambda: None
+
+    def write(self, said: Noted) -> None:
+        """Add an entry, and with it how far the peer's ledger was when it told what the entry is about."""
+        head = {"time": self.date(), "peer": self.peer.name, "fingerprint": self.peer.fingerprint}
+        end = self.shown()
+        shown = {} if end is None else {_SHOWN: plain(end)}
+        self.ledger.append({**head, "kind": _NAMES[type(said)], **plain(said), **shown})
+
+    def noted(self, kind: type[N], dataset: str) -> Iterator[N]:
+        """Yield what the entries of a kind say about a data set."""
+        return noted(self.ledger.entries(), kind, dataset, self.peer)
+
+    def date(self) -> str:
+        """Return the time of day as records have it."""
+        return date_text(self.clock())
+
+    def head(self) -> LedgerHead:
+        """Return the end of these entries."""
+        return self.ledger.head(self.peer)
+
+    def holds(self, head: LedgerHead) -> bool:
+        """Return whether these entries led through this head."""
+        return self.ledger.holds(self.peer, head)
+
+    def known(self) -> SignedHead:
+        """Return the end of the peer's entries about us, as it was last shown."""
+        return last_head(self.ledger.entries(), self.peer)
 
 
 def open_ledger(held: FolderLock, secret: bytes) -> Ledger:

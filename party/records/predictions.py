@@ -6,11 +6,11 @@ Where we were answered, it keeps the answer: a person that is asked for again ge
 """
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Final
 
-from party.records.entries import PeerPages
-from party.records.ledger import Content
+from party.records.ledger import PeerEntries, noted
+from party.records.ledger_entries import ModelEntry, PredictionEntry, RunEntry
 from protocols.errors import InputError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow, Way
 from protocols.jobs import PredictionTerms
@@ -20,8 +20,7 @@ from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.prediction import Recall
 
-PREDICTION = "prediction"
-_DIGITS = 32
+_BYTES: Final = 16
 _ANOTHER_TABLE = (
     "no run on record here has made this model from the table that [data] names now, so "
     "nobody can say who was trained on: name that table and the settings of its columns again"
@@ -29,7 +28,7 @@ _ANOTHER_TABLE = (
 
 
 @dataclass(frozen=True, repr=False)
-class PredictionPages:
+class PredictionEntries:
     """The entries of joint predictions with one peer.
 
     Args:
@@ -40,7 +39,7 @@ class PredictionPages:
         left: About how many more people most_bits allows to answer about; None for any.
     """
 
-    pages: PeerPages
+    pages: PeerEntries
     local: PartyInputs
     terms: PredictionTerms
     most: int | None = None
@@ -48,10 +47,10 @@ class PredictionPages:
 
     def recall(self, people: Sequence[str]) -> Recall:
         """Return what we remember: the answers about these people, and what we object to answering."""
-        remembered: dict[str, int] = {}
-        for content in self._entries(Way.LEARNED):
-            if content["probabilities"] == self.terms.probabilities:
-                remembered |= dict(zip(content["people"], content["outcomes"], strict=True))
+        remembered: dict[bytes, int] = {}
+        for said in self._entries(Way.LEARNED):
+            if said.probabilities == self.terms.probabilities:
+                remembered |= dict(zip(said.people, said.outcomes or (), strict=True))
         digests = {person: self._person(person) for person in people}
         known = {person: remembered[digest] for person, digest in digests.items() if digest in remembered}
         return Recall(known, self._judge)
@@ -60,28 +59,28 @@ class PredictionPages:
         """Note a fact, durably, before the role goes on."""
         match fact:
             case AnsweringFact(asked):
-                columns = {"asked": [row.commitment.hex() for row in asked], "own": [self._own(row) for row in asked]}
-                self._write(Way.TOLD, [row.person for row in asked], columns)
+                said = self._said(Way.TOLD, [row.person for row in asked])
+                commitments, own = tuple(row.commitment for row in asked), tuple(self._own(row) for row in asked)
+                said = replace(said, asked=commitments, own=own)
             case AnswersFact(people, outcomes):
-                self._write(Way.LEARNED, people, {"outcomes": list(outcomes)})
+                said = replace(self._said(Way.LEARNED, people), outcomes=outcomes)
             case _:
                 raise InputError(f"{fact!r} has no place among predictions")
+        if said.people:
+            self.pages.write(said)
 
-    def _write(self, way: Way, people: Sequence[str], more: Content) -> None:
-        if not people:
-            return
-        what = {"model": self.terms.model.hex(), "probabilities": self.terms.probabilities}
-        digests = [self._person(person) for person in people]
-        self.pages.write(PREDICTION, {"dataset": self.local.dataset, "way": way, **what, "people": digests, **more})
+    def _said(self, way: Way, people: Sequence[str]) -> PredictionEntry:
+        digests = tuple(map(self._person, people))
+        return PredictionEntry(self.local.dataset, way, self.terms.model, self.terms.probabilities, digests)
 
     def _judge(self, asked: Sequence[AskedRow]) -> Objection | None:
         """Object to answering about who was trained on, about other columns than before, or for more than are left."""
-        told: dict[str, tuple[str, str]] = {}
-        alike = set[str]()
-        for content in self._entries(Way.TOLD):
-            told |= dict(zip(content["people"], zip(content["asked"], content["own"], strict=True), strict=True))
-            alike |= {*content["people"]} if content["probabilities"] == self.terms.probabilities else set()
-        now = {self._person(row.person): (row.commitment.hex(), self._own(row)) for row in asked}
+        told: dict[bytes, tuple[bytes, bytes]] = {}
+        alike = set[bytes]()
+        for said in self._entries(Way.TOLD):
+            told |= dict(zip(said.people, zip(said.asked or (), said.own or (), strict=True), strict=True))
+            alike |= {*said.people} if said.probabilities == self.terms.probabilities else set()
+        now = {self._person(row.person): (row.commitment, self._own(row)) for row in asked}
         refused = self._trained_on({row.person for row in asked})
         if refused is not None:
             return refused
@@ -101,13 +100,12 @@ class PredictionPages:
         """
         if not asked:
             return None
-        table, runs, was_made = self.local.digest(b"contents").hex(), set[str](), False
-        for entry in self.pages.ledger.entries():
-            content: Any = entry.content
-            if content["kind"] == "run" and content["tables"][0] == table:
-                runs.add(content["run"])
-            elif content["kind"] == "model" and content["digest"] == self.terms.model.hex():
-                was_made |= content["run"] in runs
+        table, runs, was_made = self.local.digest(b"contents"), set[str](), False
+        for said in (entry.noted for entry in self.pages.ledger.entries()):
+            if isinstance(said, RunEntry) and said.tables[0] == table:
+                runs.add(said.run)
+            elif isinstance(said, ModelEntry) and said.digest == self.terms.model:
+                was_made |= said.run in runs
         if not was_made:
             return Objection("model", _ANOTHER_TABLE)
         trained = len(asked & set(self.local.records))
@@ -121,7 +119,7 @@ class PredictionPages:
 
     def judge_least(self, asked: int) -> Objection | None:
         """Object to this many people before it is known who they are, even if we answered about them before."""
-        told = {person for content in self._entries(Way.TOLD) for person in content["people"]}
+        told = {person for said in self._entries(Way.TOLD) for person in said.people}
         return self._overdrawn(max(0, asked - len(told)), "at least ")
 
     def _overdrawn(self, new: int, least: str = "") -> Objection | None:
@@ -144,26 +142,23 @@ class PredictionPages:
             f"before and {least}{new:,} asked for now make {before + new:,}; ask for fewer, or let it allow more",
         )
 
-    def _entries(self, way: Way) -> Iterator[Any]:
-        for entry in self.pages.ledger.entries():
-            content = entry.content
-            if content["kind"] == PREDICTION and content["dataset"] == self.local.dataset:
-                about = (entry.peer, content["way"], content["model"])
-                if about == (self.pages.peer, way, self.terms.model.hex()):
-                    yield content
+    def _entries(self, way: Way) -> Iterator[PredictionEntry]:
+        of_model = (way, self.terms.model)
+        return (
+            each for each in self.pages.noted(PredictionEntry, self.local.dataset) if (each.way, each.model) == of_model
+        )
 
-    def _person(self, person: str) -> str:
+    def _person(self, person: str) -> bytes:
         return self._digest(b"person asked", person.encode())
 
-    def _own(self, row: AskedRow) -> str:
+    def _own(self, row: AskedRow) -> bytes:
         return self._digest(b"own row asked", row.person.encode(), row.own)
 
-    def _digest(self, *fields: bytes) -> str:
-        return keyed_digest(self.local.secrets.coins, *fields).hex()[:_DIGITS]
+    def _digest(self, *fields: bytes) -> bytes:
+        return keyed_digest(self.local.secrets.coins, *fields)[:_BYTES]
 
 
-def answered(pages: PeerPages, dataset: str) -> int:
+def answered(pages: PeerEntries, dataset: str) -> int:
     """Return for how many rows we have answered over a data set, again for one that was asked for again."""
-    contents: Iterator[Any] = (entry.content for entry in pages.ledger.entries())
-    ours = (each for each in contents if each["kind"] == PREDICTION and each["dataset"] == dataset)
-    return sum(len(each["people"]) for each in ours if each["way"] == Way.TOLD)
+    every = noted(pages.ledger.entries(), PredictionEntry, dataset)
+    return sum(len(said.people) for said in every if said.way is Way.TOLD)

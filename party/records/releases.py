@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from party.errors import ConfigError
-from party.records.entries import PeerPages
-from party.records.ledger import LEDGER_FILE, LedgerEntry, has_ledger, read_ledger
+from party.records.ledger import LEDGER_FILE, LedgerEntry, PeerEntries, has_ledger, read_ledger
+from party.records.ledger_entries import ReleaseEntry
 from protocols.jobs import Align, Job, Predict, Train
 from protocols.terms import NO_CLASS, NOISE, Terms
 from protocols.two_party.agreement import Agreement, Objection
@@ -133,7 +133,6 @@ def release_text(value: object) -> str:
     return "none (association rules)" if value == NO_CLASS else str(value)
 
 
-_KIND = "release"
 _SPENT = "spent"
 _DATA_CHANGED = (
     "the data have changed since: bring the earlier table again (records of which nothing was ever released are "
@@ -271,7 +270,7 @@ def check_release(folder: Path, release: Release) -> None:
     _check(release, _known(folder, release), folder / LEDGER_FILE)
 
 
-def record_release(pages: PeerPages, release: Release) -> None:
+def record_release(pages: PeerEntries, release: Release) -> None:
     """Note a release durably, before anything that depends on it leaves.
 
     Args:
@@ -284,18 +283,17 @@ def record_release(pages: PeerPages, release: Release) -> None:
     spends = release.spend.entry if release.spend else {}
     spent = {run: epsilon for run, epsilon in spends.items() if run not in spent_of(known)}
     if new or spent:
-        pages.write(_KIND, {"dataset": release.dataset, "fields": new, _SPENT: spent})
+        pages.write(ReleaseEntry(release.dataset, new, spent))
 
 
 def released(entries: Iterable[LedgerEntry]) -> dict[str, dict[str, object]]:
     """Return what a ledger knows of each data set: field by field, and what was spent."""
     known: dict[str, dict[str, object]] = {}
-    for entry in entries:
-        content: Any = entry.content
-        if content["kind"] == _KIND:
-            before = known.get(content["dataset"], {})
-            spent = spent_of(before) | content[_SPENT]
-            known[content["dataset"]] = {**content["fields"], **before, **({_SPENT: spent} if spent else {})}
+    for said in (entry.noted for entry in entries):
+        if isinstance(said, ReleaseEntry):
+            before = known.get(said.dataset, {})
+            spent = spent_of(before) | said.spent
+            known[said.dataset] = {**said.fields, **before, **({_SPENT: spent} if spent else {})}
     return known
 
 
@@ -316,7 +314,7 @@ class Memory:
     """
 
     local: PartyInputs
-    pages: PeerPages
+    pages: PeerEntries
     budget: Fraction | None = None
 
     def judge_job(self, job: Job) -> Objection | None:
@@ -405,7 +403,7 @@ def _refused(release: Release, known: Mapping[str, object], changed: str, record
     return refusal(release.dataset, changed, known, release.fields, record, cure)
 
 
-def _noted(pages: PeerPages, dataset: str) -> dict[str, object]:
+def _noted(pages: PeerEntries, dataset: str) -> dict[str, object]:
     return released(pages.ledger.entries()).get(dataset, {})
 
 

@@ -2,27 +2,50 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Final, TypeVar
 
-from party.records.comparisons import COMPARISON, refused_comparisons
-from party.records.entries import ANSWERS, COLUMNS, asking_text
+from party.records.comparisons import refused_comparisons
 from party.records.ledger import LedgerEntry, PeerName
-from party.records.predictions import PREDICTION
+from party.records.ledger_entries import (
+    AccuracyEntry,
+    AlignmentEntry,
+    AnswersEntry,
+    ClassCountsEntry,
+    ColumnsEntry,
+    ComparisonEntry,
+    CopyEntry,
+    CountNode,
+    CountsEntry,
+    EntryOfData,
+    EntryOfRun,
+    ItemPath,
+    LearnedEntry,
+    MinedEntry,
+    ModelEntry,
+    OpenedEntry,
+    PredictionEntry,
+    RunEntry,
+    SetsEntry,
+    WindowsEntry,
+)
 from protocols.facts import Way
 from protocols.secret_tree.bits import bits, bits_of_node, bits_of_window
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import ALL, Method, Reveal, asking_of, epsilon_of
+from protocols.terms import Reveal
 
+T = TypeVar("T")
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order says nothing."""
 NodeTable = tuple[NodePath, str, str]
 """The counts of one column at a node, and what sets them apart: terms of noise, and of 0.2.0 which classes were one."""
-_NOISED = ("class counts", "counts", "accuracy", "opened")
+CountRows = tuple[tuple[int, ...], ...]
+"""Counts of one column at a node, values by classes."""
+_NOISED: Final = (ClassCountsEntry, CountsEntry, AccuracyEntry, OpenedEntry)
 Booked = tuple[str, tuple[str, NodePath], Fraction]
 """The bits of something that was opened of a node, each time: what its run asks, what and of which node, how many."""
-_DATED = (PREDICTION, "alignment", COLUMNS, COMPARISON, "run")
+_DATED: Final = (PredictionEntry, AlignmentEntry, ColumnsEntry, ComparisonEntry, RunEntry)
 """Entries whose dates are the first and last of what passed."""
 
 
@@ -38,18 +61,18 @@ class Side:
     `times` how many answers that were by each model.
     """
 
-    class_counts: list[list[int]] = field(default_factory=list)
-    copies: list[Any] = field(default_factory=list)
+    class_counts: list[tuple[int, ...]] = field(default_factory=list)
+    copies: list[CopyEntry] = field(default_factory=list)
     windows: set[NodePath] = field(default_factory=set)
     tables: dict[NodeTable, int] = field(default_factory=dict)
-    counts: dict[NodeTable, list[list[int]]] = field(default_factory=dict)
+    counts: dict[NodeTable, CountRows] = field(default_factory=dict)
     mined: int = 0
-    accuracies: list[Any] = field(default_factory=list)
+    accuracies: list[str] = field(default_factory=list)
     itemsets: dict[NodePath, int | None] = field(default_factory=dict)
-    opened: dict[tuple[str, NodePath, str], str | None] = field(default_factory=dict)
-    models: list[str] = field(default_factory=list)
-    answers: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
-    times: Counter[str] = field(default_factory=Counter)
+    opened: dict[tuple[OpenedKind, NodePath, str], object] = field(default_factory=dict)
+    models: list[bytes] = field(default_factory=list)
+    answers: dict[tuple[bytes, bool], set[bytes]] = field(default_factory=dict)
+    times: Counter[bytes] = field(default_factory=Counter)
 
     @property
     def numbers(self) -> int:
@@ -57,53 +80,46 @@ class Side:
         told = sum(map(len, self.class_counts)) + sum(self.tables.values())
         return told + len(self.itemsets) + len(self.accuracies)
 
-    def add(self, content: Any, terms: Any) -> None:
-        """Add what an entry of a run on these terms reveals."""
-        match content["kind"]:
-            case "class counts":
-                _once(self.class_counts, content["counts"])
-            case "copy":
-                _once(self.copies, {key: value for key, value in content.items() if key in _DESIGN})
-            case "windows":
-                self.windows |= {frozenset(map(tuple, node["path"])) for node in content["nodes"]}
-            case "counts":
-                self._add_tables(content["nodes"], "" if terms["noise"] is None else asking_text(terms))
-            case "mined tree":
+    def add(self, said: LearnedEntry, run: RunEntry) -> None:
+        """Add what an entry of a run reveals."""
+        match said:
+            case ClassCountsEntry():
+                _once(self.class_counts, said.counts)
+            case CopyEntry():
+                _once(self.copies, said)
+            case WindowsEntry():
+                self.windows |= {frozenset(node.path) for node in said.nodes}
+            case CountsEntry():
+                self._add_tables(said.nodes, "" if run.agreed.noise is None else run.asking)
+            case MinedEntry():
                 self.mined += 1
-            case "accuracy":
-                _once(self.accuracies, asking_of(terms))
-            case "opened":
-                self._add_opened(content, asking_text(terms))
-            case "itemsets":
-                counts = content["counts"] or [None] * len(content["sets"])
-                paths = (frozenset((column, value) for column, value in path) for path in content["sets"])
-                self.itemsets |= dict(zip(paths, counts, strict=True))
-            case "model":
-                _once(self.models, content["digest"])
+            case AccuracyEntry():
+                _once(self.accuracies, run.asking)
+            case OpenedEntry():
+                self._add_opened(said, run.asking)
+            case SetsEntry(sets=sets):
+                self.itemsets |= dict(zip(map(frozenset, sets), said.counts or [None] * len(sets), strict=True))
+            case ModelEntry():
+                _once(self.models, said.digest)
 
-    def _add_opened(self, content: Any, terms: str) -> None:
+    def _add_opened(self, said: OpenedEntry, asking: str) -> None:
         """Add what was opened of nodes: a run that goes on opens some of them again."""
-        if content["what"] == OpenedKind.SCORES:
-            self.opened[content["what"], frozenset(), terms] = str(content["are"])
-        sides = content.get("consequents", [[]] * len(content["paths"]))
-        for at, (path, rest) in enumerate(zip(content["paths"], sides, strict=True)):
-            node = frozenset([*map(tuple, path), *((f"=> {column}", value) for column, value in rest)])
-            self.opened[content["what"], node, terms] = None if content["are"] is None else content["are"][at]
+        if said.what is OpenedKind.SCORES:
+            self.opened[said.what, frozenset(), asking] = said.are
+        for at, (path, rest) in enumerate(zip(said.paths, said.consequents or [()] * len(said.paths), strict=True)):
+            node = frozenset([*path, *((f"=> {column}", value) for column, value in rest)])
+            self.opened[said.what, node, asking] = None if said.are is None else said.are[at]
 
-    def add_answers(self, content: Any) -> None:
+    def add_answers(self, said: PredictionEntry) -> None:
         """Add what an entry of a joint prediction reveals."""
-        self.answers.setdefault((content["model"], content["probabilities"]), set()).update(content["people"])
-        self.times[content["model"]] += len(content["people"])
+        self.answers.setdefault((said.model, said.probabilities), set()).update(said.people)
+        self.times[said.model] += len(said.people)
 
-    def _add_tables(self, nodes: Any, noise: str) -> None:
+    def _add_tables(self, nodes: Iterable[CountNode], noise: str) -> None:
         for node in nodes:
-            path = frozenset((column, value) for column, value in node["path"])
-            apart = str(node.get("together", "")) + noise
-            for column, cells in node.get("cells", {}).items():
-                self.tables[path, column, apart] = cells
-            for column, rows in node.get("counts", {}).items():
-                self.tables[path, column, apart] = sum(map(len, rows))
-                self.counts[path, column, apart] = rows
+            path, apart = frozenset(node.path), str(node.together or "") + noise
+            self.tables |= {(path, column, apart): cells for column, cells in node.sizes.items()}
+            self.counts |= {(path, column, apart): rows for column, rows in (node.counts or {}).items()}
 
 
 @dataclass(frozen=True)
@@ -126,41 +142,41 @@ class Revealed:
     @classmethod
     def of(cls, *sides: Side) -> "Revealed":
         """Count what these sides know of each other, what both know once."""
-        classes: list[list[int]] = []
-        accuracies: list[Any] = []
-        for side in sides:
-            for each in side.class_counts:
-                _once(classes, each)
-            for each in side.accuracies:
-                _once(accuracies, each)
+        classes = {each for side in sides for each in side.class_counts}
+        accuracies = {each for side in sides for each in side.accuracies}
         tables = {table: size for side in sides for table, size in side.tables.items()}
         sets = {path for side in sides for path in side.itemsets}
         return cls(sum(tables.values()), sum(map(len, classes)), len(accuracies), len(sets))
 
 
-def _heard(run: Any, peer: str) -> Any:
+def _heard(run: RunEntry, peer: str) -> ColumnsEntry:
     """Return what a run says of the peer's names: as an entry of ours does."""
     start = f"{peer}."
-    columns = [each for each in run["columns"] if each["column"].startswith(start)]
-    own = [each | {"column": each["column"].removeprefix(start)} for each in columns]
-    label = run["class"]["values"] if run["class"]["owners"] == [peer] else None
-    return {"records": run["records"], "columns": own, "class values": label}
+    own = [each for each in run.columns if each.column.startswith(start)]
+    columns = tuple(replace(each, column=each.column.removeprefix(start)) for each in own)
+    return ColumnsEntry(run.dataset, run.records, columns, run.label.values if run.label.owners == (peer,) else None)
 
 
-_DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
-
-
-def _once(known: list[Any], new: Any) -> None:
+def _once(known: list[T], new: T) -> None:
     if new not in known:
         known.append(new)
+
+
+@dataclass(frozen=True)
+class ListsAligned:
+    """The last entry about a pair of lists, what is known best of how many are common, and after how many sessions."""
+
+    entry: LedgerEntry
+    said: AlignmentEntry
+    times: int
 
 
 @dataclass
 class Dealings:
     """All that passed between us and one peer about one data set; dates are those of the first and last run.
 
-    Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
-    `finished` those of the runs that ended with a model, `telling` those of the runs that revealed anything to it.
+    Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `runs` has each run by its name,
+    `finished` what those asked for that ended with a model, `telling` what those did that revealed anything to it.
     `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models,
     those with noise among them; `on_record`, by what runs ask for, the bits of what is not opened again, since we know
     what it was.
@@ -171,19 +187,17 @@ class Dealings:
 
     dataset: str
     peer: PeerName
-    runs: list[str] = field(default_factory=list)
-    terms: dict[str, Any] = field(default_factory=dict)
-    finished: list[Any] = field(default_factory=list)
-    telling: list[Any] = field(default_factory=list)
-    alignments: dict[str, Any] = field(default_factory=dict)
-    named: list[Any] = field(default_factory=list)
-    heard: list[Any] = field(default_factory=list)
+    runs: dict[str, RunEntry] = field(default_factory=dict)
+    finished: set[str] = field(default_factory=set)
+    telling: set[str] = field(default_factory=set)
+    alignments: dict[tuple[bytes, bytes], ListsAligned] = field(default_factory=dict)
+    named: list[ColumnsEntry] = field(default_factory=list)
+    heard: list[ColumnsEntry] = field(default_factory=list)
     refused: int = 0
     booked: list[Booked] = field(default_factory=list)
-    trees: dict[str, int] = field(default_factory=dict)
+    trees: dict[bytes, int] = field(default_factory=dict)
     on_record: dict[str, Fraction] = field(default_factory=dict)
-    _opened: dict[str, dict[Any, Fraction]] = field(default_factory=dict)
-    _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _opened: dict[str, dict[tuple[str, NodePath], Fraction]] = field(default_factory=dict)
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -213,92 +227,84 @@ class Dealings:
     @property
     def epsilons(self) -> list[Fraction]:
         """The epsilon of each run with noise; runs that asked for the same got the same, and count once."""
-        noisy = {asking_text(terms): terms for terms in self.terms.values() if terms["noise"] is not None}
-        return [
-            epsilon_of(Fraction(each["noise"]), Fraction(each["test"]), Reveal(each.get("reveal", Reveal.COUNTS)))
-            for each in noisy.values()
-        ]
+        noisy = {run.asking: run.agreed.epsilon for run in self.runs.values()}
+        return [epsilon for epsilon in noisy.values() if epsilon is not None]
 
-    def add(self, content: Any) -> None:
+    def add(self, entry: LedgerEntry) -> None:
         """Add an entry of this data set and peer."""
-        if content["kind"] in _DATED:
-            self.first, self.last = self.first or content["time"], content["time"]
-        match content["kind"]:
-            case "prediction":
-                (self.told if content["way"] == Way.TOLD else self.learned).add_answers(content)
-                return
-            case "alignment":
-                self._add_alignment(content)
-            case "columns":
-                _once(self.named, {name: content[name] for name in ("records", "columns", "class values")})
-            case "run":
-                self.runs.append(content["run"])
-                self.terms[content["run"]] = content["terms"]
-                _once(self.heard, _heard(content, self.peer.name))
-                if content["terms"].get("reveal") == Reveal.TREE:
-                    self._sizes[content["run"]] = len(content["columns"]), len(content["class"]["values"])
-            case "model":
-                _once(self.finished, self.terms[content["run"]])
-        if content.get("run") in self._sizes:
-            self._book(content, self.terms[content["run"]], *self._sizes[content["run"]])
-        if "way" in content:
-            self._add_learned(content)
+        said = entry.noted
+        if isinstance(said, _DATED):
+            self.first, self.last = self.first or entry.time, entry.time
+        match said:
+            case PredictionEntry():
+                (self.told if said.way is Way.TOLD else self.learned).add_answers(said)
+            case AlignmentEntry():
+                self._add_alignment(entry, said)
+            case ColumnsEntry():
+                _once(self.named, said)
+            case RunEntry():
+                self.runs[said.run] = said
+                _once(self.heard, _heard(said, self.peer.name))
+            case EntryOfRun():
+                self._add_of_run(said, self.runs[said.run])
 
-    def _add_learned(self, content: Any) -> None:
-        """Add what an entry of a run says that one side has learned."""
-        terms = self.terms[content["run"]]
-        if content["way"] != Way.LEARNED:
-            _once(self.telling, terms)
-        noisy = content["kind"] in _NOISED and terms["noise"] is not None
-        if content["way"] in (Way.TOLD, Way.BOTH):
-            (self.told_noisy if noisy else self.told).add(content, terms)
-        if content["way"] in (Way.LEARNED, Way.BOTH):
-            (self.learned_noisy if noisy else self.learned).add(content, terms)
-
-    def _book(self, content: Any, terms: Any, columns: int, classes: int) -> None:
-        """Book the bits of what is about to be opened without noise, each time, and keep who may be answered by."""
-        if content["kind"] == "model":
-            self.trees[content["digest"]] = classes
-        if terms["noise"] is not None:
+    def _add_of_run(self, said: EntryOfRun, run: RunEntry) -> None:
+        if isinstance(said, ModelEntry):
+            self.finished.add(run.asking)
+        if run.agreed.reveal is Reveal.TREE:
+            self._book(said, run)
+        if not isinstance(said, LearnedEntry):
             return
-        again = self.booked if content["kind"] == "mined tree" else []  # the same tree: its miner counts nothing afresh
-        new = [each for each in _booked(content, terms, columns, classes) if each not in again]
+        noisy = isinstance(said, _NOISED) and run.agreed.noise is not None
+        if said.way is not Way.LEARNED:
+            self.telling.add(run.asking)
+            (self.told_noisy if noisy else self.told).add(said, run)
+        if said.way is not Way.TOLD:
+            (self.learned_noisy if noisy else self.learned).add(said, run)
+
+    def _book(self, said: EntryOfRun, run: RunEntry) -> None:
+        """Book the bits of what is about to be opened without noise, each time, and keep who may be answered by."""
+        if isinstance(said, ModelEntry):
+            self.trees[said.digest] = len(run.label.values)
+        if run.agreed.noise is not None:
+            return
+        asking, mined = run.asking, isinstance(said, MinedEntry)
+        again = self.booked if mined else []  # the same tree: its miner counts nothing afresh
+        new = [(asking, *each) for each in _booked(said, run) if (asking, *each) not in again]
         self.booked += new
-        asking = asking_text(terms)
         opened = self._opened.setdefault(asking, {})
         if any(key in opened for _, key, _ in new):
             opened.clear()  # the level is opened again, from its first question
         opened |= {key: price for _, key, price in new}
-        if content["kind"] in (ANSWERS, "mined tree"):
+        if mined or isinstance(said, AnswersEntry):
             self.on_record[asking] = self.on_record.get(asking, Fraction(0)) + sum(opened.values())
             opened.clear()
 
-    def _add_alignment(self, content: Any) -> None:
+    def _add_alignment(self, entry: LedgerEntry, said: AlignmentEntry) -> None:
         """Keep of a pair of lists what is known best of how many are common."""
-        name = str(content["lists"])
-        before = self.alignments.get(name, {"both": None, "named": False, "times": 0, "session": ""})
-        both = before["both"] if content["both"] is None else content["both"]
-        times = before["times"] + (content["session"] != before["session"])
-        named = before["named"] or content["named"]
-        self.alignments[name] = {**content, "both": both, "named": named, "times": times}
+        times, before = 1, self.alignments.get(said.lists)
+        if before is not None:
+            times = before.times + (before.said.session != said.session)
+            both = before.said.both if said.both is None else said.both
+            said = replace(said, both=both, named=said.named or before.said.named)
+        self.alignments[said.lists] = ListsAligned(entry, said, times)
 
 
-def _booked(content: Any, terms: Any, columns: int, classes: int) -> Iterator[Booked]:
-    window = terms["omega"] if terms["method"] == Method.HYBRID else ALL
-    prices: list[tuple[str, Any, Fraction]] = []
-    if content["kind"] == "windows":
-        nodes = [node for node in content["nodes"] if "candidates" in node]
-        prices = [("windows", node["path"], bits_of_window(node["candidates"], window)) for node in nodes]
-    elif content["kind"] == "opened" and content["are"] is None and content["what"] == OpenedKind.LEAVES:
-        paths = content["paths"]
-        prices = [(content["what"], path, bits_of_node(columns - len(path), window)) for path in paths]
-    elif content["kind"] == "opened" and content["are"] is None and content["what"] == OpenedKind.LABELS:
-        prices = [(content["what"], path, bits(classes)) for path in content["paths"]]
-    elif content["kind"] == "mined tree" and content["way"] == Way.TOLD:
-        prices = [(content["kind"], (), Fraction(content["bits"]))]
+def _booked(said: EntryOfRun, run: RunEntry) -> Iterator[tuple[tuple[str, NodePath], Fraction]]:
+    window = run.agreed.window
+    prices: Iterable[tuple[str, ItemPath, Fraction]] = ()
+    match said:
+        case WindowsEntry(nodes=nodes):
+            asked = [(node.path, node.candidates) for node in nodes if node.candidates is not None]
+            prices = [("windows", path, bits_of_window(candidates, window)) for path, candidates in asked]
+        case OpenedEntry(what=OpenedKind.LEAVES, are=None, paths=paths):
+            prices = [(said.what, path, bits_of_node(len(run.columns) - len(path), window)) for path in paths]
+        case OpenedEntry(what=OpenedKind.LABELS, are=None, paths=paths):
+            prices = [(said.what, path, bits(len(run.label.values))) for path in paths]
+        case MinedEntry(way=Way.TOLD):
+            prices = [("mined tree", (), said.bits)]
     for what, path, price in prices:
-        node = frozenset((column, value) for column, value in path)
-        yield asking_text(terms), (what, node), price
+        yield (what, frozenset(path)), price
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
@@ -306,10 +312,9 @@ def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
     found: dict[tuple[str, PeerName], Dealings] = {}
     compared: list[LedgerEntry] = []
     for entry in entries:
-        if "dataset" in entry.content:
-            name = str(entry.content["dataset"])
-            found.setdefault((name, entry.peer), Dealings(name, entry.peer)).add(entry.content)
-            compared += [entry] if entry.content["kind"] == COMPARISON else []
+        if isinstance(said := entry.noted, EntryOfData):
+            found.setdefault((said.dataset, entry.peer), Dealings(said.dataset, entry.peer)).add(entry)
+            compared += [entry] if isinstance(said, ComparisonEntry) else []
     for each in found.values():
         each.refused = len(refused_comparisons(compared, each.peer, each.dataset))
     return list(found.values())

@@ -6,11 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from party.names import printable
+from party.records.json_codec import plain
 from party.records.ledger import PeerName
-from party.records.tally import Dealings, NodePath, NodeTable, Side
+from party.records.ledger_entries import ColumnsEntry, CopyEntry, EntryOfData
+from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Side
 from protocols.two_party.memory import LedgerHead
 
 
@@ -75,33 +76,31 @@ def _bits_lines(told: Dealings) -> Iterator[str]:
         yield f"at most {ceil(told.bits):,} bits of trees alone{''.join(f'; {part}' for part in parts)}"
 
 
-def _named_text(content: Any) -> str:
-    values = [column["values"] for column in content["columns"]]
-    classes = content["class values"]
+def _named_text(said: ColumnsEntry) -> str:
+    values = [column.values for column in said.columns]
+    classes = said.class_values
     label = "" if classes is None or len(classes) < 2 else f", of {len(classes)} classes"
     columns = "1 column" if len(values) == 1 else f"{len(values)} columns"
-    names = printable(", ".join(column["column"] for column in content["columns"]))
+    names = printable(", ".join(column.column for column in said.columns))
     named = f"the names of {columns}{f' ({names})' if names else ''} and of their {sum(map(len, values)):,} values"
-    return f"{named}{label}, of {content['records']:,} records"
+    return f"{named}{label}, of {said.records:,} records"
 
 
-def alignment_text(content: Any, peer: str) -> str:
-    kind = "people to be classified" if content["rows"] else "people"
-    lists = f"{content['mine']:,} {kind} of ours and {content['yours']:,} of {peer}"
-    often = "" if content["times"] == 1 else f", {content['times']:,} times"
-    tries = f"by the protocol {peer} tried {content['tries']:,} ids at most{often}; if it deviated, any"
-    if content["both"] is None and content["named"]:
+def alignment_text(aligned: ListsAligned, peer: str) -> str:
+    said = aligned.said
+    kind = "people to be classified" if said.rows else "people"
+    lists = f"{said.mine:,} {kind} of ours and {said.yours:,} of {peer}"
+    often = "" if aligned.times == 1 else f", {aligned.times:,} times"
+    tried = said.tries or said.yours  # by 0.2.0 those of its list
+    tries = f"by the protocol {peer} tried {tried:,} ids at most{often}; if it deviated, any"
+    if said.both is None and said.named:
         return f"An alignment of {lists} was begun: {peer} may know which of its own are common; {tries}"
-    if content["both"] is None:
-        least = content["least"]
-        what = f"whether {least:,} are common" if least else "how many are common"
+    if said.both is None:
+        what = f"whether {said.least:,} are common" if said.least else "how many are common"
         return f"An alignment of {lists} was begun: {peer} may know {what}; {tries}"
-    who = (
-        "each side now knows which of its own people the other has too"
-        if content["named"]
-        else "neither side learned which"
-    )
-    return f"Both learned how many of {lists} are common: {content['both']:,}; {who}; {tries}"
+    which = "each side now knows which of its own people the other has too"
+    who = which if said.named else "neither side learned which"
+    return f"Both learned how many of {lists} are common: {said.both:,}; {who}; {tries}"
 
 
 def _sum_text(epsilons: Sequence[Fraction]) -> str:
@@ -134,7 +133,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         number = len(people)
         yield f"the {what} of {('1 row' if number == 1 else f'{number:,} rows')} by one model"
     if side.opened:
-        kinds = Counter(what for what, *_ in side.opened)
+        kinds = Counter(str(what) for what, *_ in side.opened)
         texts = (
             ("leaves", "of {:,} nodes whether each is a leaf"),
             ("splits", "of {:,} which column splits it"),
@@ -152,23 +151,23 @@ def _mined_lines(side: Side) -> Iterator[str]:
         yield f"a mined tree without counts, sent {('once' if side.mined == 1 else f'{side.mined} times')}"
 
 
-def _copy_lines(copy: Any) -> Iterator[str]:
-    columns = [*copy["odds"], *copy["plain"]]
+def _copy_lines(copy: CopyEntry) -> Iterator[str]:
+    columns = [*copy.odds, *copy.plain]
     if not columns:
         yield "a copy of columns of one value each, which says nothing"
         return
-    yield f"a disguised copy of {len(columns)} columns, theta {copy['theta']}: {printable(', '.join(columns))}"
-    if copy["plain"]:
-        yield f"  sent as they are: {printable(', '.join(copy['plain']))}"
-    strongest = max(copy["odds"].items(), key=lambda each: (each[1] is None, Fraction(each[1] or 0)), default=None)
+    yield f"a disguised copy of {len(columns)} columns, theta {copy.theta}: {printable(', '.join(columns))}"
+    if copy.plain:
+        yield f"  sent as they are: {printable(', '.join(copy.plain))}"
+    strongest = max(copy.odds.items(), key=lambda each: (each[1] is None, Fraction(each[1] or 0)), default=None)
     if strongest is not None:
         yield f"  strongest odds of a value: {strongest[1] or 'infinite'} to 1, in column {printable(strongest[0])!r}"
-    for first, second, modulus in copy["relations"]:
+    for first, second, modulus in copy.relations:
         what = "whether they are alike" if modulus == 2 else f"their difference modulo {modulus}"
         yield f"  for certain, of {printable(first)!r} and {printable(second)!r} in each record: {what}"
 
 
-def _table_text(table: NodeTable, rows: list[list[int]]) -> str:
+def _table_text(table: NodeTable, rows: CountRows) -> str:
     path, column, _ = table
     counts = "; ".join(", ".join(map(str, row)) for row in rows)
     return f"{_node_text(path)}: {printable(column)}: {counts}"
@@ -205,9 +204,12 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "runs": list(told.runs),
         "first": told.first,
         "last": told.last,
-        "alignments": list(told.alignments.values()),
-        "named": list(told.named),
-        "heard": list(told.heard),
+        "alignments": [
+            {**each.entry.content, "both": each.said.both, "named": each.said.named, "times": each.times}
+            for each in told.alignments.values()
+        ],
+        "named": list(map(_said, told.named)),
+        "heard": list(map(_said, told.heard)),
         "comparisons_refused": told.refused,
         "epsilons": list(map(str, told.epsilons)),
         "told": _side(told.told),
@@ -217,9 +219,14 @@ def _dealing(told: Dealings) -> dict[str, object]:
     }
 
 
+def _said(said: EntryOfData) -> dict[str, object]:
+    """Return what an entry says, whatever data set or run it is of, and who learns it."""
+    return {name: value for name, value in plain(said).items() if name not in {"dataset", "run", "way"}}
+
+
 def _side(side: Side) -> dict[str, object]:
     return {
-        "copies": list(side.copies),
+        "copies": list(map(_said, side.copies)),
         "class_counts": side.class_counts,
         "windows": len(side.windows),
         "opened": dict(Counter(what for what, *_ in side.opened)),
@@ -228,7 +235,7 @@ def _side(side: Side) -> dict[str, object]:
         "itemsets": len(side.itemsets),
         "mined_trees": side.mined,
         "accuracies": len(side.accuracies),
-        "models": list(side.models),
+        "models": [digest.hex() for digest in side.models],
         "rows_classified": sum(map(len, side.answers.values())),
     }
 

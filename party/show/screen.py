@@ -6,12 +6,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
-from fractions import Fraction
-from math import isfinite
-from pathlib import Path
 from typing import TextIO
 
+from party.records.json_codec import plain
 from party.show.document import USUAL_WIDTH, Block, Sentence, rendered
 
 _NARROWEST = 20
@@ -103,21 +100,6 @@ def put_json(content: Mapping[str, object]) -> None:
 
 def json_text(content: Mapping[str, object]) -> str:
     return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: object) -> object:
-    """Return a value as JSON has it: fields by name, exact numbers and paths as text, what is infinite as null."""
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, Fraction | Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return list(map(plain, sorted(value) if isinstance(value, frozenset) else value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    return value
 
 
 def _for(stream: TextIO, blocks: Iterable[Block], width: int | None) -> str:

@@ -17,8 +17,7 @@ import pytest
 
 from party.files import locked_folder
 from party.node.aligning import ListRules
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.settings.ids import AlignmentBounds
 from protocols.errors import DisagreementError
 from protocols.messages import (
@@ -125,7 +124,7 @@ def rules(folder: Path, bounds: AlignmentBounds) -> Iterator[ListRules]:
     """Yield what Alice objects to, by these bounds and her ledger."""
     folder.mkdir(mode=0o700)
     with locked_folder(folder) as held, open_ledger(held, bytes(32)) as ledger:
-        yield ListRules("d", bounds, PeerPages(ledger, PeerName("bob", "its certificate")))
+        yield ListRules("d", bounds, PeerEntries(ledger, PeerName("bob", "its certificate")))
 
 
 def ask(guesses: list[str], judge: ListRules) -> int:

@@ -27,8 +27,7 @@ from party.data import ColumnTreatment, read_share
 from party.data.bins import SMALLEST_VALUE
 from party.files import locked_folder
 from party.node.aligning import ListRules
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.settings.ids import AlignmentBounds
 from party.show.training import train_report
 from protocols.messages import Share
@@ -162,7 +161,7 @@ def entry(folder: Path, way: str, hers: Sequence[str], secret: int = 7) -> dict[
     """Return the last entry of Alice's ledger about an alignment with Bob, who lists all six."""
     alice, bob = with_secret(listing("alice", hers), secret), with_secret(listing("bob", LISTED), secret + 1)
     with locked_folder(folder) as held, open_ledger(held, alice.secrets.coins) as ledger:
-        pages = PeerPages(ledger, PeerName("bob", "its certificate"), clock=lambda: MORNING)
+        pages = PeerEntries(ledger, PeerName("bob", "its certificate"), clock=lambda: MORNING)
         judge = ListRules("d", AlignmentBounds(least_overlap=Fraction(way == "too few", 2)), pages)
         count_only = way == "counted"
         ours = noting(align(alice, "bob", NONCES, judge, count_only=count_only), judge.note)

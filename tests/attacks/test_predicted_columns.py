@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from party.node.players import Predicted
-from party.records.predictions import PredictionPages
+from party.records.predictions import PredictionEntries
 from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.two_party.prediction import Recall
@@ -91,13 +91,13 @@ def test_who_only_answers_to_itself_needs_no_leave(tmp_path: Path) -> None:
 @pytest.fixture
 def _forgetful_bob(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Bob's node answer nothing from memory."""
-    recall = PredictionPages.recall
+    recall = PredictionEntries.recall
 
-    def forgetting(pages: PredictionPages, people: object) -> Recall:
+    def forgetting(pages: PredictionEntries, people: object) -> Recall:
         found = recall(pages, people)  # type: ignore[arg-type]
         return Recall({}, found.judge) if pages.local.party == "bob" else found
 
-    monkeypatch.setattr(PredictionPages, "recall", forgetting)
+    monkeypatch.setattr(PredictionEntries, "recall", forgetting)
 
 
 @pytest.mark.usefixtures("_forgetful_bob")
@@ -107,7 +107,7 @@ def test_answers_about_one_person_and_several_rows_of_the_receiver_read_the_othe
     """Asked with each of his cities, a person's ages are told: where Oslo's answers differ, only age decides."""
     (tmp_path / "open").mkdir()
     pair = Offering(tmp_path / "open")
-    with patch.object(PredictionPages, "_judge", lambda pages, asked: None):
+    with patch.object(PredictionEntries, "_judge", lambda pages, asked: None):
         pair.learned()
         pair.cities = dict.fromkeys(pair.cities, "Oslo")
         read = {person: "old" if answer == "no" else "young" for person, answer in pair.learned().items()}
@@ -138,4 +138,4 @@ def test_shares_of_classes_are_told_for_the_same_rows_only(tmp_path: Path) -> No
     assert pair.learned() == pair.learned(probabilities=True) == EXPECTED
     pair.cities["p3"] = "Oslo"
     assert_not_answered(pair.play(probabilities=True), "people")
-    assert set(pair.dealings("alice").told.answers) == {(TREE.digest().hex(), shares) for shares in (False, True)}
+    assert set(pair.dealings("alice").told.answers) == {(TREE.digest(), shares) for shares in (False, True)}

@@ -9,8 +9,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Release, check_release, record_release
 from protocols.errors import InputError
 
@@ -34,7 +33,7 @@ def attempt(folder: Path, theta: Fraction) -> str:
     while True:
         try:
             with locked_folder(folder) as held, open_ledger(held, KEY) as ledger:
-                record_release(PeerPages(ledger, PeerName("bob", "")), release)
+                record_release(PeerEntries(ledger, PeerName("bob", "")), release)
                 return f"let out {theta}"
         except ConfigError:
             return "refused"

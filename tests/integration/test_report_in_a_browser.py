@@ -17,7 +17,7 @@ from protocols.association.joint import JointItemsets
 from protocols.terms import Method, Reveal
 from tests.support.accessibility import shortcomings
 from tests.support.browser import chromium
-from tests.support.finished import KINDS, finished_parties, finished_party, hostile, page_facts
+from tests.support.finished import KINDS, aligned, finished_parties, finished_party, hostile, page_facts
 from tests.support.reported import basket_page, hostile_survey, survey_of_two_kinds
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
@@ -72,9 +72,8 @@ def fullest(told: Finished) -> Finished:
     columns = tuple(replace(each, name=(each.name + long)[:280]) for each in kept.attributes)
     kept = replace(kept, attributes=columns)
     model = kept if isinstance(model, JointItemsets) else replace(model, schema=kept)
-    lists = {"mine": 80_000, "yours": 90_000, "tries": 1_000_000, "times": 3, "rows": False, "named": True, "both": 80}
     life = replace(told.agree.life, most_predictions=5)
-    dealings = replace(told.dealings, alignments={"1": lists})
+    dealings = replace(told.dealings, alignments=aligned(80_000, 90_000, 1_000_000, 3))
     run = replace(told.run, itemsets=frozenset())
     return replace(told, run=run, model=model, dealings=dealings, agree=replace(told.agree, life=life))
 

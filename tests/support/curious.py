@@ -14,8 +14,7 @@ from unittest.mock import patch
 
 from party.files import locked_folder
 from party.node.policy import make_policy
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger, read_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger, read_ledger
 from party.records.releases import Memory, released, spent_of
 from party.settings.party import PartyConfig, read_party_config
 from protocols.counting.checks import Checks
@@ -100,7 +99,7 @@ def memory_of(
     """Open what a party remembers of a peer, for as long as the stack lasts."""
     held = stack.enter_context(locked_folder(folder))
     ledger = stack.enter_context(open_ledger(held, local.secrets.coins))
-    return Memory(local, PeerPages(ledger, peer), budget)
+    return Memory(local, PeerEntries(ledger, peer), budget)
 
 
 def take_part(memory: Memory, terms: Terms | None, policy: Policy | None = None) -> Role[Outcome]:

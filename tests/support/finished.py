@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,10 @@ from party.keys.keystore import SECRET_FILE
 from party.keys.passphrase import write_secret
 from party.models.any_file import KeptResult, model_json, write_model
 from party.node.players import FoundRules
+from party.records.ledger import LedgerEntry
+from party.records.ledger_entries import AlignmentEntry, CopyEntry
 from party.records.run_file import read_train_report, write_train_report
+from party.records.tally import ListsAligned
 from party.show.page.run_page import Finished
 from party.show.training import rules_report, train_report
 from protocols.association.joint import JointItemsets
@@ -85,18 +87,31 @@ def _hostile_model(model: KeptResult) -> KeptResult:
     return Tree(schema, model.root, model.growth) if isinstance(model, Tree) else replace(model, schema=schema)
 
 
+def on_terms(told: Finished, **changes: object) -> Finished:
+    """Return the same of a run on other terms, as JSON has them."""
+    begun = replace(told.run.begun, terms={**told.run.begun.terms, **changes})
+    return replace(told, run=replace(told.run, begun=begun))
+
+
+def aligned(mine: int, yours: int, tries: int, times: int) -> dict[tuple[bytes, bytes], ListsAligned]:
+    """Return what is known of two lists, of which 80 are common."""
+    lists = (b"ours", b"theirs")
+    said = AlignmentEntry("case", lists=lists, mine=mine, yours=yours, tries=tries, both=80, named=True, rows=False)
+    return {lists: ListsAligned(LedgerEntry(1, {}, b""), said, times)}
+
+
 def hostile(told: Finished) -> Finished:
     """Return the same with names, values and phases that hold markup."""
     assert told.costs is not None
     copy = told.run.copy
     if copy is not None:
-        copy = {**copy, "groups": [[name + HOSTILE for name in group] for group in copy["groups"]]}
+        copy = replace(copy, groups=tuple(tuple(name + HOSTILE for name in group) for group in copy.groups))
     for side in (told.dealings.told, told.dealings.learned):
         side.copies = [_renamed_copy(copy) for copy in side.copies]
     return replace(
         told,
         model=_hostile_model(told.model),
-        run=replace(told.run, dataset=HOSTILE, itemsets=frozenset(), copy=copy),
+        run=replace(told.run, begun=replace(told.run.begun, dataset=HOSTILE), itemsets=frozenset(), copy=copy),
         dealings=replace(told.dealings, dataset=HOSTILE),
         costs=replace(told.costs, phases={HOSTILE: 1.0}),
     )
@@ -107,9 +122,9 @@ def _renamed(attribute: Attribute) -> Attribute:
     return Attribute(attribute.party, attribute.name + HOSTILE, values)
 
 
-def _renamed_copy(copy: Any) -> Any:
-    return {
-        **copy,
-        "odds": {name + HOSTILE: odds for name, odds in copy["odds"].items()},
-        "relations": [[first + HOSTILE, second + HOSTILE, modulus] for first, second, modulus in copy["relations"]],
-    }
+def _renamed_copy(copy: CopyEntry) -> CopyEntry:
+    return replace(
+        copy,
+        odds={name + HOSTILE: odds for name, odds in copy.odds.items()},
+        relations=tuple((first + HOSTILE, second + HOSTILE, modulus) for first, second, modulus in copy.relations),
+    )

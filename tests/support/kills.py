@@ -24,10 +24,11 @@ from typing import Any, cast
 
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
-from party.records.entries import RunPages, _content
 from party.records.journal import RunState, recorded_runs
-from party.records.ledger import read_ledger
+from party.records.json_codec import plain
+from party.records.ledger import _NAMES, read_ledger
 from party.records.releases import released, spent_of
+from party.records.run_entries import RunEntries, _said
 from party.records.tally import Dealings, dealings
 from protocols.facts import WindowsFact
 from protocols.role import Fact
@@ -218,19 +219,21 @@ def _about(content: Mapping[str, Any]) -> list[object]:
 
 def die_at_openings(heard: Path) -> None:
     """Kill this process when it has heard what was opened and is not in this file, before anything is put down."""
-    keep = RunPages.note
+    keep = RunEntries.note
 
-    def note(pages: RunPages, fact: Fact) -> None:
+    def note(pages: RunEntries, fact: Fact) -> None:
         opened = isinstance(fact, OpenedFact) and fact.values is not None
         if opened or (isinstance(fact, WindowsFact) and fact.windows is not None):
-            line = json.dumps(_content(fact, pages), sort_keys=True)
+            said = _said(fact, pages)
+            told = {name: each for name, each in plain(said).items() if name not in {"dataset", "run"}}
+            line = json.dumps([_NAMES[type(said)], told], sort_keys=True)
             if line not in heard.read_text().splitlines():
                 with heard.open("a") as file:
                     file.write(line + "\n")
                 os.kill(os.getpid(), signal.SIGKILL)
         keep(pages, fact)
 
-    setattr(RunPages, "note", note)  # noqa: B010  # mypy takes a method's place for a method
+    setattr(RunEntries, "note", note)  # noqa: B010  # mypy takes a method's place for a method
 
 
 def _free_address() -> str:

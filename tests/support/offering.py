@@ -11,12 +11,14 @@ from party.models.any_file import write_model
 from party.node.aligning import Offers, load_offer
 from party.node.players import Host, Predicted
 from party.node.session import run_session
-from party.records.entries import PeerPages, terms_content
-from party.records.ledger import PeerName, open_ledger
+from party.records.json_codec import plain
+from party.records.ledger import PeerEntries, PeerName, open_ledger
+from party.records.ledger_entries import ModelEntry, NamedClass, NamedColumn, RunEntry
 from party.records.tally import Dealings, dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
+from protocols.facts import Way
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver
 from protocols.learning.naive_bayes import Model, bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
@@ -55,11 +57,8 @@ TREE = Tree(
     ),
 )
 BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])))
-_NAMED = {
-    "records": 4,
-    "columns": [{"column": f"{each.party}.{each.name}", "values": list(each.values)} for each in SCHEMA.attributes],
-    "class": {"values": list(SCHEMA.class_attribute.values), "owners": list(SCHEMA.class_owners)},
-}
+_COLUMNS = tuple(NamedColumn(f"{each.party}.{each.name}", each.values) for each in SCHEMA.attributes)
+_CLASS = NamedClass(SCHEMA.class_attribute.values, SCHEMA.class_owners)
 AGES = {"p1": "old", "p2": "young", "p3": "old", "p4": "young"}
 CITIES = {"p4": "Oslo", "p3": "Rome", "p2": "Oslo", "p1": ""}
 EXPECTED = {"p1": "no", "p2": "yes", "p3": "yes", "p4": "yes"}
@@ -89,13 +88,12 @@ class Offering:
 
     def note_run(self, party: str, peer: PeerName) -> None:
         """Put on record a run of a party's table that has made its model."""
-        local, model = self.sessions.local(party), self.models[party].digest().hex()
-        run = {"dataset": local.dataset, "run": "made", "way": "both"}
-        tables = [local.digest(b"contents").hex(), ""]
+        local, model = self.sessions.local(party), self.models[party].digest()
+        of, tables = (local.dataset, "made"), (local.digest(b"contents"), b"")
         with locked_folder(self.folder / party) as held, open_ledger(held, local.secrets.coins) as ledger:
-            pages = PeerPages(ledger, peer)
-            pages.write("run", {**run, "terms": terms_content(self.made_by), "tables": tables, **_NAMED})
-            pages.write("model", {**run, "digest": model})
+            pages = PeerEntries(ledger, peer)
+            pages.write(RunEntry(*of, plain(self.made_by), 4, tables, _CLASS, _COLUMNS))
+            pages.write(ModelEntry(*of, Way.BOTH, model))
 
     def terms(self, **changes: object) -> PredictionTerms:
         usual = PredictionTerms(self.models["bob"].digest(), Receiver.INITIATOR, False)

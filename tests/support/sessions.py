@@ -10,8 +10,7 @@ from party.errors import PeerStoppedError
 from party.files import locked_folder
 from party.node.players import Host, Trained
 from party.node.session import Report, run_session
-from party.records.entries import Calendar, now
-from party.records.ledger import Ledger, read_ledger
+from party.records.ledger import Calendar, Ledger, now, read_ledger
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.jobs import Job, Train

@@ -1,19 +1,20 @@
 """The page of a finished run, whatever it has learned: to sign it, or to file it, nothing else is needed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Final
+from typing import Final
 
 from party.association.mining import ResultColumns, RuleThreshold, rules_of, sets_of
 from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
 from party.node.check import Assessment, OwnCopy, Past, assess_finished
-from party.records.entries import date_text, terms_read
 from party.records.finished import FinishedRun
+from party.records.json_codec import plain
+from party.records.ledger import date_text
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
 from party.settings.party import Acceptance
@@ -45,7 +46,7 @@ from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_wh
 from protocols.learning.tree import Tree
 from protocols.secret_tree.deduction import Follows
 from protocols.tables import Attribute
-from protocols.terms import ALL, NOISE, OMEGA, Learner, Method
+from protocols.terms import ALL, NOISE, OMEGA, Learner, Method, Terms
 
 IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", Fraction(1, 2))
@@ -248,11 +249,11 @@ def _learned(told: Finished) -> list[ReportPart]:
 
 def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
     run, terms, peer = told.run, told.assessment.terms, told.run.peer.name
-    common = [alignment_text(each, peer) for each in told.dealings.alignments.values() if not each["rows"]][-1:]
-    yield "Who is common", " ".join(common) or f"Both listed the same {run.records:,} people"
+    common = [alignment_text(each, peer) for each in told.dealings.alignments.values() if not each.said.rows][-1:]
+    yield "Who is common", " ".join(common) or f"Both listed the same {run.begun.records:,} people"
     yield from _names(told, whole=_fits(told))
     if run.tests:
-        yield "Who is held out", f"{run.tests:,} of the {run.records:,} people; both know which"
+        yield "Who is held out", f"{run.tests:,} of the {run.begun.records:,} people; both know which"
     if terms.disguises:
         whose = "of each side" if run.copy and not terms.mines else "ours" if run.copy else f"that of {peer}"
         yield "Disguised copy", f"{whose}, theta {terms.theta}"
@@ -285,7 +286,7 @@ def _names(told: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     columns = list(told.model.attributes if isinstance(told.model, JointItemsets) else told.model.schema.attributes)
     if not isinstance(told.model, JointItemsets):
         label = told.model.schema.class_attribute
-        columns += [replace(label, party=owner) for owner in told.run.class_owners]
+        columns += [replace(label, party=owner) for owner in told.run.begun.label.owners]
     for side in (told.party, told.run.peer.name):
         own = [each for each in columns if each.party == side]
         values = f"their {sum(each.size for each in own):,} values, in the annex"
@@ -317,7 +318,7 @@ def _deduced(told: Finished) -> Iterator[str]:
         spent = "no sum of all runs is bounded" if told.past.epsilon is None else NOISE.text(told.past.epsilon)
         yield f"{bound}; used in all: {spent}, of {_any(told.agree.epsilon)} allowed."
     elif terms.opens_tree or (terms.mines and run.holds_class):
-        yield f"{_FACTS} Used in all: {told.past.bits:,} bits, of {_any(life.bits_of(told.run.records))} allowed."
+        yield f"{_FACTS} Used in all: {told.past.bits:,} bits, of {_any(life.bits_of(told.run.begun.records))} allowed."
     elif terms.counts_exactly and not terms.hides_counts:
         yield f"{SOLVED} Used in all: {told.past.counts:,} counts, of {_any(life.most_counts)} allowed."
     if terms.mines and run.holds_class:
@@ -364,10 +365,10 @@ def _built(told: Finished) -> _Rows:
     run = told.run
     return [
         ("Parties", f"{told.party} (whose page this is) and {run.peer.name}"),
-        ("Data set", f"{printable(run.dataset)}, {run.records:,} people of whom both sides had a record"),
+        ("Data set", f"{printable(run.begun.dataset)}, {run.begun.records:,} people of whom both sides had a record"),
         *_class_row(told),
-        ("Terms", _terms_text(run.terms)),
-        ("Run", f"{run.run}, began {run.began}, ended {run.ended}"),
+        ("Terms", _terms_text(run.begun.agreed)),
+        ("Run", f"{run.begun.run}, began {run.began}, ended {run.ended}"),
     ]
 
 
@@ -379,20 +380,21 @@ def _class_row(told: Finished) -> _Rows:
     if isinstance(told.model, JointItemsets):
         return []
     name = printable(told.model.schema.class_attribute.name)
-    return [("Class", f"{name}, held by {' and '.join(told.run.class_owners)}")]
+    return [("Class", f"{name}, held by {' and '.join(told.run.begun.label.owners)}")]
 
 
-def _terms_text(terms: Mapping[str, Any]) -> str:
+def _terms_text(terms: Terms) -> str:
     """Say all terms, those of rules among them, but for the class, and for what is off or not used by such a run."""
-    rules, used = terms.get("rules") or {}, terms_read(terms)
+    content = plain(terms)
     unused = {
-        *({"theta"} if not used.disguises else ()),
-        *({"omega"} if not used.ranks else ()),
-        *({"key_bits"} if not used.encrypts else ()),
-        *({"seed"} if used.hides_counts else ()),
+        *({"theta"} if not terms.disguises else ()),
+        *({"omega"} if not terms.ranks else ()),
+        *({"key_bits"} if not terms.encrypts else ()),
+        *({"seed"} if terms.hides_counts else ()),
     }
-    every = {name: value for name, value in terms.items() if name not in {"class_name", "rules", *unused}} | rules
-    told = every | ({"omega": "all"} if used.ranks and used.omega is ALL else {})
+    rules = content.pop("rules") or {}
+    every = {name: value for name, value in content.items() if name not in {"class_name", *unused}} | rules
+    told = every | ({"omega": "all"} if terms.ranks and terms.omega is ALL else {})
     return printable(", ".join(f"{name} {_term_text(value)}" for name, value in told.items() if value not in _OFF))
 
 
@@ -433,7 +435,9 @@ def _worth(told: Finished) -> _Rows:
 
 def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:
     """Say how many of the sets are known exactly, and how many of these counts were sent."""
-    rules, sides = run.terms["rules"], {f"{each.party}.{each.name}": each.party for each in found.attributes}
+    sides = {f"{each.party}.{each.name}": each.party for each in found.attributes}
+    rules = run.begun.agreed.rules
+    most = 0 if rules is None else rules.most_sets
     of_both = sum(len({sides[column] for column, _ in items}) > 1 for items in run.itemsets)
     settled = sum(each.settled for each in found.frequent)
     if not found.has_counts:
@@ -443,13 +447,13 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
     yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"
     yield "Left undecided", f"{found.undecided:,} sets"
-    yield "Counted exactly", f"{of_both:,} sets with items of both sides, of at most {rules['most_sets']:,}"
+    yield "Counted exactly", f"{of_both:,} sets with items of both sides, of at most {most:,}"
     yield "Sent exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
 def _windows(told: Finished) -> list[ReportPart]:
     runs = sorted(told.alike, key=_window_order)
-    if len(runs) < 2 or told.run.terms["learner"] == Learner.RULES or told.assessment.terms.hides_counts:
+    if len(runs) < 2 or told.run.begun.agreed.learner is Learner.RULES or told.assessment.terms.hides_counts:
         return []
     points = [WindowPoint(_window_name(run), _share(run.correct, run.tests), _cost_ratio(run)) for run in runs]
     label = "Accuracy and cost ratio against the window"
@@ -464,12 +468,13 @@ def _windows(told: Finished) -> list[ReportPart]:
 
 def _window_order(run: FinishedRun) -> tuple[int, int]:
     methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
-    window = run.terms["omega"]
-    return methods.index(run.terms["method"]), OMEGA.high + 1 if window is ALL else int(window)
+    terms = run.begun.agreed
+    return methods.index(terms.method), OMEGA.high + 1 if terms.omega is ALL else terms.omega
 
 
 def _window_name(run: FinishedRun) -> str:
-    return f"ω = {OMEGA.text(run.terms['omega'])}" if run.terms["method"] == Method.HYBRID else run.terms["method"]
+    terms = run.begun.agreed
+    return f"ω = {OMEGA.text(terms.omega)}" if terms.ranks else terms.method
 
 
 def _share(part: float | None, whole: int | None) -> float | None:
@@ -532,7 +537,7 @@ def _privacy(told: Finished) -> list[ReportPart]:
         return []
     copy = told.copy
     if copy is None:
-        odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy["odds"].items())
+        odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy.odds.items())
         return [_GONE, f"Odds of a true value against any one other: {odds}."]
     counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly and not told.assessment.terms.hides_counts else []
     said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]

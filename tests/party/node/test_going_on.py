@@ -19,7 +19,6 @@ from party.models.any_file import KeptModel
 from party.node import runs
 from party.node.players import Host
 from party.node.session import Report, run_session
-from party.records.entries import RunPages
 from party.records.journal import (
     JOURNAL_FILE,
     Journal,
@@ -29,6 +28,7 @@ from party.records.journal import (
     open_journal,
     recorded_runs,
 )
+from party.records.run_entries import RunEntries
 from party.records.tally import dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
@@ -304,16 +304,16 @@ def test_a_cancelled_run_ends_on_both_sides_and_may_begin_again(tmp_path: Path) 
 def test_a_run_that_is_cancelled_while_it_is_played_stops_at_once_and_tells_the_peer(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     meeting = Meeting(sessions)
-    note = RunPages.note
+    note = RunEntries.note
 
-    def cancelling(pages: RunPages, fact: Fact) -> None:
+    def cancelling(pages: RunEntries, fact: Fact) -> None:
         note(pages, fact)
         if pages.local.party == "alice" and isinstance(fact, CopyFact):
             with open_journal(tmp_path / "alice", pages.local.secrets.coins) as journal:
                 if journal.runs()[-1].state is RunState.OPEN:
                     cancel_run(journal, pages.run, "2026-01-01T00:00:00Z")
 
-    with patch.object(RunPages, "note", cancelling):
+    with patch.object(RunEntries, "note", cancelling):
         ends = meeting.play()
     assert isinstance(ends["alice"], RunCancelledError)
     assert isinstance(ends["bob"], PeerCancelledError)

@@ -9,8 +9,7 @@ import pytest
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.policy import check_disguise, check_job, first_objection, make_policy
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory, record_release, release_of
 from party.settings.ids import AlignmentBounds
 from party.settings.party import Acceptance, LifeBounds, PartyConfig, read_party_config
@@ -293,7 +292,7 @@ def test_columns_that_share_a_coin_are_refused_where_a_receiver_reads_them_more_
 
 def objection_of(alice: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
     with locked_folder(config.folder) as held, open_ledger(held, alice.secrets.coins) as ledger:
-        memory = Memory(alice, PeerPages(ledger, PeerName("bob", "")))
+        memory = Memory(alice, PeerEntries(ledger, PeerName("bob", "")))
         return make_policy(alice, config, memory.judge_job)(Train(terms))
 
 
@@ -395,7 +394,7 @@ def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_p
     for terms in (CASE.terms, other):
         check_job(BOB, ours, Train(terms))
     with locked_folder(tmp_path) as held, open_ledger(held, BOB.secrets.coins) as ledger:
-        record_release(PeerPages(ledger, PeerName("alice", "")), release_of(BOB, Train(CASE.terms), None))
+        record_release(PeerEntries(ledger, PeerName("alice", "")), release_of(BOB, Train(CASE.terms), None))
     check_job(BOB, ours, Train(CASE.terms))
     with pytest.raises(ConfigError, match="show single records: return to the first"):
         check_job(BOB, ours, Train(other))

@@ -14,7 +14,7 @@ from party.errors import PausedError, PeerLostError
 from party.node import players
 from party.node.check import used_up
 from party.node.policy import Account
-from party.records.entries import KnownAnswers, RunPages, recorded_answers
+from party.records.run_entries import KnownAnswers, RunEntries, recorded_answers
 from party.records.tally import dealings
 from party.settings.party import LifeBounds, read_party_config
 from party.show.ledger import dealings_lines
@@ -208,15 +208,15 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
 ) -> None:
     """It hears our share, and says that it has heard nothing: each opening is booked before, and counts again."""
     sessions = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 20\n")
-    keep, kept = RunPages.note, []
+    keep, kept = RunEntries.note, []
 
-    def note(pages: RunPages, fact: Fact) -> None:
+    def note(pages: RunEntries, fact: Fact) -> None:
         if isinstance(fact, OpenedFact) and fact.values is not None:
             kept.append(fact)
             raise PeerLostError("the line has ended")
         keep(pages, fact)
 
-    monkeypatch.setattr(RunPages, "note", note)
+    monkeypatch.setattr(RunEntries, "note", note)
     ends: list[BaseException | None] = []
     while not any(isinstance(end, DisagreementError) for end in ends):
         before = bits_of(sessions, "bob") if ends else Fraction(0)
@@ -225,7 +225,7 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
     assert {getattr(end, "field", None) for end in ends} == {"most_bits"}
     assert 0 < before <= 20
     assert "most_bits allows 20 over the life of a data set of 300 records: " in str(ends[0])
-    monkeypatch.setattr(RunPages, "note", keep)
+    monkeypatch.setattr(RunEntries, "note", keep)
     for party in ("alice", "bob"):
         let(sessions, party, "most_bits = 200")
     sessions.run()
@@ -234,16 +234,16 @@ def test_whoever_ends_each_run_at_an_opening_is_refused_when_the_bits_are_spent(
 def test_a_level_that_was_opened_and_is_not_on_record_is_opened_again_only_where_its_bits_are_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sessions, keep = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 12\n"), RunPages.keep
+    sessions, keep = Sessions(tmp_path, FEW_BITS, ANY_ODDS + "most_bits = 12\n"), RunEntries.keep
 
-    def forget(pages: RunPages, item: Save) -> None:
+    def forget(pages: RunEntries, item: Save) -> None:
         if item.number == 2:
             raise PeerLostError("the line has ended")
         keep(pages, item)
 
-    monkeypatch.setattr(RunPages, "keep", forget)
+    monkeypatch.setattr(RunEntries, "keep", forget)
     assert all(isinstance(end, PausedError) for end in sessions.both_errors())
-    monkeypatch.setattr(RunPages, "keep", keep)
+    monkeypatch.setattr(RunEntries, "keep", keep)
     assert {getattr(end, "field", None) for end in sessions.both_errors()} == {"most_bits"}
     once = bits_of(sessions, "bob")
     assert 8 < once <= 12

@@ -15,9 +15,8 @@ from party.node import session
 from party.node.players import Session
 from party.node.runs import SessionRuns
 from party.node.session import Report, run_session
-from party.records.entries import PeerPages
 from party.records.journal import Journal, cancel_run, open_journal
-from party.records.ledger import PeerName, open_ledger, read_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger, read_ledger
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel, Watchers, play
 from protocols.errors import PeerError
@@ -114,12 +113,12 @@ def runs(tmp_path: Path) -> Iterator[SessionRuns]:
         open_ledger(held, SECRET) as ledger,
         open_journal(tmp_path, SECRET) as journal,
     ):
-        begun = in_a_session(journal, PeerPages(ledger, PeerName("bob", "B0B0")))
+        begun = in_a_session(journal, PeerEntries(ledger, PeerName("bob", "B0B0")))
         begun.enter(RUNS_JOB, CONTENTS, NONCES)
         yield begun
 
 
-def in_a_session(journal: Journal, pages: PeerPages) -> SessionRuns:
+def in_a_session(journal: Journal, pages: PeerEntries) -> SessionRuns:
     return SessionRuns(journal, pages, "visits", initiator=True)
 
 

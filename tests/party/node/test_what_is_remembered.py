@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from party.records.entries import PeerPages, last_head
 from party.records.journal import JOURNAL_FILE
-from party.records.ledger import LEDGER_FILE, PeerName
+from party.records.ledger import LEDGER_FILE, PeerEntries, PeerName, last_head
 from party.records.tally import Dealings, dealings
 from party.show.ledger import dealings_lines
 from protocols.errors import DisagreementError, PeerError
@@ -173,14 +172,14 @@ def test_a_peer_that_lies_about_our_ledger_is_told_apart_from_a_ledger_that_was_
     sessions, other = Sessions(tmp_path, with_terms(CASE, method=Method.RANDOMIZED), ANY_ODDS), NAMES[party == NAMES[0]]
     sessions.run()
     before = len(contents(sessions, party))
-    known = PeerPages.known
+    known = PeerEntries.known
 
-    def lying(pages: PeerPages) -> SignedHead:
+    def lying(pages: PeerEntries) -> SignedHead:
         shown = known(pages)
         return shown if pages.peer.name == other else replace(shown, entries=shown.entries + 1)
 
     with monkeypatch.context() as patched:
-        patched.setattr(PeerPages, "known", lying)
+        patched.setattr(PeerEntries, "known", lying)
         errors = dict(zip(NAMES, sessions.both_errors(), strict=True))
     assert type(errors[party]) is PeerError
     assert str(errors[party]).startswith(f"{other} claims that our ledger had another end, and shows nothing that we")

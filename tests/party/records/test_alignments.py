@@ -13,8 +13,8 @@ from party.files import locked_folder
 from party.node.aligning import ListRules
 from party.node.players import Matched
 from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_people, note_alignment
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger
+from party.records.ledger import PeerEntries, PeerName, open_ledger
+from party.records.ledger_entries import NamedClass, RunEntry
 from party.records.tally import dealings
 from party.settings.ids import AlignmentBounds
 from party.show.ledger import dealings_lines
@@ -31,7 +31,7 @@ def test_people_are_found_again_for_the_list_and_the_peer_that_were_compared(tmp
     assert kept_people(tmp_path, KEY, "d", "bob", b"ours") is None
     keep_alignment(tmp_path, KEY, "d", "bob", LISTS, ["p2", "é"])
     keep_alignment(tmp_path, KEY, "e", "bob", LISTS, ["p9"])
-    assert kept_people(tmp_path, KEY, "d", "bob", b"ours") == ["p2", "é"]
+    assert kept_people(tmp_path, KEY, "d", "bob", b"ours") == ("p2", "é")
     for dataset, peer, own in (
         ("f", "bob", b"ours"),
         ("d", "carol", b"ours"),
@@ -55,12 +55,12 @@ def test_an_edited_file_or_one_of_another_secret_is_refused(tmp_path: Path, chan
 
 
 @pytest.fixture
-def pages(tmp_path: Path) -> Iterator[PeerPages]:
+def pages(tmp_path: Path) -> Iterator[PeerEntries]:
     with locked_folder(tmp_path) as held, open_ledger(held, KEY) as ledger:
-        yield PeerPages(ledger, PeerName("bob", "its certificate"))
+        yield PeerEntries(ledger, PeerName("bob", "its certificate"))
 
 
-def told(pages: PeerPages) -> str:
+def told(pages: PeerEntries) -> str:
     (line,) = (
         line
         for each in dealings(pages.ledger.entries())
@@ -75,7 +75,7 @@ def begun(name: bytes = b"1", lists: tuple[bytes, bytes] = LISTS) -> AlignmentFa
     return AlignmentFact(name, lists, 5000, 6000, 4096)
 
 
-def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages: PeerPages) -> None:
+def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages: PeerEntries) -> None:
     note_alignment(pages, "d", replace(begun(), least=600))
     assert told(pages).strip() == (
         "An alignment of 5,000 people of ours and 6,000 of bob was begun: bob may know whether 600 are common; "
@@ -93,7 +93,7 @@ def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages
     assert f"{known}by the protocol bob tried 4,096 ids at most, 2 times" in told(pages)
 
 
-def test_a_number_without_names_is_told_as_one(pages: PeerPages) -> None:
+def test_a_number_without_names_is_told_as_one(pages: PeerEntries) -> None:
     note_alignment(pages, "d", replace(begun(), both=43))
     assert "common: 43; neither side learned which" in told(pages)
 
@@ -106,7 +106,7 @@ def objection(rules: ListRules, overlap: Overlap) -> str:
 
 @pytest.mark.parametrize(("least", "asked"), [(Fraction(0), False), (Fraction(1, 10), True)])
 def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
-    pages: PeerPages, least: Fraction, asked: bool
+    pages: PeerEntries, least: Fraction, asked: bool
 ) -> None:
     rules = ListRules("d", AlignmentBounds(least_overlap=least), pages)
     reason = objection(rules, Overlap(5, 9, 0))
@@ -115,7 +115,7 @@ def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
     assert rules.judge_people(Overlap(5, 9, 1), LISTS, b"anybody") is None
 
 
-def test_where_few_are_common_our_own_ids_are_described(pages: PeerPages) -> None:
+def test_where_few_are_common_our_own_ids_are_described(pages: PeerEntries) -> None:
     def reason(look: IdLook, overlap: Overlap) -> str:
         return objection(ListRules("d", AlignmentBounds(), pages, look=look), overlap)
 
@@ -140,14 +140,14 @@ def test_an_alignment_of_few_says_what_ours_look_like() -> None:
         assert "Ours" not in "\n".join(matched_lines(Matched("bob", overlap, named=True, look=look)))
 
 
-def test_of_too_few_no_number_is_told(pages: PeerPages) -> None:
+def test_of_too_few_no_number_is_told(pages: PeerEntries) -> None:
     rules = ListRules("d", AlignmentBounds(Fraction(1, 2)), pages)
     few = rules.judge_few(6000, 3000, ("case",)).reason
     assert few.startswith("fewer than 3,000 of the peer's 6,000 ids are ours")
     assert few.endswith("add to [data] id_alike, on both sides, case")
 
 
-def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages: PeerPages) -> None:
+def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages: PeerEntries) -> None:
     """Those of the same lists count: what a peer brings in their name is hidden from us."""
     rules = ListRules("d", AlignmentBounds(most_ids=6000, most_alignments=2), pages)
     assert rules.judge_list(5000, 6000, LISTS) is None
@@ -170,7 +170,7 @@ def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages
     assert few.judge_list(5000, 5001, LISTS) is spent
 
 
-def test_other_people_in_the_name_of_the_same_lists_are_objected_to(pages: PeerPages) -> None:
+def test_other_people_in_the_name_of_the_same_lists_are_objected_to(pages: PeerEntries) -> None:
     rules, overlap = ListRules("d", AlignmentBounds(), pages), Overlap(5000, 6000, 43)
     note_alignment(pages, "d", begun())
     assert rules.judge_people(overlap, LISTS, b"people") is None
@@ -182,11 +182,11 @@ def test_other_people_in_the_name_of_the_same_lists_are_objected_to(pages: PeerP
     assert "another list in the name of an earlier one" in found.reason
 
 
-def test_after_a_run_no_other_lists_of_its_data_set_are_compared(pages: PeerPages) -> None:
+def test_after_a_run_no_other_lists_of_its_data_set_are_compared(pages: PeerEntries) -> None:
     rules = ListRules("d", AlignmentBounds(), pages)
-    pages.write("run", {"dataset": "another"})
+    pages.write(RunEntry("another", "1", {}, 5, LISTS, NamedClass((), ()), ()))
     assert rules.judge_list(5, 6, LISTS) is None
-    pages.write("run", {"dataset": "d"})
+    pages.write(RunEntry("d", "1", {}, 5, LISTS, NamedClass((), ()), ()))
     objection = rules.judge_list(5, 6, LISTS)
     assert objection is not None
     assert "data set 'd' already has a run over other people" in objection.reason

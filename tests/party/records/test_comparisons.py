@@ -8,8 +8,7 @@ import pytest
 
 from party.files import locked_folder
 from party.records.comparisons import Comparisons, comparisons_of
-from party.records.entries import PeerPages
-from party.records.ledger import Ledger, PeerName, open_ledger
+from party.records.ledger import Ledger, PeerEntries, PeerName, open_ledger
 from protocols.facts import ComparedFact
 from protocols.jobs import Align
 from protocols.two_party.equality import CLASSES, IDS, SPELLINGS
@@ -29,7 +28,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def session(ledger: Ledger, at: datetime = NOON, peer: PeerName = BOB, local: PartyInputs = LOCAL) -> Comparisons:
-    return comparisons_of(PeerPages(ledger, peer, lambda: at), local)
+    return comparisons_of(PeerEntries(ledger, peer, lambda: at), local)
 
 
 def compared(ledger: Ledger, what: str, content: bytes, *, same: bool = False, settled: bool = False) -> None:

@@ -14,8 +14,7 @@ import pytest
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.check import told_before
-from party.records.entries import PeerPages
-from party.records.ledger import LEDGER_FILE, LedgerError, PeerName, open_ledger, read_ledger
+from party.records.ledger import LEDGER_FILE, LedgerError, PeerEntries, PeerName, open_ledger, read_ledger
 from party.records.releases import (
     Earlier,
     Memory,
@@ -140,7 +139,7 @@ def release(local: PartyInputs, peer: tuple[str, str] = ALICE, **terms: Any) -> 
 
 def note(folder: Path, noted: Release) -> None:
     with locked_folder(folder) as held, open_ledger(held, noted.key) as ledger:
-        record_release(PeerPages(ledger, PeerName(*ALICE)), noted)
+        record_release(PeerEntries(ledger, PeerName(*ALICE)), noted)
 
 
 def noted(folder: Path) -> dict[str, Any]:
@@ -362,7 +361,7 @@ AGREED = Agreement(CASE.terms, schema_of((2, 3, 2, 2), 2, alice=2), "bob", DESIG
 def memory(tmp_path: Path) -> Iterator[Memory]:
     local = make_local(CASE, "alice")
     with locked_folder(tmp_path) as held, open_ledger(held, local.secrets.coins) as ledger:
-        yield Memory(local, PeerPages(ledger, PeerName("bob", "B0B0")))
+        yield Memory(local, PeerEntries(ledger, PeerName("bob", "B0B0")))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.records.ledger import PeerName
+from party.records.ledger_entries import LearnedEntry, RunEntry, asking_text
 from party.records.tally import Dealings
 from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
@@ -108,14 +109,21 @@ def test_a_run_that_could_tell_too_much_is_refused(tmp_path: Path) -> None:
     path.write_text('name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n')
     assert read_party_config(path).agree.life == LifeBounds(most_runs=1, most_counts=None)
     # What the peer alone has told, and then an end, leaves us free to run on better terms.
-    dealings = Dealings("members", PeerName("bob", "B0B0"))
-    terms = {"method": "smc", "noise": None}
-    named = {"records": 8, "columns": [], "class": {"values": ["n", "y"], "owners": ["bob"]}}
-    dealings.add({"kind": "run", "run": "1", "terms": terms, "time": "now", **named})
-    dealings.add({"kind": "class counts", "run": "1", "way": Way.LEARNED, "counts": [3, 5]})
-    assert dealings.telling == []
-    dealings.add({"kind": "class counts", "run": "1", "way": Way.TOLD, "counts": [3, 5]})
-    assert dealings.telling == [terms]
+    sessions = Sessions(tmp_path / "another", SECURE, ANY_ODDS)
+    sessions.run()
+    dealings = Dealings("case", PeerName("bob", ""))
+    with sessions.ledger("alice") as ledger:
+        for entry in ledger.entries():
+            if (
+                isinstance(entry.noted, RunEntry | LearnedEntry)
+                and getattr(entry.noted, "way", Way.LEARNED) is Way.LEARNED
+            ):
+                dealings.add(entry)
+            elif isinstance(entry.noted, LearnedEntry):
+                assert dealings.telling == set()
+                dealings.add(entry)
+                break
+    assert dealings.telling == {asking_text(SECURE.terms)}
     for line in ("most_runs = 0", 'most_counts = "all"', "most_counts = 1.5", "most_runs = true"):
         sessions = Sessions(tmp_path, MINED)
         let(sessions, "bob", line)

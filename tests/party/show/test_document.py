@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from party.data.notices import About
+from party.records.json_codec import plain
 from party.records.run_file import RunReport
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, headed, laid_out
 from party.show.drawing import shown_drawing
@@ -17,7 +18,6 @@ from party.show.notices import _SENTENCES, telling_once
 from party.show.page.parts import as_html, as_markdown
 from party.show.parties import code_lines
 from party.show.runs import write_figures
-from party.show.screen import plain
 from party.survey import read_design
 from protocols.errors import InputError
 from protocols.simulation.two_party import bulk_draw

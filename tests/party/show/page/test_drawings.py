@@ -213,9 +213,9 @@ def test_runs_are_compared_that_differ_in_window_alone(tmp_path: Path) -> None:
     with sessions.ledger("bob") as ledger:
         entries = list(ledger.entries())
     other = last_run(entries)
-    assert [run.run for run in runs_alike(entries, other)] == [other.run]
+    assert [run.begun for run in runs_alike(entries, other)] == [other.begun]
     first, second = runs_alike(entries, finished_runs_of_leaf_1(entries)[0])
-    assert (first.terms["omega"], second.terms["omega"]) == (1, 2)
+    assert (first.begun.agreed.omega, second.begun.agreed.omega) == (1, 2)
     assert first.correct is not None
     assert second.counted < second.countable
 
@@ -223,7 +223,7 @@ def test_runs_are_compared_that_differ_in_window_alone(tmp_path: Path) -> None:
 def finished_runs_of_leaf_1(entries: Sequence[LedgerEntry]) -> list[FinishedRun]:
     digests = [str(entry.content["digest"]) for entry in entries if entry.content["kind"] == "model"]
     found = [finished_run(entries, bytes.fromhex(digest)) for digest in digests]
-    return [run for run in found if run is not None and run.terms["min_leaf"] == 1]
+    return [run for run in found if run is not None and run.begun.agreed.min_leaf == 1]
 
 
 def test_what_is_larger_stands_higher_and_what_is_unknown_is_left_out() -> None:

@@ -20,17 +20,19 @@ from party.cli.report import gathered
 from party.models.any_file import read_model, write_model
 from party.models.itemset_file import read_itemsets
 from party.node.check import own_copy
+from party.records.ledger_entries import CopyEntry
 from party.records.run_file import read_train_report
 from party.show.ledger import dealings_lines
 from party.show.page.parts import as_html, as_markdown
 from party.show.page.run_page import Finished, page_of_run
 from party.show.reading import reading_line
+from protocols.facts import Way
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.loss import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import Method, Terms
-from tests.support.finished import finished_parties, finished_party, hostile, page_facts
+from tests.support.finished import aligned, finished_parties, finished_party, hostile, on_terms, page_facts
 from tests.support.models import small_model
 from tests.support.parties import make_local
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
@@ -131,21 +133,20 @@ def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(to
 
 
 def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Finished) -> None:
-    told.dealings.told.copies = [{"theta": "9/20", "odds": {}, "plain": [], "relations": []}]
+    told.dealings.told.copies = [CopyEntry("case", "1", Way.TOLD, b"", Fraction(9, 20), (), (), (), {})]
     lines = list(dealings_lines(told.dealings, full=True))
     assert any("a copy of columns of one value each, which says nothing" in str(line) for line in lines)
     assert not any("0 columns" in str(line) for line in lines)
 
 
 def test_terms_that_are_off_are_left_out_and_the_whole_window_is_named(told: Finished) -> None:
-    terms = {**told.run.terms, "omega": None}
-    assert (terms["noise"], terms["max_depth"]) == (None, None)
-    page = page_markdown(replace(told, run=replace(told.run, terms=terms)))
+    terms = told.run.begun.agreed
+    assert (terms.noise, terms.max_depth) == (None, None)
+    page = page_markdown(on_terms(told, omega=None))
     (line,) = [line for line in page.splitlines() if "omega all" in line]
     assert "theta 7/10" in line
     assert not re.search("noise|max_depth|none", line)
-    alone = terms | {"method": "smc", "reveal": "tree", "max_depth": 3}
-    page = page_markdown(replace(told, run=replace(told.run, terms=alone)))
+    page = page_markdown(on_terms(told, method="smc", reveal="tree", max_depth=3))
     (line,) = [line for line in page.splitlines() if "reveal tree" in line]
     assert not re.search("theta|omega|key_bits|seed", line)
 
@@ -154,7 +155,7 @@ def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished
     texts = Page(page_html(told)).texts
     assert told.model.digest().hex() in texts
     assert told.fingerprint in texts
-    assert any(text.startswith(told.run.run) for text in texts)
+    assert any(text.startswith(told.run.begun.run) for text in texts)
     assert told.run.tests == 16
     (accuracy,) = [text for text in texts if "on 16 held-out records" in text]
     assert accuracy.startswith(f"{(told.run.correct or 0) / 16:.3f} ")
@@ -201,16 +202,15 @@ def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> N
     copy = told.run.copy
     assert copy is not None
     names = ["b0", "b1", "class"]
-    groups = tuple(tuple(map(names.index, group)) for group in copy["groups"])
+    groups = tuple(tuple(map(names.index, group)) for group in copy.groups)
     design = RelatedDesign.of_odds((2, 2, 2), groups, CASE.terms.theta)
-    assert {name: str(odds.strength) for name, odds in disguised_odds(design, names)} == copy["odds"]
+    assert {name: str(odds.strength) for name, odds in disguised_odds(design, names)} == copy.odds
 
 
 def test_the_page_that_is_signed_names_all_that_crossed_what_follows_and_what_a_partner_could_have_done(
     told: Finished,
 ) -> None:
-    lists = {"mine": 90, "yours": 85, "tries": 4096, "times": 1, "rows": False, "named": True, "both": 80}
-    told = replace(told, dealings=replace(told.dealings, alignments={"1": lists}))
+    told = replace(told, dealings=replace(told.dealings, alignments=aligned(90, 85, 4096, 1)))
     signed = page_of_run(told).sections[:5]
     assert [each.name for each in signed] == ["built", "crossed", "deduced", "deviating", "signature"]
     _, crossed, deduced, deviating, signature = (each.parts for each in signed)
@@ -226,7 +226,8 @@ def test_the_page_that_is_signed_names_all_that_crossed_what_follows_and_what_a_
         assert deed in can
     assert [name for name, _ in getattr(signature[0], "rows", ())] == ["Name", "Date", "Signature"]
     for role, deed in (((told.party,), "any records"), ((told.run.peer.name,), "one of our columns in each count")):
-        page = page_markdown(replace(told, run=replace(told.run, class_owners=role)))
+        begun = replace(told.run.begun, label=replace(told.run.begun.label, owners=role))
+        page = page_markdown(replace(told, run=replace(told.run, begun=begun)))
         assert deed in page
 
 
@@ -248,8 +249,7 @@ def test_a_section_of_what_is_not_there_is_left_out(told: Finished) -> None:
 
 
 def test_under_noise_counts_and_accuracy_have_a_standard_deviation(told: Finished) -> None:
-    terms = {**told.run.terms, "method": "smc", "noise": "4", "max_depth": 1}
-    page = page_html(replace(told, run=replace(told.run, terms=terms)))
+    page = page_html(on_terms(told, method="smc", noise="4", max_depth=1))
     assert "the whole run reveals epsilon 4 at most" in page
     # Bob holds the class: if his record changes, 4 candidates and the class counts may; if Alice's does, her 2.
     cell = (2 * (2 * (4 + 1) / 4) ** 2 + 2 * (2 * 2 / 4) ** 2) ** 0.5
@@ -261,8 +261,8 @@ def test_under_noise_counts_and_accuracy_have_a_standard_deviation(told: Finishe
 
 def test_a_ratio_stands_only_where_less_than_all_could_have_been_counted(told: Finished) -> None:
     assert re.search(r"Cost ratio.*secure counts, of", page_markdown(told))
-    run = replace(told.run, terms={**told.run.terms, "method": "smc"}, counted=1_684, countable=1_684)
-    page = page_markdown(replace(told, run=run))
+    told = on_terms(told, method="smc")
+    page = page_markdown(replace(told, run=replace(told.run, counted=1_684, countable=1_684)))
     assert "Cost ratio" not in page
     assert "1,684, those of all candidates at every node" in page
 
@@ -271,8 +271,7 @@ def test_the_page_of_a_run_without_noise_points_to_the_leaves_of_one_class(told:
     assert isinstance(told.model, Tree)
     pure = replace(told, model=replace(told.model, root=Leaf((19.0, 0.0), 0)))
     assert "1 of 1 leaves hold training records of one class alone, 19 in all" in page_markdown(pure)
-    terms = {**told.run.terms, "method": "smc", "noise": "4", "max_depth": 1}
-    assert "of one class alone" not in page_markdown(replace(pure, run=replace(pure.run, terms=terms)))
+    assert "of one class alone" not in page_markdown(on_terms(pure, method="smc", noise="4", max_depth=1))
 
 
 SMC = replace(CASE.terms, method=Method.SMC, max_depth=2)
@@ -456,8 +455,7 @@ def test_naive_bayes_has_its_chances_what_each_attribute_tells_and_its_accuracy(
 
 def test_under_noise_naive_bayes_counts_one_level(models_told: Callable[[str], Finished]) -> None:
     finished = models_told("naive Bayes")
-    terms = {**finished.run.terms, "noise": "4"}
-    page = as_html(page_of_run(replace(finished, run=replace(finished.run, terms=terms))))
+    page = as_html(page_of_run(on_terms(finished, noise="4")))
     cell = (2 * (2 * (4 + 1) / 4) ** 2 + 2 * (2 * 2 / 4) ** 2) ** 0.5
     assert f"each off by a standard deviation of up to {cell:,.1f} records" in page
 

@@ -1,0 +1,304 @@
+"""The kinds of entries of a ledger, each field declared once: what leaves a party, and what it learns (DESIGN 12).
+
+`json_codec` writes and reads them. No field is ever taken away, as no ledger is: what an earlier release noted is read
+for the life of the data. `way` says who learns, `run` names the run; entries that differ in these alone say the same.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+from party.records.json_codec import LEFT_OUT, called, fields_from_json, plain
+from protocols.facts import Way
+from protocols.messages import SignedHead
+from protocols.secret_tree.openings import OpenedKind
+from protocols.terms import LEARNERS, Counting, Learner, Terms, absent_of, asking_of
+
+ItemPath = tuple[tuple[str, str], ...]
+"""A node, or a set of items: columns with their party's names, and a value of each."""
+
+
+@dataclass(frozen=True, repr=False)
+class EntryOfData:
+    """What an entry about a data set of ours says."""
+
+    dataset: str
+
+
+@dataclass(frozen=True, repr=False)
+class EntryOfRun(EntryOfData):
+    """What an entry about a run says."""
+
+    run: str = field(compare=False)
+
+
+@dataclass(frozen=True, repr=False)
+class LearnedEntry(EntryOfRun):
+    """What one side or both have learned in a run; as it stands, something that 0.2.0 alone noted."""
+
+    way: Way = field(compare=False)
+
+
+@dataclass(frozen=True, repr=False)
+class NamedColumn:
+    """A column, its values, and of missing cells only what differs from the usual."""
+
+    column: str
+    values: tuple[str, ...]
+    missing: str | None = field(default=None, metadata=LEFT_OUT)
+    marks: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True, repr=False)
+class ColumnsEntry(EntryOfData):
+    """The names that the peer is told before it is known whether both agree; again only where they differ."""
+
+    records: int
+    columns: tuple[NamedColumn, ...]
+    class_values: tuple[str, ...] | None = field(metadata=called("class values"))
+
+
+@dataclass(frozen=True, repr=False)
+class NamedClass:
+    """The class of a run, and who holds it."""
+
+    values: tuple[str, ...]
+    owners: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class RunEntry(EntryOfRun):
+    """A run that begins; `tables` are a digest of ours, and the peer's commitment to its own."""
+
+    terms: dict[str, Any]
+    records: int
+    tables: tuple[bytes, bytes]
+    label: NamedClass = field(metadata=called("class"))
+    columns: tuple[NamedColumn, ...]
+
+    @cached_property
+    def agreed(self) -> Terms:
+        """The terms that we know of those that were agreed."""
+        return terms_read(self.terms)
+
+    @cached_property
+    def asking(self) -> str:
+        """What the run asks for, as `asking_text`; what 0.2.0 alone had among its terms keeps such a run apart."""
+        return json.dumps(asking_of({**self.terms, **plain(self.agreed)}), sort_keys=True)
+
+
+def asking_text(terms: Terms) -> str:
+    """Return what terms ask for (`Terms.asking`), as one text: the same for the same."""
+    return json.dumps(asking_of(plain(terms)), sort_keys=True)
+
+
+def terms_read(content: Mapping[str, Any]) -> Terms:
+    """Return terms that are on record, be they such as no run can have now; what a learner does not use is passed over.
+
+    How 0.2.0 counted, of which nothing follows, counts as dot products.
+    """
+    learner = LEARNERS[Learner(content.get("learner", Learner.TREE))]
+    fixed = absent_of(learner)
+    own = {"counting": Counting.PAILLIER, **{name: value for name, value in content.items() if name not in fixed}}
+    terms = object.__new__(learner)
+    vars(terms).update(fields_from_json(learner, own))
+    return terms
+
+
+@dataclass(frozen=True, repr=False)
+class ReleaseEntry(EntryOfData):
+    """What left under the data set's name, or was brought by the peer, and what the run spends (`releases`)."""
+
+    fields: dict[str, Any]
+    spent: dict[str, str]
+
+
+@dataclass(frozen=True, repr=False)
+class ClassCountsEntry(LearnedEntry):
+    """How many training records each class has."""
+
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class CopyEntry(LearnedEntry):
+    """A disguised copy: its digest under our secret, its disguise, and what that reveals: for certain, and by odds."""
+
+    digest: bytes
+    theta: Fraction
+    groups: tuple[tuple[str, ...], ...]
+    relations: tuple[tuple[str, str, int], ...]
+    plain: tuple[str, ...]
+    odds: dict[str, str | None]
+
+
+@dataclass(frozen=True, repr=False)
+class WindowNode:
+    """A node, with the columns in its window, or before that is opened how many they are chosen from."""
+
+    path: ItemPath
+    candidates: int | None = field(default=None, metadata=LEFT_OUT)
+    window: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True, repr=False)
+class WindowsEntry(LearnedEntry):
+    """Which columns rank highest at these nodes."""
+
+    nodes: tuple[WindowNode, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class CountNode:
+    """A node with its tables, values by classes, or before the numbers are known here with how many cells each has.
+
+    `together` are the classes that one number counts, in runs of 0.2.0.
+    """
+
+    path: ItemPath
+    together: tuple[tuple[str, ...], ...] | None = field(default=None, metadata=LEFT_OUT)
+    cells: dict[str, int] | None = field(default=None, metadata=LEFT_OUT)
+    counts: dict[str, tuple[tuple[int, ...], ...]] | None = field(default=None, metadata=LEFT_OUT)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many cells each table has."""
+        return {**(self.cells or {}), **{name: sum(map(len, rows)) for name, rows in (self.counts or {}).items()}}
+
+
+@dataclass(frozen=True, repr=False)
+class CountsEntry(LearnedEntry):
+    """Exact counts, or such with noise, of nodes of a tree."""
+
+    nodes: tuple[CountNode, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class MinedEntry(LearnedEntry):
+    """A tree of this many nodes, and bits at most, that the class holder mined; 0.2.0 noted no bits."""
+
+    nodes: int
+    bits: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyEntry(LearnedEntry):
+    """How many held-out records the model gets right; null before it is known here."""
+
+    correct: int | None
+    tests: int
+
+
+@dataclass(frozen=True, repr=False)
+class SetsEntry(LearnedEntry):
+    """How many records have each set of items; null before that is known here."""
+
+    sets: tuple[ItemPath, ...]
+    counts: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedEntry(LearnedEntry):
+    """What was opened of nodes, sets or rules, which have a consequent each; `are` is null before it is known.
+
+    Of scores they are the numbers of held-out records, label by label.
+    """
+
+    what: OpenedKind
+    paths: tuple[ItemPath, ...]
+    are: tuple[str | int, ...] | None
+    consequents: tuple[ItemPath, ...] = field(default=(), metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True, repr=False)
+class AnswersEntry(EntryOfRun):
+    """What was opened of a tree alone, level by level, as the answer of this number (`protocols.answers`)."""
+
+    number: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ModelEntry(LearnedEntry):
+    """The model that both hold."""
+
+    digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class PredictionEntry(EntryOfData):
+    """Joint answers by a model about people, who are digests under our own secret.
+
+    Where we were told, `outcomes` are positions among the model's; where we told, `asked` are the peer's commitments,
+    and `own` digests of our columns.
+    """
+
+    way: Way
+    model: bytes
+    probabilities: bool
+    people: tuple[bytes, ...]
+    asked: tuple[bytes, ...] | None = field(default=None, metadata=LEFT_OUT)
+    own: tuple[bytes, ...] | None = field(default=None, metadata=LEFT_OUT)
+    outcomes: tuple[int, ...] | None = field(default=None, metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonEntry(EntryOfData):
+    """A comparison as a whole of `what`: `about` is a digest of ours under our own secret.
+
+    `same` is null before it is answered, true once both are known to have the same, false where an alignment has told
+    in what lists differ. One that stays null was refused.
+    """
+
+    what: str
+    about: bytes
+    same: bool | None
+
+
+@dataclass(frozen=True, repr=False)
+class AlignmentEntry(EntryOfData):
+    """What both learned of whom both list, as `AlignmentFact`; `rows` says that they are rows to classify.
+
+    0.2.0 noted no session, tries, least and people.
+    """
+
+    session: bytes = field(default=b"", kw_only=True)
+    lists: tuple[bytes, bytes]
+    mine: int
+    yours: int
+    tries: int = field(default=0, kw_only=True)
+    least: int = field(default=0, kw_only=True)
+    both: int | None
+    named: bool
+    people: bytes = field(default=b"", kw_only=True)
+    rows: bool
+
+
+Noted = EntryOfData | SignedHead
+"""What an entry says: a head is the end of the peer's ledger about us."""
+
+ENTRY_KINDS: Final[Mapping[str, type[Noted]]] = {
+    "columns": ColumnsEntry,
+    "run": RunEntry,
+    "release": ReleaseEntry,
+    "class counts": ClassCountsEntry,
+    "copy": CopyEntry,
+    "windows": WindowsEntry,
+    "counts": CountsEntry,
+    "mined tree": MinedEntry,
+    "accuracy": AccuracyEntry,
+    "itemsets": SetsEntry,
+    "opened": OpenedEntry,
+    "answers": AnswersEntry,
+    "model": ModelEntry,
+    "prediction": PredictionEntry,
+    "comparison": ComparisonEntry,
+    "alignment": AlignmentEntry,
+    "head": SignedHead,
+}
+"""All kinds that are written, by name."""
+BYGONE: Final = ("gains", "estimates", "estimated accuracy")
+"""What 0.2.0 alone noted of runs: somebody has learned something that is counted no more."""

@@ -1,0 +1,274 @@
+"""What a run reveals and learns, as entries of the ledger: facts with the names of columns and values."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count as counting
+from itertools import islice, takewhile
+from typing import Any, assert_never
+
+import numpy as np
+
+from party.records.json_codec import plain
+from party.records.ledger import LedgerEntry, PeerEntries, PeerName
+from party.records.ledger_entries import (
+    AccuracyEntry,
+    AnswersEntry,
+    ClassCountsEntry,
+    ColumnsEntry,
+    CopyEntry,
+    CountNode,
+    CountsEntry,
+    ItemPath,
+    LearnedEntry,
+    MinedEntry,
+    ModelEntry,
+    NamedClass,
+    NamedColumn,
+    OpenedEntry,
+    RunEntry,
+    SetsEntry,
+    WindowNode,
+    WindowsEntry,
+    asking_text,
+)
+from protocols.counts import Query
+from protocols.errors import InputError
+from protocols.facts import (
+    ClassCountsFact,
+    CopyFact,
+    CorrectFact,
+    CountsFact,
+    MinedFact,
+    ModelFact,
+    SetsFact,
+    Way,
+    WindowsFact,
+)
+from protocols.jobs import Align, Job, Predict, Train
+from protocols.privacy.loss import Odds, disguised_odds, relations
+from protocols.role import Fact, Kept, Part, Save
+from protocols.secret_tree.openings import OpenedFact, OpenedKind
+from protocols.tables import Attribute, Expression, Schema
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
+
+
+def note_columns(pages: PeerEntries, local: PartyInputs) -> None:
+    """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them."""
+    share = local.share()
+    columns = tuple(NamedColumn(each.name, each.values, each.missing, each.marks) for each in share.attributes)
+    said = ColumnsEntry(local.dataset, share.records, columns, share.class_values)
+    if [*pages.noted(ColumnsEntry, local.dataset)][-1:] != [said]:
+        pages.write(said)
+
+
+@dataclass(frozen=True, repr=False)
+class RunEntries:
+    """The entries of one run.
+
+    Args:
+        pages: About its peer.
+        local: What we bring.
+        agreed: What was agreed.
+        run: Its name.
+    """
+
+    pages: PeerEntries
+    local: PartyInputs
+    agreed: Agreement
+    run: str
+
+    def open(self) -> None:
+        """Note the agreement: terms, and the columns and values that both have named."""
+        schema = self.agreed.schema
+        columns = tuple(
+            NamedColumn(column_name(each), each.values, each.missing.value, each.missing.marks)
+            for each in schema.attributes
+        )
+        label = NamedClass(schema.class_attribute.values, schema.class_owners)
+        terms, tables = plain(self.agreed.terms), tables_of(self.local, self.agreed)
+        self.pages.write(RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
+
+    def note(self, fact: Fact) -> None:
+        """Note a fact, durably, before the role goes on."""
+        self.pages.write(_said(fact, self))
+
+    def keep(self, item: Save) -> None:
+        """Keep an answer about a tree alone as long as the ledger: nobody is asked for it again."""
+        numbers = tuple(int(number) for number in np.frombuffer(item.content).tolist())
+        self.pages.write(AnswersEntry(*self._of, item.number, numbers))
+
+    @property
+    def _of(self) -> tuple[str, str]:
+        return self.local.dataset, self.run
+
+
+def tables_of(local: PartyInputs, agreed: Agreement) -> tuple[bytes, bytes]:
+    """Return what identifies both tables: a digest of ours, and the peer's commitment to its own."""
+    return local.digest(b"contents"), agreed.commitment
+
+
+def job_content(job: Job) -> dict[str, Any]:
+    """Return a job as JSON has it: its kind, and its terms."""
+    match job:
+        case Train(terms) | Predict(terms):
+            return {"kind": type(job).__name__.lower(), **plain(terms)}
+        case Align():
+            return {"kind": "align", **plain(job)}
+        case _:
+            assert_never(job)
+
+
+def _said(fact: Fact, run: RunEntries) -> LearnedEntry:  # noqa: PLR0911  # one return per kind
+    schema, at = run.agreed.schema, (run.local.dataset, run.run)
+    match fact:
+        case ClassCountsFact(way, values):
+            return ClassCountsEntry(*at, way, values)
+        case CopyFact(way, digest):
+            return _copy(way, digest, run)
+        case WindowsFact(way, queries, windows):
+            return WindowsEntry(*at, way, tuple(_windows(schema, queries, windows)))
+        case CountsFact(way, queries, values):
+            return CountsEntry(*at, way, tuple(_counts(schema, queries, values)))
+        case MinedFact(way, nodes, price):
+            return MinedEntry(*at, way, nodes, price)
+        case CorrectFact(way, count, tests):
+            return AccuracyEntry(*at, way, count, tests)
+        case SetsFact(way, sets, values):
+            return SetsEntry(*at, way, _paths(schema, sets), values)
+        case OpenedFact(what, nodes, values, consequents):
+            are = _opened(schema, what, values)
+            return OpenedEntry(*at, Way.BOTH, what, _paths(schema, nodes), are, _paths(schema, consequents))
+        case ModelFact(digest):
+            return ModelEntry(*at, Way.BOTH, digest)
+        case _:
+            raise InputError(f"{fact!r} has no place in the ledger")
+
+
+def _opened(schema: Schema, what: OpenedKind, values: Sequence[int] | None) -> tuple[str | int, ...] | None:
+    """Name what was opened of nodes: leaf or split, the class, or the column that splits; None while nobody knows."""
+    words: Mapping[OpenedKind, Sequence[str]] = {
+        OpenedKind.LEAVES: ("split", "leaf"),
+        OpenedKind.SETS: ("rare", "frequent"),
+        OpenedKind.RULES: ("below", "reached"),
+        OpenedKind.LABELS: schema.class_attribute.values,
+        OpenedKind.SPLITS: [column_name(each) for each in schema.attributes],
+    }
+    if values is None or what is OpenedKind.SCORES:
+        return None if values is None else tuple(values)
+    return tuple(words[what][value] for value in values)
+
+
+def _copy(way: Way, digest: bytes, run: RunEntries) -> CopyEntry:
+    """Say how the copy is disguised, and what it reveals: with certainty, and by odds to 1."""
+    own = way is Way.TOLD
+    design = run.agreed.own_design if own else run.agreed.peer_design
+    names = list(_sent_columns(run, own))
+    hidden = {column for group in design.groups for column in group}
+    return CopyEntry(
+        run.local.dataset,
+        run.run,
+        way,
+        digest,
+        design.theta,
+        groups=tuple(tuple(names[column] for column in group) for group in design.groups),
+        relations=tuple((names[each.first], names[each.second], each.modulus) for each in relations(design)),
+        plain=tuple(name for column, name in enumerate(names) if column not in hidden),
+        odds={name: _odds_text(odds) for name, odds in disguised_odds(design, names)},
+    )
+
+
+def _odds_text(odds: Odds) -> str | None:
+    return None if odds.strength is None else str(odds.strength)
+
+
+def _sent_columns(run: RunEntries, own: bool) -> Iterator[str]:
+    """Yield the columns of a copy: those of one side's table, in its order, then the class where it is sent."""
+    side = run.local.party if own else run.agreed.peer
+    schema = run.agreed.schema
+    yield from (attribute.name for attribute in schema.attributes if attribute.party == side)
+    if schema.class_owners == (side,):
+        yield schema.class_attribute.name
+
+
+def _windows(
+    schema: Schema, queries: Sequence[Query], windows: Sequence[tuple[int, ...]] | None
+) -> Iterator[WindowNode]:
+    """Yield each node with the columns in its window, or only with how many it is chosen from."""
+    for number, query in enumerate(queries):
+        path = _path(schema, query.expression)
+        if windows is None:
+            yield WindowNode(path, len(query.candidates))
+        else:
+            yield WindowNode(path, window=tuple(column_name(schema.attributes[each]) for each in windows[number]))
+
+
+def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | None) -> Iterator[CountNode]:
+    """Yield each node with its tables, values by classes, or only with how many cells each has."""
+    rest = iter(() if values is None else values)
+    for query in queries:
+        path, columns = _path(schema, query.expression), [schema.attributes[each] for each in query.candidates]
+        sizes = dict(zip(map(column_name, columns), query.cells(schema), strict=True))
+        if values is None:
+            yield CountNode(path, cells=sizes)
+        else:
+            cells = {name: [islice(rest, size)] * schema.classes for name, size in sizes.items()}
+            yield CountNode(path, counts={name: tuple(zip(*rows, strict=True)) for name, rows in cells.items()})
+
+
+def _paths(schema: Schema, expressions: Iterable[Expression]) -> tuple[ItemPath, ...]:
+    return tuple(_path(schema, each) for each in expressions)
+
+
+def _path(schema: Schema, expression: Expression) -> ItemPath:
+    terms = [(schema.columns[term.column], term.value) for term in expression.terms]
+    return tuple((column_name(column), column.values[value]) for column, value in terms)
+
+
+def column_name(attribute: Attribute) -> str:
+    """Return the name of a column as the ledger has it, with its party's."""
+    return f"{attribute.party}.{attribute.name}"
+
+
+@dataclass(frozen=True, repr=False)
+class KnownAnswers:
+    """What we remember of a run in which nobody sees a count: its answers by the ledger, all else by the journal.
+
+    Args:
+        answers: The first one first.
+        opened: What was opened beside them, if anything was: the answer that follows them, which we have lost.
+        kept: By the journal, where a run goes on.
+    """
+
+    answers: Sequence[bytes]
+    opened: Sequence[bytes] = ()
+    kept: Kept | None = None
+
+    def recall(self, part: Part) -> Iterator[bytes]:
+        """Yield the items of a part, the first one first."""
+        if part is not Part.COPY:
+            return iter(self.answers if part is Part.ANSWERS else self.opened)
+        return iter(()) if self.kept is None else self.kept.recall(part)
+
+
+def recorded_answers(
+    entries: Iterable[LedgerEntry], peer: PeerName, local: PartyInputs, agreed: Agreement
+) -> KnownAnswers:
+    """Return what this peer and we have opened of both tables, in runs that asked for the same.
+
+    Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
+    """
+    tables, asking = tables_of(local, agreed), asking_text(agreed.terms)
+    runs: set[str] = set()
+    known: dict[int, bytes] = {}
+    opened: tuple[bytes, ...] = ()
+    for said in (entry.noted for entry in entries if entry.peer == peer):
+        match said:
+            case RunEntry(dataset=local.dataset) if said.tables == tables and said.asking == asking:
+                runs.add(said.run)
+            case AnswersEntry() if said.run in runs:
+                known.setdefault(said.number, np.array(said.numbers, np.float64).tobytes())
+                opened = ()
+            case OpenedEntry() | WindowsEntry() if said.run in runs:
+                opened = (b"",)
+    return KnownAnswers([known[number] for number in takewhile(known.__contains__, counting())], opened)
