@@ -34,14 +34,16 @@ class SharedColumn:
     """A column as its owner names it: its name, its values, and what became of its missing cells.
 
     `missing` is the value that they have, where that was declared, or is one of their own or `other`; `marks` are the
-    texts that the owner takes for missing, none for those that everybody does. Where the owner declares that the
-    commonest value is filled in, the receiver learns which that is. Whether cells are missing is not revealed.
+    texts that the owner takes for missing, none for those that everybody does; the first `ordered` values rise. Where
+    the owner declares that the commonest value is filled in, the receiver learns which that is. Whether cells are
+    missing is not revealed.
     """
 
     name: str
     values: tuple[str, ...]
     missing: str | None = None
     marks: tuple[str, ...] | None = None
+    ordered: int = 0
 
 
 class Share(Message):

@@ -1,5 +1,8 @@
 """Tables of codes, the schema that two parties agree on, and the expressions that select records (DESIGN 3 and 5.3).
 
+Of two-way splits a second schema follows from the agreed one, of conditions such as `age <= 30` and `job = clerk`, as
+attributes of the values yes and no. What learns over it uses columns as CART does, and again below.
+
 The repr of a table shows its size, never its content. An expression `E` is a conjunction of `attribute = value`, as a
 path from the root of a tree. The order of the terms is that of the path, so the parent of a node is its expression
 without the last term.
@@ -8,9 +11,9 @@ The agreed order of attributes is: the parties in the order of their names, each
 between equal gains go by it, so both sides decide alike.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +22,7 @@ from protocols.errors import InputError
 from protocols.randomness import canonical
 
 MAX_DOMAIN = 256
+YES_OR_NO = ("yes", "no")
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,16 @@ class MissingCells:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of one party and the list of its values, coded `0 .. size - 1`."""
+    """A column of one party and the list of its values, coded `0 .. size - 1`.
+
+    The first `ordered` values rise, as bins and dates do; the others stand outside of the order.
+    """
 
     party: str
     name: str
     values: tuple[str, ...]
     missing: MissingCells = MissingCells()
+    ordered: int = 0
 
     def __post_init__(self) -> None:
         if self.missing.value not in (None, *self.values):
@@ -48,6 +56,8 @@ class Attribute:
             )
         if len(set(self.values)) != len(self.values):
             raise InputError(f"column {self.name!r} lists a value twice")
+        if self.ordered and not 2 <= self.ordered <= len(self.values):
+            raise InputError(f"column {self.name!r} must have 2 to {len(self.values)} values in order")
 
     @property
     def size(self) -> int:
@@ -58,23 +68,62 @@ class Attribute:
     def encoded(self) -> bytes:
         """All of it, in canonical form (FAULTS A8)."""
         told = canonical(*(text.encode() for text in (self.party, self.name, *self.values)))
-        if self.missing == MissingCells():
+        if self.missing == MissingCells() and not self.ordered:
             return told
         value, marks = self.missing.value, self.missing.marks
         absent = canonical(*([] if value is None else [value.encode()]))
-        return canonical(told, absent, *([] if marks is None else [canonical(*(mark.encode() for mark in marks))]))
+        marked = [] if marks is None else [canonical(*(mark.encode() for mark in marks))]
+        if self.ordered:
+            return canonical(told, absent, canonical(*marked), str(self.ordered).encode())
+        return canonical(told, absent, *marked)
+
+    @property
+    def conditions(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the two-way splits of the column: what each is called, and the codes of which it is true.
+
+        Of values in order one below each but the last of them; of others that each is equal, of two but the first.
+
+        >>> [name for name, _ in Attribute("a", "age", ("<= 30", "(30, 50]", "> 50", "missing"), ordered=3).conditions]
+        ['age <= 30', 'age <= 50', 'age = missing']
+        """
+        for code in range(self.ordered - 1):
+            yield f"{self.name} {_up_to(self.values[code])}", tuple(range(code + 1))
+        for code in range(self.ordered, self.size if self.size > 2 else self.size - 1):
+            yield f"{self.name} = {self.values[code]}", (code,)
+
+
+def _up_to(value: str) -> str:
+    """Return the upper end of a value in order: of a bin its edge.
+
+    >>> _up_to("<= 30"), _up_to("(30, 50]"), _up_to("low")
+    ('<= 30', '<= 50', '<= low')
+    """
+    if value.startswith("(") and value.endswith("]") and ", " in value:
+        return f"<= {value[value.rindex(', ') + 2 : -1]}"
+    return value if value.startswith("<= ") else f"<= {value}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What is asked of a column: an index into `Schema.attributes`, and of which of its codes it is true."""
+
+    column: int
+    codes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Schema:
     """The joint schema: attributes in the agreed order, the class, and who holds it: one party or two.
 
-    `class_attribute.party` is the owner, or the first of both.
+    `class_attribute.party` is the owner, or the first of both. Where attributes are conditions on those of another
+    schema, that is `whole`.
     """
 
     attributes: tuple[Attribute, ...]
     class_attribute: Attribute
     class_owners: tuple[str, ...]
+    conditions: tuple[Condition, ...] = ()
+    whole: "Schema | None" = None
 
     def __post_init__(self) -> None:
         keys = [(a.party, a.name) for a in self.attributes]
@@ -107,6 +156,64 @@ class Schema:
         """Return how many values each attribute of a party has."""
         return [attribute.size for attribute in self.attributes if attribute.party == party]
 
+    @property
+    def brought(self) -> "Schema":
+        """The schema of the columns that parties bring and files have: this one, or what its conditions are about."""
+        return self.whole or self
+
+    def brought_by(self, attributes: Iterable[int]) -> frozenset[int]:
+        """Return the columns, as indices into those of `brought`, that these attributes are about."""
+        return frozenset(self.conditions[each].column if self.conditions else each for each in attributes)
+
+    def coded(self, codes: "CodesOfRows") -> "CodesOfRows":
+        """Return codes by the columns of `brought`, with the class or without it, by the columns of this schema."""
+        if not self.conditions:
+            return codes
+        width = codes.shape[1] - len(self.brought.attributes) + len(self.conditions)
+        result = np.empty_like(codes, shape=(len(codes), width))
+        result[:, len(self.conditions) :] = codes[:, len(self.brought.attributes) :]
+        for place, condition in enumerate(self.conditions):
+            column = codes[:, condition.column]
+            result[:, place] = np.where(column < 0, NO_ANSWER, self.answers(condition)[column])
+        return result
+
+    def implies(self, expression: "Expression", term: "Term") -> bool:
+        """Return whether a term holds wherever an expression does: also by other conditions on the same column."""
+        if not self.conditions or term.column == self.class_index:
+            return term in expression.terms
+        column, holding = self._brought(term)
+        left = set(range(self.brought.attributes[column].size))
+        for each, codes in map(self._brought, expression.terms):
+            left &= codes if each == column else left
+        return left <= holding
+
+    def _brought(self, term: "Term") -> tuple[int, set[int]]:
+        """Return the column that a condition is about, and the codes of which it is so or, by the term, not so."""
+        condition = self.conditions[term.column]
+        codes, every = set(condition.codes), range(self.brought.attributes[condition.column].size)
+        return condition.column, codes if term.value == 0 else {*every} - codes
+
+    def answers(self, condition: Condition) -> NDArray[np.uint8]:
+        """Return the value that each code of a condition's column has, `NO_ANSWER` beyond its domain."""
+        answers = np.full(MAX_DOMAIN, NO_ANSWER, np.uint8)
+        answers[: self.brought.attributes[condition.column].size] = 1
+        answers[list(condition.codes)] = 0
+        return answers
+
+
+def two_way(schema: Schema) -> Schema:
+    """Return the schema of all conditions on a schema's attributes.
+
+    Raises:
+        InputError: Two of one side have one name, or there are none.
+    """
+    attributes, conditions = [], []
+    for column, attribute in enumerate(schema.attributes):
+        for name, codes in attribute.conditions:
+            attributes.append(Attribute(attribute.party, name, YES_OR_NO))
+            conditions.append(Condition(column, codes))
+    return Schema(tuple(attributes), schema.class_attribute, schema.class_owners, tuple(conditions), schema)
+
 
 def joint_schema(attributes: Iterable[Attribute], class_attribute: Attribute, class_owners: Sequence[str]) -> Schema:
     """Bring both parties' attributes, each party's in file order, into the agreed order."""
@@ -117,6 +224,7 @@ def joint_schema(attributes: Iterable[Attribute], class_attribute: Attribute, cl
 Codes = NDArray[np.uint8]
 Rows = NDArray[np.integer[Any]]
 """Codes of rows to be classified: one outside its attribute's domain, such as -1, stands for an unknown value."""
+CodesOfRows = TypeVar("CodesOfRows", bound=Rows)
 NO_ANSWER = 255
 """The code, outside every domain, of a survey question that was not answered."""
 

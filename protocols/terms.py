@@ -84,6 +84,13 @@ class Impurity(Choice):
     GINI = "gini"
 
 
+class Splits(Choice):
+    """What may split a node: a column by all its values, as in the papers, or one cut or value of it, as in CART."""
+
+    VALUES = "values"
+    TWO_WAY = "two-way"
+
+
 class Metric(Choice):
     """What is compared of rules on shares: their other measures are no products of counts and public numbers."""
 
@@ -233,8 +240,8 @@ class Terms:
     `counting` how exact counts are made, `key_bits` the least length of the key, where counts need one, `max_depth` and
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
     labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
-    how many bits a tree may reveal where nothing else is revealed (None: one for fifty records), `learner` what is
-    learned.
+    how many bits a tree may reveal where nothing else is revealed (None: one for fifty records), `splits` what may
+    split a node, `learner` what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
     What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
 
@@ -256,6 +263,7 @@ class Terms:
     impurity: Annotated[Impurity, Pick(Impurity)] = Impurity.INFORMATION_GAIN
     reveal: Annotated[Reveal, Pick(Reveal)] = Reveal.COUNTS
     most_bits: Annotated[int | None, BITS] = None
+    splits: Annotated[Splits, Pick(Splits)] = Splits.VALUES
     learner: Learner = field(init=False)
     rules: RuleTerms | None = field(default=None, init=False)
 
@@ -380,6 +388,8 @@ class TreeTerms(Terms):
         yield from super()._conflicts()
         if self.most_bits is not None and (self.reveal != Reveal.TREE or self.noise is not None):
             yield "most_bits", 'is for reveal = "tree" without noise: leave it out'
+        if self.splits == Splits.TWO_WAY and self.method != Method.SMC:
+            yield "splits", f'must be "{Splits.VALUES}" with copies: take method = "smc" for two-way splits'
         if self.reveal != Reveal.TREE:
             return
         if self.impurity is Impurity.GAIN_RATIO:
@@ -405,6 +415,7 @@ class BayesTerms(Terms):
     max_depth: int | None = field(default=None, init=False)
     impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
     most_bits: int | None = field(default=None, init=False)
+    splits: Splits = field(default=Splits.VALUES, init=False)
     learner: Learner = field(default=Learner.NAIVE_BAYES, init=False)
 
     def _conflicts(self) -> Iterator[tuple[str, str]]:
@@ -435,6 +446,7 @@ class MiningTerms(Terms):
     noise: Fraction | None = field(default=None, init=False)
     impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
     most_bits: int | None = field(default=None, init=False)
+    splits: Splits = field(default=Splits.VALUES, init=False)
     learner: Learner = field(default=Learner.RULES, init=False)
     rules: RuleTerms
 
@@ -494,6 +506,8 @@ def asking_of(terms: Mapping[str, Any]) -> dict[str, Any]:
         idle |= {"omega"}
     if terms.get("reveal") != Reveal.TREE or terms["noise"] is not None:
         idle |= {"most_bits"}
+    if terms.get("splits", Splits.VALUES) == Splits.VALUES:
+        idle |= {"splits"}
     return {name: value for name, value in terms.items() if name not in idle}
 
 

@@ -9,7 +9,7 @@ from party.compute import ComputeSettings, available_cpus, make_compute
 from party.forecast.agreed import measure
 from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast, guess_rules
 from party.node.aligning import load_common
-from party.node.check import Supposed, assess, sends_copy, told_before
+from party.node.check import Supposed, assess, sends_copy, supposed_sizes, told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
@@ -50,9 +50,9 @@ def _plan_training(
     arguments: argparse.Namespace, config: PartyConfig, local: PartyInputs, terms: Terms, line: Line
 ) -> InputError | None:
     """Show what the run will cost and reveal, and return why we would refuse it."""
-    own = [attribute.size for attribute in local.attributes]
-    mean = round(sum(own) / len(own)) if own else 2
-    peer = [mean] * (arguments.peer_columns or len(own) or 1)
+    columns = arguments.peer_columns or len(local.attributes) or 1
+    own, peer = supposed_sizes(local, terms, columns)
+    mean = sum(each.size for each in local.attributes) / len(local.attributes) if local.attributes else 2
     design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
     sizes = Sizes(
         records=arguments.records or len(local.records),
@@ -64,11 +64,11 @@ def _plan_training(
     means = _means(local, terms, config.compute, arguments.workers)
     expected = forecast(sizes, terms, means, arguments.splits, line, rules)
     others = [(each, forecast(sizes, each, means, arguments.splits, line)) for each in alternatives(terms)]
-    found = assess(local, config, terms, Supposed(len(peer), arguments.records, arguments.splits))
+    found = assess(local, config, terms, Supposed(columns, arguments.records, arguments.splits))
     before = told_before(local, config.folder)
     read = None if design is None else local.disclosed(design)
     if arguments.json:
-        shown = costs.forecast_json(expected, sizes.records, (len(own), len(peer)))
+        shown = costs.forecast_json(expected, sizes.records, (len(local.attributes), columns))
         shown |= {"ways": costs.ways_json(others), **past_json(before, config.agree, ())}
         put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
@@ -80,7 +80,7 @@ def _plan_training(
         told += costs.ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     supposed = costs.supposed_line(arguments.records, arguments.workers, line)
-    guessed = costs.guessed_line(len(peer), mean, columns_known=arguments.peer_columns is not None)
+    guessed = costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None)
     say_all(
         [
             *told,

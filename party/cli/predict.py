@@ -224,7 +224,8 @@ def command_predict(arguments: argparse.Namespace) -> int:
             raise
         together = f"cotally predict PARTY --with {error.owner} {arguments.rows}"
         raise InputError(f"{error}; if {error.owner} alone has it, classify together: {together}") from None
-    read = {attribute.name for attribute in map(model.schema.attributes.__getitem__, model.columns)}
+    schema = model.schema
+    read = {schema.brought.attributes[column].name for column in schema.brought_by(model.columns)}
     lost = [
         each
         for each in predictions.unknown

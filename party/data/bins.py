@@ -240,6 +240,7 @@ class ColumnTreatment:
             or a text to fill in.
         not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
         smallest_value: A value that fewer records hold is not named; 1 names all.
+        order: The texts that rise, in this order; others stand outside of it.
     """
 
     bins: str | Edges | None = None
@@ -247,6 +248,7 @@ class ColumnTreatment:
     missing: str = "value"
     not_missing: tuple[str, ...] = ()
     smallest_value: int = SMALLEST_VALUE
+    order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.bins, str):
@@ -263,6 +265,8 @@ class ColumnTreatment:
                 raise ConfigError("the edges of bins must rise")
         if self.max_values is not None and not 2 <= self.max_values <= MAX_DOMAIN:
             raise ConfigError(f"max_values must be 2 to {MAX_DOMAIN}")
+        if self.order and (self.bins is not None or not 2 <= len({*self.order}) == len(self.order)):
+            raise ConfigError("order must list two different values or more, and bins have their own order")
         if not self.missing:
             raise ConfigError("missing must be 'value', 'majority', 'refuse' or a text to fill in")
         if not 1 <= self.smallest_value <= MOST_SMALLEST_VALUE:

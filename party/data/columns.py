@@ -110,6 +110,7 @@ class TreatedColumn:
         missing_label: The value that a missing cell of a new row has, if it may be revealed.
         remarks: What became of values that too few records hold, for the owner alone.
         absorbed: Whether a value that enough records hold had to take in some that too few hold.
+        ordered: How many of the first values rise.
     """
 
     values: tuple[str, ...]
@@ -117,6 +118,7 @@ class TreatedColumn:
     missing_label: str | None
     remarks: tuple[Notice, ...] = ()
     absorbed: bool = False
+    ordered: int = 0
 
     def __repr__(self) -> str:
         return f"<TreatedColumn {len(self.codes)} x {len(self.values)}>"
@@ -124,7 +126,7 @@ class TreatedColumn:
 
 @dataclass
 class _Labels:
-    """Labels, which of them each record has, their frequencies in domain order, and what to say of them.
+    """Labels, which of them each record has, their frequencies in domain order, which rise, and what to say of them.
 
     A record whose cell is missing has the last one, whichever it is.
     """
@@ -134,15 +136,16 @@ class _Labels:
     frequency: dict[str, int]
     remarks: list[Notice] = field(default_factory=list)
     absorbed: bool = False
+    rising: frozenset[str] = frozenset()
 
 
 def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     """Apply the treatment.
 
-    The domain is in rising order: bins; else as numbers, if all texts are numbers; else as text. Then come the text to
-    fill in, where it is new, then "other", then "missing". No value is held by fewer than `smallest_value` records,
-    unless it is the only one: rare bins join their neighbours, rare texts become "other", and missing cells that are
-    too few and find no "other" count as the most common value.
+    The domain is in rising order: bins; else as declared; else as numbers, if all texts are; else as text. Then come
+    the text to fill in, where it is new, then "other", then "missing". No value is held by fewer than `smallest_value`
+    records, unless it is the only one: rare bins join their neighbours, rare texts become "other", and missing cells
+    that are too few and find no "other" count as the most common value.
     """
     labels = _labelled(column, treatment)
     filler = _fill_in(column, treatment, labels)
@@ -161,7 +164,10 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     code |= dict.fromkeys(merged, len(values) - 1 - missing_is_last)
     codes = np.array([*map(code.__getitem__, labels.names), code.get(filler or "", 0)], dtype=np.uint8)[labels.of]
     label = _missing_label(treatment, tuple(values), filler)
-    return TreatedColumn(tuple(values), codes, label, tuple(labels.remarks), labels.absorbed)
+    rising = len(labels.rising.intersection(values))
+    return TreatedColumn(
+        tuple(values), codes, label, tuple(labels.remarks), labels.absorbed, rising if rising > 1 else 0
+    )
 
 
 def _missing_label(treatment: ColumnTreatment, values: tuple[str, ...], filler: str | None) -> str | None:
@@ -191,7 +197,9 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     cells = column.cells
     if treatment.bins is None:
         present = dict(zip(cells.texts, cells.records.tolist(), strict=True))
-        return _Labels(cells.texts, cells.codes, {text: present[text] for text in _in_order(present)})
+        order = [text for text in map(plain_text, treatment.order) if text in present]
+        texts = [*order, *_in_order([text for text in present if text not in order])]
+        return _Labels(cells.texts, cells.codes, {text: present[text] for text in texts}, rising=frozenset(order))
     scale = scale_of(treatment.bins)
     if cells.missing == len(cells) and isinstance(treatment.bins, str):
         raise column.error("the column is binned, and all cells are missing: list it under ignore")
@@ -204,7 +212,7 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     edges = joined_bins(asked, sizes, smallest, most)
     bins = bin_labels(edges, scale) if edges else (OTHER,)
     held = dict(zip(bins, numbers.sizes(edges), strict=True))
-    labels = _Labels(bins, bins_of_all(edges), held, absorbed=not edges)
+    labels = _Labels(bins, bins_of_all(edges), held, absorbed=not edges, rising=frozenset(bins))
     if smallest > 1 and min(sizes) < smallest:
         labels.remarks.append(About.BINS_JOINED(smallest=smallest))
     return labels

@@ -133,7 +133,7 @@ def _share(
 ) -> DataShare:
     """Put the columns together, the records in the order of their people."""
     columns = tuple(
-        Attribute(party, name, column.values, MissingCells(column.missing_label, marks[name]))
+        Attribute(party, name, column.values, MissingCells(column.missing_label, marks[name]), column.ordered)
         for name, column in treated.items()
     )
     order = np.argsort(np.argsort(people.rows))

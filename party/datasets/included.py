@@ -131,6 +131,6 @@ def load_table(name: str, records: int | None = None, treatments: Mapping[str, C
     attributes, codes = [], []
     for column in order:
         treated = treat(frame.column(column), replace(chosen.get(column, ColumnTreatment()), smallest_value=1))
-        attributes.append(Attribute(name, column, treated.values))
+        attributes.append(Attribute(name, column, treated.values, ordered=treated.ordered))
         codes.append(treated.codes)
     return Table(tuple(attributes), np.column_stack(codes))

@@ -22,7 +22,7 @@ def measure(
 
 def forecast_agreed(agreed: Agreement, local: PartyInputs, means: model.Means) -> model.Forecast:
     """Return what the run will cost."""
-    schema = agreed.schema
+    schema = agreed.learning.schema
     sizes = model.Sizes(
         records=len(local.records),
         sides=(schema.sizes_of(local.party), schema.sizes_of(agreed.peer)),

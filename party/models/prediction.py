@@ -21,7 +21,7 @@ from party.data.notices import About
 from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
 from protocols.learning.naive_bayes import Model
-from protocols.tables import Attribute, Floats
+from protocols.tables import Attribute, Floats, Rows
 
 UNKNOWN = -1
 
@@ -86,27 +86,27 @@ def read_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CodedRows:
-    """The rows of a file as codes of a model's attributes (`rows x attributes`), `UNKNOWN` where none was read.
+    """The rows of a file as codes of a model's attributes (`rows x attributes`), outside of a domain where unknown.
 
     `unknown` names the columns that have cells of no known value; `read` are all that were read.
     """
 
-    codes: NDArray[np.int16]
+    codes: Rows
     unknown: tuple[Unknown, ...]
     read: tuple[Column, ...]
 
 
 def coded_rows(model: Model, frame: Frame, columns: Iterable[int]) -> CodedRows:
     """Read these columns of a model, as indices into its attributes, from a file."""
-    attributes = model.schema.attributes
+    attributes = model.schema.brought.attributes
     codes = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
     read, unknown = [], []
-    for index in sorted(columns):
+    for index in sorted(model.schema.brought_by(columns)):
         column = _column(frame, column_of(frame, attributes, index), attributes[index])
         codes[:, index] = _coded(column, attributes[index])
         read.append(column)
         unknown.append(_unknown(column, column.cells, codes[:, index], attributes[index]))
-    return CodedRows(codes, tuple(filter(None, unknown)), tuple(read))
+    return CodedRows(model.schema.coded(codes), tuple(filter(None, unknown)), tuple(read))
 
 
 def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:

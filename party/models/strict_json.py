@@ -133,6 +133,7 @@ def head_of(
     own: Sequence[str] = (),
     of_each: Sequence[str] = (),
     new: Sequence[str] = (),
+    may: Sequence[str] = (),
 ) -> Head:
     """Read what a model's file begins with.
 
@@ -143,10 +144,12 @@ def head_of(
         own: The fields that a file of this format has besides.
         of_each: The fields that each attribute has besides.
         new: The fields that both have besides, but not in the format before.
+        may: The fields that a file may have besides.
     """
     told = parsed(data)
     since = () if isinstance(told, dict) and told.get("format") == older else new
-    top = record_of(told, "the file", {"format", "class", "attributes", *own, *since})
+    some = {*may} & {*told} if isinstance(told, dict) else set[str]()
+    top = record_of(told, "the file", {"format", "class", "attributes", *own, *since, *some})
     if top["format"] not in (name, older):
         refuse("format", f"must be {name!r}, or {older!r}")
     absent = ("missing", "marks") if top["format"] == name else ()
@@ -158,9 +161,11 @@ def head_of(
     attributes, entries = [], []
     for position, entry in enumerate(listed):
         place = f"attributes[{position}]"
-        entries.append(record_of(entry, place, {"party", "name", "values", *absent, *of_each, *since}))
+        rising = {"ordered"} & {*entry} if isinstance(entry, dict) else set[str]()
+        entries.append(record_of(entry, place, {"party", "name", "values", *absent, *of_each, *since, *rising}))
         party = text_of(entry["party"], place)
-        attributes.append(_with_missing(attribute_of(place, party, entry["name"], entry["values"]), entry, place))
+        attribute = _with_missing(attribute_of(place, party, entry["name"], entry["values"]), entry, place)
+        attributes.append(_with_order(attribute, entry.get("ordered", 0), place))
     return Head(label, tuple(attributes), top, tuple(entries))
 
 
@@ -175,9 +180,16 @@ def _with_missing(attribute: Attribute, entry: Mapping[str, Any], place: str) ->
     return replace(attribute, missing=MissingCells(value, marks))
 
 
+def _with_order(attribute: Attribute, ordered: object, place: str) -> Attribute:
+    if type(ordered) is not int or not (ordered == 0 or 2 <= ordered <= attribute.size):
+        refuse(f"{place}.ordered", f"must be an integer from 2 to {attribute.size}")
+    return replace(attribute, ordered=ordered)
+
+
 def attribute_json(attribute: Attribute, **more: object) -> str:
     """Write an attribute as `head_of` reads it, with what this format has besides."""
     told = {"party": attribute.party, "name": attribute.name, "values": attribute.values}
+    more |= {"ordered": attribute.ordered} if attribute.ordered else {}
     return compact({**told, "missing": attribute.missing.value, "marks": attribute.missing.marks, **more})
 
 

@@ -1,11 +1,12 @@
 """The finished model as a file.
 
 `cotally-model/3` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "impurity",
-"noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. A NODE
-is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`; a tree of which
-nobody knows the counts has none, at any node. Where both
-parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule
-is refused with the place. Trees are walked without recursion: a tree over many two-valued columns can be one long
+"noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. An attribute whose
+values rise says how many, `"ordered"`; a tree of two-way splits says `"splits": "two-way"`, and its nodes are about
+conditions such as `age <= 30`, of the values yes and no. A NODE is `{"counts", "attribute", "children": [{"value",
+"node": NODE}]}` or, a leaf, `{"counts", "class"}`; a tree of which nobody knows the counts has none, at any node. Where
+both parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any
+rule is refused with the place. Trees are walked without recursion: a tree over many two-valued columns can be one long
 chain.
 """
 
@@ -18,9 +19,10 @@ from typing import Any
 
 from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, record_of, refuse
 from party.settings.toml import exact_number
+from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Node, Split, Tree, planted
-from protocols.tables import Attribute, Schema
-from protocols.terms import Growth, Impurity, TermError
+from protocols.tables import Attribute, Schema, two_way
+from protocols.terms import Growth, Impurity, Splits, TermError
 
 FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"
 _SPLIT = {"attribute", "children"}
@@ -45,8 +47,9 @@ def number_of(count: float) -> int | float:
 
 def tree_json(tree: Tree) -> str:
     """Write a model as text, one node per line."""
-    attributes = ",\n  ".join(map(attribute_json, tree.schema.attributes))
+    attributes = ",\n  ".join(map(attribute_json, tree.schema.brought.attributes))
     begin = f'{opening(FORMAT, tree.schema.class_attribute)} "growth": {compact(_limits(tree.growth))},\n'
+    begin += f' "splits": {compact(Splits.TWO_WAY)},\n' if tree.schema.conditions else ""
     return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'
 
 
@@ -83,10 +86,22 @@ def read_tree(path: Path) -> Tree:
 
 def tree_from_json(data: bytes | str) -> Tree:
     """Read a model from its JSON."""
-    head = head_of(data, FORMAT, OLDER_TREE, own=["growth", "tree"])
+    head = head_of(data, FORMAT, OLDER_TREE, own=["growth", "tree"], may=["splits"])
     gone = {"min_class"} if head.fields["format"] == OLDER_TREE else set[str]()
-    nodes = _Nodes(head.schema).read(head.fields["tree"])
-    return Tree(head.schema, nodes, _growth(head.fields["growth"], gone))
+    schema = head.schema
+    if "splits" in head.fields:
+        if head.fields["splits"] != Splits.TWO_WAY:
+            refuse("splits", f"must be {compact(Splits.TWO_WAY)}, or left out")
+        schema = _two_way(schema)
+    nodes = _Nodes(schema).read(head.fields["tree"])
+    return Tree(schema, nodes, _growth(head.fields["growth"], gone))
+
+
+def _two_way(schema: Schema) -> Schema:
+    try:
+        return two_way(schema)
+    except InputError as error:
+        refuse("attributes", str(error))
 
 
 def _growth(value: object, gone: set[str]) -> Growth:

@@ -35,7 +35,7 @@ from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
 from protocols.terms import KEY_FLOOR, Terms
-from protocols.two_party.agreement import Agreement
+from protocols.two_party.agreement import Agreement, split_sizes
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
 from protocols.two_party.power import Seen, seen_of_alike
@@ -294,11 +294,17 @@ class Supposed:
     splits: int | None = None
 
 
+def supposed_sizes(local: PartyInputs, terms: Terms, peer_columns: int) -> tuple[list[int], list[int]]:
+    """Return how many branches the splits of each side have, ours first, of a peer whose columns are like ours."""
+    own = [branches for _, branches in split_sizes(local.attributes, terms)]
+    mean, many = (sum(own) / len(own), len(own) / len(local.attributes)) if own else (2, 1)
+    return own, [round(mean)] * max(1, round(many * peer_columns))
+
+
 def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
     """Say what a run would reveal, and whether our bounds allow it, once `check_job` has passed."""
-    own = [attribute.size for attribute in local.attributes]
-    mean = round(sum(own) / len(own)) if own else 2
-    domains = [*own, *[mean] * supposed.peer_columns]
+    own, peer = supposed_sizes(local, terms, supposed.peer_columns)
+    domains = [*own, *peer]
     classes = local.class_attribute.size if local.class_attribute else 2
     records = supposed.records or len(local.records)
     train = training_records(records, terms)
@@ -306,7 +312,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     bits = most_tree_bits(domains, classes, records, terms)
     found = Assessment(terms, most, likely=None, records=train, bits=bits, holds_class=local.holds_class)
     try:
-        found = replace(found, noise=spendings(terms, len(own), supposed.peer_columns, train, alone=local.holds_class))
+        found = replace(found, noise=spendings(terms, len(own), len(peer), train, alone=local.holds_class))
         likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
     except InputError as error:

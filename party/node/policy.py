@@ -365,7 +365,7 @@ class Account:
         )
 
     def _too_many_bits(self, agreed: Agreement) -> Objection | None:
-        allowance = Allowance.of(agreed.schema, agreed.terms, len(self.local.records))
+        allowance = Allowance.of(agreed.learning.schema, agreed.terms, len(self.local.records))
         return None if allowance.most is None else self.judge_bits(agreed.terms, allowance.at_most)
 
     def judge_bits(self, terms: Terms, at_most: Fraction) -> Objection | None:
@@ -420,7 +420,7 @@ class Account:
         return None if most is None or classes is None else floor((most - told.bits) / bits(classes))
 
     def _most(self, agreed: Agreement) -> int:
-        domains = [attribute.size for attribute in agreed.schema.attributes]
+        domains = [attribute.size for attribute in agreed.learning.schema.attributes]
         return most_counts(domains, agreed.schema.classes, self._train(agreed.terms), agreed.terms)
 
     def _train(self, terms: Terms) -> int:

@@ -37,8 +37,9 @@ class LoadedModel:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it reads, as `party.name`."""
-        attributes = self.model.schema.attributes
-        return tuple(f"{attributes[c].party}.{attributes[c].name}" for c in sorted(self.model.columns))
+        schema = self.model.schema
+        read = map(schema.brought.attributes.__getitem__, sorted(schema.brought_by(self.model.columns)))
+        return tuple(f"{each.party}.{each.name}" for each in read)
 
     def predict(self, table: TableSource) -> list[str]:
         """Return the class of each row.

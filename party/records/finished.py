@@ -19,6 +19,7 @@ from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.secret_tree.openings import OpenedKind
+from protocols.tables import YES_OR_NO
 from protocols.terms import EPSILON_OF_SCORES, Method, Terms
 from protocols.two_party.inputs import held_out_records
 
@@ -118,7 +119,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     if run.agreed.noise is not None:
         correct = [min(max(each, 0), tests) for each in correct]  # noise may have moved it out
     copies = [copy for copy in _of_kind(entries, CopyEntry) if copy.way is Way.TOLD]
-    sizes = {column.column: len(column.values) for column in run.columns}
+    sizes = dict(run.candidates)
     nodes = _counted_nodes(_of_kind(entries, CountsEntry))
     return FinishedRun(
         begun=run,

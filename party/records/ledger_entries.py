@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from party.records.json_codec import LEFT_OUT, called, fields_from_json, plain
 from protocols.facts import Way
 from protocols.messages import SignedHead
 from protocols.secret_tree.openings import OpenedKind
+from protocols.tables import Attribute
 from protocols.terms import LEARNERS, Counting, Learner, Terms, absent_of, asking_of
+from protocols.two_party.agreement import split_sizes
 
 ItemPath = tuple[tuple[str, str], ...]
 """A node, or a set of items: columns with their party's names, and a value of each."""
@@ -44,12 +46,18 @@ class LearnedEntry(EntryOfRun):
 
 @dataclass(frozen=True, repr=False)
 class NamedColumn:
-    """A column, its values, and of missing cells only what differs from the usual."""
+    """A column, its values, and of missing cells and an order only what differs from the usual."""
 
     column: str
     values: tuple[str, ...]
     missing: str | None = field(default=None, metadata=LEFT_OUT)
     marks: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT)
+    ordered: int = field(default=0, metadata=LEFT_OUT)
+
+    @classmethod
+    def of(cls, name: str, column: Attribute) -> Self:
+        """Return what is said of a column under this name."""
+        return cls(name, column.values, column.missing.value, column.missing.marks, column.ordered)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +86,12 @@ class RunEntry(EntryOfRun):
     tables: tuple[bytes, bytes]
     label: NamedClass = field(metadata=called("class"))
     columns: tuple[NamedColumn, ...]
+
+    @property
+    def candidates(self) -> list[tuple[str, int]]:
+        """What may split a node, each by its name, and how many branches it has."""
+        columns = (Attribute("", each.column, each.values, ordered=each.ordered) for each in self.columns)
+        return split_sizes(columns, self.agreed)
 
     @cached_property
     def agreed(self) -> Terms:

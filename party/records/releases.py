@@ -30,7 +30,8 @@ from party.errors import ConfigError
 from party.records.ledger import LEDGER_FILE, LedgerEntry, PeerEntries, has_ledger, read_ledger
 from party.records.ledger_entries import ReleaseEntry
 from protocols.jobs import Align, Job, Predict, Train
-from protocols.terms import NO_CLASS, NOISE, Terms
+from protocols.tables import Attribute
+from protocols.terms import NO_CLASS, NOISE, Splits, Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.copies import Leaving
 from protocols.two_party.inputs import PartyInputs
@@ -91,10 +92,10 @@ def spend_of(local: PartyInputs, agreed: Agreement) -> Spend | None:
 
 _SHOWN = ("class", "theta", "seed", "test")
 """Fields whose values may be shown: they are terms, and name nothing of a table."""
-_BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
+_BROUGHT = ("class values", "peer columns", "peer order", "peer groups", "peer data", "peer copy")
 _ORDER = (
-    "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
-    "seed", "test", *_BROUGHT,
+    "party", "class", "columns", "order", "items", "kind", "theta", "groups", "personal", "operators", "records",
+    "answers", "seed", "test", *_BROUGHT,
 )  # fmt: skip
 
 
@@ -152,12 +153,13 @@ _CURES = {
     "class": _CLASSES,
     "records": _DATA_CHANGED,
     "columns": _COPIES,
+    "order": _VALUES_CHANGED,
     "theta": _COPIES,
     "groups": _COPIES,
     "seed": _OTHER_SPLIT,
     "test": _OTHER_SPLIT,
 }
-_OF_TABLE = ("records", "columns", "groups")
+_OF_TABLE = ("records", "columns", "order", "groups")
 _SPLIT_OF_CLASS = ("party", "class", "seed", "test")
 _CLASS_TELLS = {
     Leaving.CLASS_WORD: _SPLIT_OF_CLASS,
@@ -203,7 +205,12 @@ def _let_out_by_training(local: PartyInputs, terms: Terms) -> dict[str, object]:
     if terms.disguises:
         fields["theta"] = str(terms.theta)
         fields["groups"] = sorted(sorted(table.attributes[column].name for column in group) for group in local.groups)
-    return fields
+    return fields | ({"order": _order(local.attributes)} if terms.splits == Splits.TWO_WAY else {})
+
+
+def _order(columns: Iterable[Attribute]) -> list[list[object]]:
+    """Return which columns have values in order, and how many: two-way splits follow from it."""
+    return sorted([column.name, column.ordered] for column in columns if column.ordered)
 
 
 def _table_fields(local: PartyInputs) -> dict[str, object]:
@@ -219,6 +226,8 @@ def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None)
         "peer columns": sorted([name, values] for name, values in theirs.items()),
         "peer data": agreed.commitment.hex(),
     }
+    if agreed.terms.splits == Splits.TWO_WAY:
+        fields["peer order"] = _order(each for each in agreed.schema.attributes if each.party == agreed.peer)
     if agreed.peer_design.sizes:
         names = [*theirs, agreed.terms.class_name]
         groups = agreed.peer_design.groups

@@ -56,7 +56,7 @@ from protocols.two_party.inputs import PartyInputs
 def note_columns(pages: PeerEntries, local: PartyInputs) -> None:
     """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them."""
     share = local.share()
-    columns = tuple(NamedColumn(each.name, each.values, each.missing, each.marks) for each in share.attributes)
+    columns = tuple(NamedColumn.of(each.name, each) for each in local.attributes)
     said = ColumnsEntry(local.dataset, share.records, columns, share.class_values)
     if [*pages.noted(ColumnsEntry, local.dataset)][-1:] != [said]:
         pages.write(said)
@@ -81,10 +81,7 @@ class RunEntries:
     def open(self) -> None:
         """Note the agreement: terms, and the columns and values that both have named."""
         schema = self.agreed.schema
-        columns = tuple(
-            NamedColumn(column_name(each), each.values, each.missing.value, each.missing.marks)
-            for each in schema.attributes
-        )
+        columns = tuple(NamedColumn.of(column_name(each), each) for each in schema.attributes)
         label = NamedClass(schema.class_attribute.values, schema.class_owners)
         terms, tables = plain(self.agreed.terms), tables_of(self.local, self.agreed)
         self.pages.write(RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
@@ -120,7 +117,7 @@ def job_content(job: Job) -> dict[str, Any]:
 
 
 def _said(fact: Fact, run: RunEntries) -> LearnedEntry:  # noqa: PLR0911  # one return per kind
-    schema, at = run.agreed.schema, (run.local.dataset, run.run)
+    schema, at = run.agreed.learning.schema, (run.local.dataset, run.run)
     match fact:
         case ClassCountsFact(way, values):
             return ClassCountsEntry(*at, way, values)

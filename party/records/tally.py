@@ -298,7 +298,7 @@ def _booked(said: EntryOfRun, run: RunEntry) -> Iterator[tuple[tuple[str, NodePa
             asked = [(node.path, node.candidates) for node in nodes if node.candidates is not None]
             prices = [("windows", path, bits_of_window(candidates, window)) for path, candidates in asked]
         case OpenedEntry(what=OpenedKind.LEAVES, are=None, paths=paths):
-            prices = [(said.what, path, bits_of_node(len(run.columns) - len(path), window)) for path in paths]
+            prices = [(said.what, path, bits_of_node(len(run.candidates) - len(path), window)) for path in paths]
         case OpenedEntry(what=OpenedKind.LABELS, are=None, paths=paths):
             prices = [(said.what, path, bits(len(run.label.values))) for path in paths]
         case MinedEntry(way=Way.TOLD):

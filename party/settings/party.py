@@ -368,7 +368,7 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
 
 
 def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatment:
-    section = columns.section(name, ("bins", "max_values", "missing", "not_missing", "smallest_value"))
+    section = columns.section(name, ("bins", "max_values", "missing", "not_missing", "smallest_value", "order"))
     bins = section.raw("bins", None)
     if isinstance(bins, list):
         bins = tuple(_edge(section, edge) for edge in bins)
@@ -380,7 +380,8 @@ def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatm
     missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in", BLANKS)
     smallest = section.integer("smallest_value", 1, MOST_SMALLEST_VALUE, smallest_value)
     try:
-        return ColumnTreatment(bins, max_values, missing, section.texts("not_missing", ()), smallest)
+        known, order = section.texts("not_missing", ()), section.texts("order", ())
+        return ColumnTreatment(bins, max_values, missing, known, smallest, order)
     except ConfigError as error:
         raise columns.error(name, str(error)) from None
 

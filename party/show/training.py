@@ -82,7 +82,7 @@ def _phases(report: Report) -> dict[str, float]:
 
 
 def _delta(trained: Trained) -> float | None:
-    terms, columns = trained.agreed.terms, len(trained.agreed.schema.attributes)
+    terms, columns = trained.agreed.terms, len(trained.agreed.learning.schema.attributes)
     if terms.epsilon is None:
         return None
     return float(delta_of(terms.epsilon, max(columns, 2) if terms.noises_tree else 1))
@@ -146,7 +146,7 @@ def _tree_text(agreed: Agreement) -> str:
 
 
 def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
-    schema, terms, records = agreed.schema, agreed.terms, len(local.records)
+    schema, terms, records = agreed.learning.schema, agreed.terms, len(local.records)
     domains, train = [attribute.size for attribute in schema.attributes], training_records(records, terms)
     own, alone = sum(each.party == local.party for each in schema.attributes), schema.class_owners == (local.party,)
     return Assessment(

@@ -146,7 +146,7 @@ def _share_to_wire(message: m.Share) -> wire.Share:
 
 
 def _column_to_wire(column: m.SharedColumn) -> wire.Attribute:
-    proto = wire.Attribute(name=column.name, values=column.values)
+    proto = wire.Attribute(name=column.name, values=column.values, ordered=column.ordered)
     if column.missing is not None:
         proto.missing = column.values.index(column.missing)
     if column.marks is not None:
@@ -160,7 +160,7 @@ def _column(proto: wire.Attribute) -> m.SharedColumn:
         raise ValueError("a value of missing cells that is none")
     missing = values[proto.missing] if proto.HasField("missing") else None
     marks = tuple(proto.marks.texts) if proto.HasField("marks") else None
-    return m.SharedColumn(proto.name, values, missing, marks)
+    return m.SharedColumn(proto.name, values, missing, marks, proto.ordered)
 
 
 def _share(proto: wire.Share) -> m.Share:

@@ -155,7 +155,8 @@ class Tree:
         """
         label = self.schema.class_attribute
         target = canonical(*(text.encode() for text in (label.name, *label.values)))
-        columns = (*(column.encoded for column in self.schema.attributes), target)
+        columns = (*(column.encoded for column in self.schema.brought.attributes), target)
+        columns += (b"conditions",) * bool(self.schema.conditions)
         hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
         for depth, node in self.nodes():
             kind = ("leaf", node.label) if isinstance(node, Leaf) else ("split", node.attribute)

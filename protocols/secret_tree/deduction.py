@@ -53,7 +53,7 @@ def deduce(tree: Tree, own: Collection[int], codes: Codes, allowance: Allowance)
         classes = agree & (~possible | certain[:, None]).all(0)
     values = np.zeros(len(codes), np.bool_)
     for term in {term for expression, _ in leaves for term in expression.terms if term.column not in mine}:
-        holds = np.array([term in expression.terms for expression, _ in leaves])
+        holds = np.array([tree.schema.implies(expression, term) for expression, _ in leaves])
         values |= (~possible | holds[:, None]).all(0)
     return Deduced(classes, values)
 

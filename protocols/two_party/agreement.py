@@ -12,7 +12,7 @@ run. How many records each class has is sent after the split is on record, as th
 (`copies.share_class_counts`, `copies.judge_class`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -23,8 +23,8 @@ from protocols.messages import Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
-from protocols.tables import Attribute, MissingCells, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Terms
+from protocols.tables import YES_OR_NO, Attribute, MissingCells, Schema, joint_schema, two_way
+from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Splits, Terms
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs, held_out_records, split_records, training_records
 
@@ -34,7 +34,7 @@ FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
     "memory", "run", "released", "budget", "answers", "most_columns", "most_values", "comparisons", "predictions",
     "rows", "records", "record ids", "class values", "class column", "columns", "groups",
-    "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
+    "peer columns", "peer order", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
 
 
@@ -98,6 +98,7 @@ _PEER_WANTS = {
         "a column of ours has more values than the peer takes where no count is revealed (its [agree] "
         "most_values): merge some ([columns] max_values), or ask it to allow more"
     ),
+    "splits": "the peer does not take these splits: ask its owner which it takes",
     "learner": "the peer does not take this learner: ask its owner which it takes",
     "rules": "the peer does not take these rules: raise min_support, or lower most_sets",
     "receiver": "the peer does not agree on who receives the classes: ask its owner",
@@ -137,7 +138,7 @@ _PEER_WANTS = {
         "names what has changed, to return to them"
     ),
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
-    **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
+    **dict.fromkeys(("peer columns", "peer order", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: the class has one value, or too many (merge rare ones by max_values)",
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "max_depth": "the peer does not agree: it allows fewer splits of a path; choose a smaller max_depth",
@@ -174,6 +175,27 @@ class Agreement:
     peer_design: RelatedDesign
     commitment: bytes = b""
     nonces: bytes = b""
+
+    @property
+    def learning(self) -> "Agreement":
+        """What was agreed as far as it is about counts: its schema is that of what may split a node."""
+        return replace(self, schema=splitting(self.schema, self.terms))
+
+
+def splitting(schema: Schema, terms: Terms) -> Schema:
+    """Return the schema of what may split a node: of the agreed columns, or of conditions on them.
+
+    Raises:
+        InputError: There are none, or two of one name.
+    """
+    return two_way(schema.brought) if terms.splits == Splits.TWO_WAY else schema
+
+
+def split_sizes(columns: Iterable[Attribute], terms: Terms) -> list[tuple[str, int]]:
+    """Return what these columns let split a node, each by its name, and how many branches it has."""
+    if terms.splits == Splits.TWO_WAY:
+        return [(name, len(YES_OR_NO)) for column in columns for name, _ in column.conditions]
+    return [(column.name, column.size) for column in columns]
 
 
 Judge = Callable[[Agreement], Objection | None]
@@ -382,10 +404,12 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
         theirs = tuple(
-            Attribute(peer, each.name, each.values, MissingCells(each.missing, each.marks)) for each in share.attributes
+            Attribute(peer, each.name, each.values, MissingCells(each.missing, each.marks), each.ordered)
+            for each in share.attributes
         )
         class_attribute = Attribute(min(owners), terms.class_name, class_values)
         schema = joint_schema((*local.attributes, *theirs), class_attribute, owners)
+        splitting(schema, terms)
     except InputError as error:
         return Objection("columns", str(error))
     return _judge_designs(local, share, terms, schema, peer)

@@ -244,7 +244,8 @@ class PartyInputs:
         return Share(
             records=len(self.table),
             attributes=tuple(
-                SharedColumn(each.name, each.values, each.missing.value, each.missing.marks) for each in self.attributes
+                SharedColumn(each.name, each.values, each.missing.value, each.missing.marks, each.ordered)
+                for each in self.attributes
             ),
             class_values=class_attribute.values if class_attribute else None,
             groups=self.groups,

@@ -110,11 +110,11 @@ def grow_secretly(
 
 def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:
     """Return what follows for certain of our training records from such a tree alone."""
-    schema, records, terms = agreed.schema, len(local.records), agreed.terms
-    codes = np.zeros((records, len(schema.columns)), np.uint8)
-    places = {(each.party, each.name): place for place, each in enumerate(schema.attributes)}
-    own = [places.get((each.party, each.name), schema.class_index) for each in local.table.attributes]
-    codes[:, own] = local.table.codes
+    schema, records, terms = agreed.learning.schema, len(local.records), agreed.terms
+    codes = np.zeros((records, len(schema.brought.columns)), np.uint8)
+    codes[:, list(schema.brought.held_by(local.party))] = local.table.codes
     train, *_ = split_records(split_of(local, agreed), records, terms.test)
     alone = schema.class_owners == (local.party,)
-    return what_follows(tree, own, codes[train], Allowance.of(schema, terms, records), alone=alone)
+    return what_follows(
+        tree, schema.held_by(local.party), schema.coded(codes)[train], Allowance.of(schema, terms, records), alone=alone
+    )

@@ -14,7 +14,7 @@ Both sides run the same code; which of them chooses, or holds the key, follows f
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
@@ -142,12 +142,13 @@ class _Run:
         keep: Keep,
         resumed: Resumed,
     ) -> None:
-        self._local, self._agreed, self._terms = local, agreed, agreed.terms
+        self._local, self._brought, self._terms = local, agreed, agreed.terms
+        self._agreed = agreed.learning
         self._judge, self._keep, self._resumed = judge, keep, resumed
         self._draws = bool(agreed.terms.hides_counts and agreed.terms.test)
         seed = split_of(local, agreed) if self._draws else agreed.terms.seed
         self._train, self._test = self._parts = split_records(seed, len(local.records), agreed.terms.test)
-        self._noises = noises_of(local, agreed)
+        self._noises = noises_of(local, self._agreed)
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
@@ -162,7 +163,7 @@ class _Run:
         if self._draws:
             record(Leaving.REST)  # both tables: over many splits the word on the class would show single classes
         yield from judge_class(self._local, self._terms, self._train, record)
-        copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
+        copies = yield from self._copies()
         if self._terms.mines:
             return (yield from self._mine(copies)), 0
         tree, scores = yield from grow_secretly(self._local, self._agreed, copies, self._parts, self._resumed.answers)
@@ -174,8 +175,13 @@ class _Run:
         told = yield from share_class_counts(
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
-        copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
+        copies = yield from self._copies()
         return (yield from self._grow_from_secure_counts(copies, told)), len(told)
+
+    def _copies(self) -> Role[Copies]:
+        copies = yield from exchange_copies(self._local, self._brought, self._judge, self._resumed.copy)
+        schema = self._agreed.schema
+        return replace(copies, view=replace(copies.view, schema=schema, codes=schema.coded(copies.view.codes)))
 
     def _split(self, view: View) -> tuple[View, View]:
         return view.rows(self._train), view.rows(self._test)

@@ -7,6 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 from math import floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,8 @@ from protocols.counts import Answer, Correct, CountEngine, Predictor, Query
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.role import Role
 from protocols.tables import Attribute, Expression, Schema, joint_schema
+
+Nested = tuple[Any, ...]
 
 
 def schema_of(sizes: Sequence[int], classes: int, alice: int = 0) -> Schema:
@@ -99,6 +102,69 @@ class ReferenceId3:
 def reference_id3(rows: list[list[int]], sizes: Sequence[int], classes: int) -> Node:
     """Plain ID3 without limits."""
     return ReferenceId3(sizes, classes).grow(rows)
+
+
+@dataclass(frozen=True)
+class PlainCart:
+    """CART on rows that end with the class: at each node every question that was not asked above competes.
+
+    A question is a column and the values at which it is answered by yes, the first answer. Nodes are written as nested
+    tuples: counts, then of a leaf its label, of a split its question and what follows from yes and from no.
+    """
+
+    questions: Sequence[tuple[int, frozenset[int]]]
+    classes: int
+    max_depth: int | None = None
+    min_leaf: int = 1
+    impurity: str = "information_gain"
+
+    @classmethod
+    def of(cls, columns: Sequence[Attribute], classes: int, **limits: Any) -> "PlainCart":
+        """Ask below each cut of an ordered column, and for each other value; two values make one question."""
+        questions = []
+        for at, column in enumerate(columns):
+            values = range(len(column.values))
+            for value in values:
+                below = value < column.ordered - 1
+                alone = value >= column.ordered and not (len(values) == 2 and value == 1) and len(values) > 1
+                if below or alone:
+                    questions.append((at, frozenset(range(value + 1) if below else [value])))
+        return cls(questions, classes, **limits)
+
+    def answers(self, rows: list[list[int]]) -> list[list[int]]:
+        """Return the answer of each row to each question, yes being 0, and its class."""
+        return [[int(row[at] not in values) for at, values in self.questions] + [row[-1]] for row in rows]
+
+    def grow(self, rows: list[list[int]]) -> Nested:
+        return self._grow(self.answers(rows), frozenset(), len(rows))
+
+    def _grow(self, rows: list[list[int]], asked: frozenset[int], records: int) -> Nested:
+        counts = tuple(sum(row[-1] == label for row in rows) for label in range(self.classes))
+        label = counts.index(max(counts))
+        left = [question for question in range(len(self.questions)) if question not in asked]
+        small = self.min_leaf > 1 and len(rows) < 2 * self.min_leaf
+        if max(counts) == len(rows) or len(asked) == self.max_depth or small:
+            return counts, label
+        parts = {q: [[row for row in rows if row[q] == answer] for answer in (0, 1)] for q in left}
+        fitting = [q for q in left if self.min_leaf == 1 or min(map(len, parts[q])) >= self.min_leaf]
+        if not fitting:
+            return counts, label
+        best = min(fitting, key=lambda q: (self._mixture(parts[q], records), q))
+        below = (
+            self._grow(part, asked | {best}, records) if part else ((0,) * self.classes, label) for part in parts[best]
+        )
+        return counts, best, *below
+
+    def _mixture(self, parts: Sequence[list[list[int]]], records: int) -> int:
+        table = [[sum(row[-1] == label for row in part) for label in range(self.classes)] for part in parts]
+        return gini_mixture(table, records) if self.impurity == "gini" else entropy_mixture(table)
+
+
+def nested(node: Node) -> Nested:
+    """Return a node as `PlainCart` writes it."""
+    if isinstance(node, Leaf):
+        return node.counts, node.label
+    return node.counts, node.attribute, *map(nested, node.children)
 
 
 def _table(rows: list[list[int]], attribute: int, values: int, classes: int) -> list[list[int]]:

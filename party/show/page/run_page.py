@@ -283,7 +283,8 @@ _SPLITS = "which column splits which node, and the class of each leaf"
 
 def _names(told: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of each side's columns and, if there is room, of their values, edges of bins among them."""
-    columns = list(told.model.attributes if isinstance(told.model, JointItemsets) else told.model.schema.attributes)
+    named = told.model if isinstance(told.model, JointItemsets) else told.model.schema.brought
+    columns = list(named.attributes)
     if not isinstance(told.model, JointItemsets):
         label = told.model.schema.class_attribute
         columns += [replace(label, party=owner) for owner in told.run.begun.label.owners]
@@ -343,7 +344,8 @@ def _answers(told: Finished) -> Iterator[str]:
     if isinstance(told.model, JointItemsets):
         return
     yield from pure_lines(pure_leaves(told.model, told.assessment.terms))
-    columns = [told.model.schema.attributes[column] for column in sorted(told.model.columns)]
+    schema = told.model.schema
+    columns = [schema.brought.attributes[column] for column in sorted(schema.brought_by(told.model.columns))]
     read = ", ".join(printable(each.name) for each in columns if each.party == told.party)
     if told.agree.answers and read:
         yield f"A prediction with the peer can reveal, of the person asked about, our columns {read}."
@@ -525,9 +527,13 @@ def _scores(told: Finished) -> _Rows:
 
 def _importances(tree: Tree) -> list[tuple[str, str, float]]:
     """Return party, attribute and share of all decrease of impurity, the largest first, without those of none."""
-    names = references(tree.schema.attributes)
-    shares = zip(tree.schema.attributes, names, importances(tree), strict=True)
-    rows = [(each.party, printable(name), round(float(share), 4)) for each, name, share in shares if share > 0]
+    schema, brought = tree.schema, tree.schema.brought.attributes
+    shares = dict.fromkeys(range(len(brought)), 0.0)
+    for attribute, share in enumerate(importances(tree).tolist()):
+        (column,) = schema.brought_by([attribute])
+        shares[column] += share
+    each = zip(brought, references(brought), shares.values(), strict=True)
+    rows = [(column.party, printable(name), round(share, 4)) for column, name, share in each if share > 0]
     return sorted(rows, key=lambda row: -row[2])
 
 

@@ -723,6 +723,7 @@ class Terms(_message.Message):
     RULES_FIELD_NUMBER: _builtins.int
     REVEAL_FIELD_NUMBER: _builtins.int
     MOST_BITS_FIELD_NUMBER: _builtins.int
+    SPLITS_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` too."""
@@ -743,6 +744,7 @@ class Terms(_message.Message):
     reveal: _builtins.str
     most_bits: _builtins.int
     """0 for one for fifty records."""
+    splits: _builtins.str
     @_builtins.property
     def rules(self) -> Global___RuleTerms:
         """Absent unless association rules are looked for."""
@@ -766,10 +768,11 @@ class Terms(_message.Message):
         rules: Global___RuleTerms | None = ...,
         reveal: _builtins.str = ...,
         most_bits: _builtins.int = ...,
+        splits: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "most_bits", b"most_bits", "noise", b"noise", "omega", b"omega", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "most_bits", b"most_bits", "noise", b"noise", "omega", b"omega", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "splits", b"splits", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -820,9 +823,12 @@ class Attribute(_message.Message):
     VALUES_FIELD_NUMBER: _builtins.int
     MISSING_FIELD_NUMBER: _builtins.int
     MARKS_FIELD_NUMBER: _builtins.int
+    ORDERED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     missing: _builtins.int
     """Position of the value of missing cells, and the texts that mean one; absent for none, and for the usual texts."""
+    ordered: _builtins.int
+    """How many of the first values rise."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -834,10 +840,11 @@ class Attribute(_message.Message):
         values: _abc.Iterable[_builtins.str] | None = ...,
         missing: _builtins.int | None = ...,
         marks: Global___Marks | None = ...,
+        ordered: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_marks", b"_marks", "_missing", b"_missing", "marks", b"marks", "missing", b"missing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_marks", b"_marks", "_missing", b"_missing", "marks", b"marks", "missing", b"missing", "name", b"name", "values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_marks", b"_marks", "_missing", b"_missing", "marks", b"marks", "missing", b"missing", "name", b"name", "ordered", b"ordered", "values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__marks: _TypeAlias = _typing.Literal["marks"]  # noqa: Y015
     _WhichOneofArgType__marks: _TypeAlias = _typing.Literal["_marks", b"_marks"]  # noqa: Y015

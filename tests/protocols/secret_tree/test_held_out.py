@@ -167,6 +167,16 @@ def test_who_holds_the_class_knows_what_the_leaves_of_its_class_say() -> None:
     assert not deduced.values.any()
 
 
+def test_cuts_on_one_path_are_taken_together() -> None:
+    """Whoever is up to 1 and whoever is 2 is up to 2: of which two leaves one of these records is, nobody knows."""
+    ages = Attribute("alice", "age", ("<= 1", "(1, 2]", "(2, 3]", "> 3"), ordered=4)
+    schema = two_way(joint_schema([ages, Attribute("bob", "job", ("a", "b"))], SCHEMA.class_attribute, ["bob"]))
+    one, zero = Leaf((), 1), Leaf((), 0)
+    tree = Tree(schema, Split((), 0, (one, Split((), 1, (one, Split((), 3, (zero, zero)))))))
+    rows = np.array([[0, 0, 1], [0, 0, 0]], np.uint8)
+    assert deduce(tree, (3, 4), schema.coded(rows), Allowance(schema, None)).values.tolist() == [True, True]
+
+
 @pytest.mark.parametrize("party", SIDES)
 def test_the_numbers_are_of_what_follows_and_the_other_side_can_say_no_more_classes_than_are_shown(party: str) -> None:
     rng = np.random.default_rng(4)
