@@ -254,15 +254,7 @@ class ColumnTreatment:
         if isinstance(self.bins, str):
             self._check_kind(self.bins)
         elif self.bins is not None:
-            if not 1 <= len(self.bins) < MAX_DOMAIN:
-                raise ConfigError(f"bins must have 1 to {MAX_DOMAIN - 1} edges")
-            dates = sum(type(edge) is date for edge in self.bins)
-            if dates not in (0, len(self.bins)):
-                raise ConfigError("the edges of bins must all be numbers, or all dates")
-            if not dates and any(isinstance(edge, float) or number(str(edge)) is None for edge in self.bins):
-                raise ConfigError("the edges of bins must be decimal numbers or dates")
-            if any(low >= high for low, high in pairwise(self.bins)):  # type: ignore[operator]  # of one kind
-                raise ConfigError("the edges of bins must rise")
+            self._check_edges(self.bins)
         if self.max_values is not None and not 2 <= self.max_values <= MAX_DOMAIN:
             raise ConfigError(f"max_values must be 2 to {MAX_DOMAIN}")
         if self.order and (self.bins is not None or not 2 <= len({*self.order}) == len(self.order)):
@@ -271,6 +263,17 @@ class ColumnTreatment:
             raise ConfigError("missing must be 'value', 'majority', 'refuse' or a text to fill in")
         if not 1 <= self.smallest_value <= MOST_SMALLEST_VALUE:
             raise ConfigError(f"smallest_value must be 1 to {MOST_SMALLEST_VALUE}")
+
+    def _check_edges(self, edges: Edges) -> None:
+        if not 1 <= len(edges) < MAX_DOMAIN:
+            raise ConfigError(f"bins must have 1 to {MAX_DOMAIN - 1} edges")
+        dates = sum(type(edge) is date for edge in edges)
+        if dates not in (0, len(edges)):
+            raise ConfigError("the edges of bins must all be numbers, or all dates")
+        if not dates and any(isinstance(edge, float) or number(str(edge)) is None for edge in edges):
+            raise ConfigError("the edges of bins must be decimal numbers or dates")
+        if any(low >= high for low, high in pairwise(edges)):  # type: ignore[operator]  # of one kind
+            raise ConfigError("the edges of bins must rise")
 
     def _check_kind(self, bins: str) -> None:
         match = _QUANTILES.fullmatch(bins)

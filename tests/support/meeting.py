@@ -117,7 +117,7 @@ def object_to(name: str) -> Policy:
     return lambda job: Objection(name, "canary: our own business")
 
 
-BROUGHT, COPY = ("peer columns", "peer groups", "peer data"), "peer copy"
+BROUGHT, COPY = ("peer columns", "peer order", "peer groups", "peer data"), "peer copy"
 
 
 def outcome_of(meeting: Meeting) -> tuple[DisagreementError, DisagreementError, set[type[Message]]]:

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from protocols.counting.oblivious import sides_of
 from protocols.errors import PeerError
-from protocols.learning.tree import Tree
+from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import CountShares
 from protocols.oblivious.extension import Transfers
 from protocols.role import Role, Transcript, run_pair
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import deduce, what_follows
 from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores
 from protocols.secret_tree.shares import SharedCounts
-from protocols.tables import Codes
+from protocols.tables import Attribute, Codes, joint_schema, two_way
 from protocols.terms import ALL, Growth, Window
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_hostile_peers import sending
@@ -170,7 +171,7 @@ def test_who_holds_the_class_knows_what_the_leaves_of_its_class_say() -> None:
 def test_cuts_on_one_path_are_taken_together() -> None:
     """Whoever is up to 1 and whoever is 2 is up to 2: of which two leaves one of these records is, nobody knows."""
     ages = Attribute("alice", "age", ("<= 1", "(1, 2]", "(2, 3]", "> 3"), ordered=4)
-    schema = two_way(joint_schema([ages, Attribute("bob", "job", ("a", "b"))], SCHEMA.class_attribute, ["bob"]))
+    schema = two_way(joint_schema([ages, Attribute("bob", "job", ("a", "b"))], DEDUCED_SCHEMA.class_attribute, ["bob"]))
     one, zero = Leaf((), 1), Leaf((), 0)
     tree = Tree(schema, Split((), 0, (one, Split((), 1, (one, Split((), 3, (zero, zero)))))))
     rows = np.array([[0, 0, 1], [0, 0, 0]], np.uint8)
