@@ -19,7 +19,6 @@ from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.secret_tree.openings import OpenedKind
-from protocols.tables import YES_OR_NO
 from protocols.terms import EPSILON_OF_SCORES, Method, Terms
 from protocols.two_party.inputs import held_out_records
 
