@@ -175,7 +175,7 @@ def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: 
 
 
 def test_the_readme_is_one_page() -> None:
-    assert len(README.splitlines()) <= 120
+    assert len(README.splitlines()) <= 130
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
