@@ -1,11 +1,8 @@
 """Record ids in their normal form: which spellings two parties take for one person (DESIGN 13).
 
 `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents may mean the same. Both parties declare which of them
-do, and compare what they declared; ids are then the same or not. An id of several columns (name and birth) is one text,
-from which each part can be read: no two different lists of parts have the same.
-
-Characters that nobody sees, such as a byte order mark or a zero-width space that another program left, are no part of
-an id, whatever is declared; and what looks like a blank is one.
+do, and compare what they declared. An id of several columns (name and birth) is one text, from which each part can be
+told. Characters that nobody sees, such as a byte order mark, are no part of an id; what looks like a blank is one.
 """
 
 import re

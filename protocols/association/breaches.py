@@ -5,27 +5,21 @@ true one is `b` or more. For any distribution of transactions of one size
 
     P[a in t | A in t'] = sum_l s_l^(a) p[l -> k] / sum_l s_l p[l -> k],   s_l^(a) = P[l items of A are in t, a is one].
 
-The Review's worst case is that `A` and all its subsets are as frequent as possible: every `j` of its items have the
-largest support `sigma_j` that transactions of the size allow. By inclusion and exclusion `s_l = sum_{j >= l} (-1)^(j
-- l) C(j, l) C(k, j) sigma_j`, and `s_l^(a) = (l/k) s_l`.
+The Review's worst case is that every `j` items of `A` have the largest support `sigma_j` that transactions of the size
+allow. By inclusion and exclusion `s_l = sum_{j >= l} (-1)^(j - l) C(j, l) C(k, j) sigma_j`, and `s_l^(a) = (l/k) s_l`.
 
 NB: that case is not the worst. Where the other items of `A` are only found together with `a`, fewer transactions show
 `A` without holding `a`, and the belief is higher: 0.59 where the Review's case has 0.50 (DESIGN 9.3). `breach_bound`
 holds for every distribution with such supports.
 
-What items that are *not* shown reveal, what the size of the randomized transaction reveals, and any knowledge from
-elsewhere are outside this definition: measured apart.
-
-The breaches ask only what a shown itemset makes likely. The receiver also sees which items are *not*
-there, how many items were sent, and the original size; and it may know anything else (Review section 3.2 sets side
-knowledge aside).
+Breaches ask only what a shown itemset makes likely. Measured apart is what else the receiver sees; what it knows from
+elsewhere is set aside (Review section 3.2):
 
 * An absent item: `P[a in t | a not in t']`, at most the prior wherever foreign items are rarer than own ones.
 * The size of `t'`: few items leave little room for foreign ones, so a shown item is likelier to be true.
 * The loss `epsilon`: two transactions of one size give one response with chances that differ at most by the factor
-  `e^epsilon`, whatever else is known. A response of `z` items, `i` of them own, has the chance `p_m[j = i]/C(m, i)`
-  times that of one set of `z - i` foreign items; all overlaps `i` that two transactions can have with one response
-  occur.
+  `e^epsilon`. A response of `z` items, `i` of them own, has the chance `p_m[j = i]/C(m, i)` times that of one set of
+  `z - i` foreign items; all overlaps `i` that two transactions can have with one response occur.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,12 @@
 """Randomized transactions are sampled exactly, by coins that a secret makes once for each record (DESIGN 4.6).
 
-The sampler uses whole numbers alone, and draws the number of foreign items first, then which.
+In whole numbers alone the number of foreign items is drawn first, exactly (`chances.py`), and then which, by Floyd's
+algorithm: step `s` draws a number below its bound, and takes it, or the largest one still allowed if it is taken
+already. A coin for each of `n - m` foreign items would cost as many words as there are items.
 
-A coin for each of `n - m` foreign items would cost as many words as there are items; the number that enters is drawn
-first, exactly (`chances.py`), and then that many of them, by Floyd's algorithm: step `s` draws a number below its
-bound, and takes it, or the largest one still allowed if it is taken already.
-
-Coins are a function of the owner's secret, data set, record and purpose. A randomized transaction needs many numbers,
-so each record has a stream of its own: SHAKE-256 of a key, which HMAC makes from secret, data set and purpose, and of
-the record's id. Its output is read from the start, as far as needed.
+Coins are a function of the owner's secret, data set, record and purpose. Each record has a stream of its own: SHAKE-256
+of a key, which HMAC makes from secret, data set and purpose, and of the record's id, read from the start as far as
+needed.
 """
 
 import hashlib

@@ -1,19 +1,17 @@
 """Each side of a run draws and adds noise of its own, and a learner refines the numbers (DESIGN 14, "Noise").
 
 Each number's noise is a function of the owner's secret, of the tables and the peer, of what is asked and of the noise's
-own scale, as coins are of what they hide, and unknown to anybody else. Asking again gives the same number, in whichever
-run, so nothing can be averaged away. Noise of another scale is other noise, of which nothing cancels, and its run
-spends its own epsilon.
+own scale, and unknown to anybody else. Asking again gives the same number, in whichever run, so nothing can be averaged
+away. Noise of another scale is other noise, and its run spends its own epsilon.
 
 The evaluator adds its own to what it seals, the key holder adds its own to what it decrypts, before it checks or sends
-anything. So neither sees a number without noise that it does not know: the key holder sees the count with the
-evaluator's noise, the evaluator the revealed number, in which its own is no secret to it. What crosses is lifted by the
-largest noise in it, so that it is never negative.
+anything: neither sees a number without noise that it does not know. What crosses is lifted by the largest noise in it,
+so that it is never negative.
 
-A number may be negative, and the cells of two candidates at one node need not add up alike. What a learner makes
-of them is computed from these numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
+A told number may be negative, and the cells of two candidates at one node need not add up alike. What a learner makes
+of them is computed from told numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
 
-* the node's class counts are the mean of the level above and of what each candidate adds up to, each weighted
+* the node's class counts are the mean of what the level above told and of what each candidate adds up to, each weighted
   by one over its variance;
 * each candidate's cells are moved, equally, so that they add up to these counts: least squares (Barak et al. 2007, Hay
   et al. 2010);

@@ -1,18 +1,14 @@
 """What a response shows of one attribute: what its receiver believes before and after, breaches and secret bits.
 
-All measures of one attribute (DESIGN 10) follow from what was believed before, and from the chance of each response to
-each truth, by Bayes' rule, in exact fractions. The receiver knows the design; *prior* is what else is known of the
-attribute: its distribution, or anyone's belief.
-
-A *breach of level b* is a value that some response makes true with chance b or more (Review section 4, there of an item
-in a transaction). It includes beliefs that were strong before; an *upward breach from rho1 to rho2* (Evfimievski,
-Gehrke, Srikant 2003), a value of prior at most rho1 and posterior at least rho2, does not. Values are taken one by one,
-not in sets. No command reports upward breaches: they are here to compare with the literature.
+All measures of one attribute (DESIGN 10) follow from what was believed before, the *prior*, and from the chance of each
+response to each truth, by Bayes' rule, in exact fractions. A *breach of level b* is a value that some response makes
+true with chance b or more (Review section 4, there of an item in a transaction), beliefs that were strong before
+included. Values are taken one by one, not in sets.
 
 The secret bits left are the entropy of a record's coins, and of an attribute once its response is known. Under the
 related question a response and its coin give the truth away, so the coins' entropy is *the most* that a record keeps
-secret, however many attributes it has. Under the unrelated question it is not such a bound: a group that did not tell
-the truth keeps all of it secret.
+secret, however many attributes it has. Under the unrelated question a group that did not tell the truth keeps all of it
+secret.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,28 +1,25 @@
 """How much a response gives away: the loss of a design, what it shows for certain, a column's odds (DESIGN 10, 14).
 
-The loss under local differential privacy is epsilon, the logarithm of the worst ratio of response chances. Whatever the
-receiver believed, no response changes the odds between two truths by more than `exp(epsilon)`. Where a response rules
-some truth out, epsilon is infinite and reported so: always for plain columns, for `theta = 1`, and for a
-related-question group of several attributes taken together, although each of them alone has a finite one.
+The loss under local differential privacy is epsilon, the logarithm of the worst ratio of response chances: no response
+changes the odds between two truths by more than `exp(epsilon)`. Where a response rules some truth out, epsilon is
+infinite: always for plain columns, for `theta = 1`, and for a related-question group of several attributes taken
+together, although each of them alone has a finite one.
 
 Questions that rest on a personal answer (unrelated, crosswise, triangular) have two: against someone who does not know
 the respondent's personal answers, and against someone who does. The latter is infinite: a response that differs from a
 known personal answer is the truth, for the whole group.
 
-Every response discloses some relations with certainty, whatever the coins were (DESIGN 7.5). Under the related question
-all attributes of a group move by one offset `s`, so `(x_a - x_b) mod gcd(d_a, d_b)` is the same before and after; for
-binary ones, that is the XOR. Nothing else is disclosed, by two attributes or by more: differences that agree modulo
-every pairwise gcd come from one offset (the Chinese remainder theorem), and any two offsets are linked by a chain of
-responses that both can have given. Coprime domain sizes disclose nothing.
+Every response discloses some relations with certainty (DESIGN 7.5). Under the related question all attributes of a
+group move by one offset `s`, so `(x_a - x_b) mod gcd(d_a, d_b)` is the same before and after; for binary ones, that is
+the XOR. Nothing else is disclosed: differences that agree modulo every pairwise gcd come from one offset (the Chinese
+remainder theorem), and any two offsets are linked by a chain of responses that both can have given. Under the unrelated
+question with theta below 1 any two truths can give the response of one personal record. In both, attributes whose every
+response has one possible truth are disclosed in full: `theta = 1`, and the related question with two offsets and `theta
+= 0`.
 
-Under the unrelated question with theta below 1 any two truths can give the response of one personal record, so no
-relation is disclosed by every response. In both, attributes whose every response has one possible truth are
-disclosed in full: `theta = 1`, and the related question with two offsets and `theta = 0`.
-
-The odds of a column are how far one response speaks for its own value, against any one other. A response is possible
-under its own value with one chance and under every other value with another; their ratio is what it does to the odds
-between two values, whatever was believed of them, and epsilon is its logarithm. A related question has the same odds in
-every response; an unrelated one has the strongest in the response that is rarest as a personal answer.
+The odds of a column are how far one response speaks for its own value against any one other: epsilon is their
+logarithm. A related question has the same odds in every response; an unrelated one has the strongest in the response
+that is rarest as a personal answer.
 """
 
 from collections.abc import Sequence

@@ -2,11 +2,10 @@
 
 A tree is a set of rules, one per leaf: path => class. Naive Bayes gives a set per attribute: value => likeliest class.
 Association rules whose consequent is a class give a set per choice of columns in their antecedents: nobody satisfies
-two of them, so that their chances add up.
-The paper's measure is `PSE = PSE(PRE) - REC`, REC the largest over the sets, in two forms: the true values of the
-preconditions known, and unknown. It may be negative, and nothing is clipped. Known, REC is the chance that the rules
-name the right class, and reads as such; unknown, the paper gives preconditions no weight, so that REC grows with the
-number of rules and only its fall from one design to another says something.
+two of them, so that their chances add up. The measure is `PSE = PSE(PRE) - REC`, REC the largest over the sets, in two
+forms: the true values of the preconditions known, and unknown. It may be negative, and nothing is clipped. Known, REC
+is the chance that the rules name the right class; unknown, the paper gives preconditions no weight, so that REC grows
+with the number of rules and only its fall from one design to another says something.
 """
 
 from collections.abc import Sequence

@@ -1,14 +1,12 @@
 """Trees and naive Bayes are learned from one disguised data set, with how sure each split is (DESIGN 8).
 
-The papers are Du-Zhan section 4.2, Multi-group 4.5 and Surveys 3.3. The learners are those of the two-party half; only
-where counts come from differs.
+Du-Zhan section 4.2, Multi-group 4.5, Surveys 3.3; the learners are those of two parties, only where counts come from
+differs. A split is sure as far as its attribute says anything of the class, and leads the runner-up.
 
-A split is sure as far as its attribute says anything of the class, and leads the runner-up.
-
-*Against none.* If an attribute says nothing of the class in a node, each cell departs from what its row and its column
+*Against none.* If an attribute tells nothing of the class in a node, each cell departs from what its row and its column
 make likely by chance alone. The departures of all but one value and one class, each a sum over records, have the
 covariance that the records show; their squares, weighed by its inverse (Wald 1943), then follow a chi-square. The
-largest of several attributes' is taken for what it is: the chance of one is multiplied by their number (Bonferroni).
+chance of the largest of several attributes' is multiplied by their number (Bonferroni).
 
 *Against the runner-up.* By the delta method: a gain is a smooth function of estimated counts, each of which is a sum
 over records, so its error is that of the sum of `gradient x what the record adds`. Leads are compared record by record,

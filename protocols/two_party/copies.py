@@ -1,10 +1,9 @@
 """The steps that runs share: class counts first, then disguised copies, at the end digests of the model (DESIGN 4, 14).
 
-A run begins as the class holder sends its training class counts (DESIGN 14, "Class first"). Copies follow, a page of
-each in turn (FAULTS B1, B2). Class counts precede copies, gains and ciphertexts, so that a class that names people ends
-the run while nothing of the other side's has left. They are not part of the agreement: they may leave only once the
-split is on record, and so may word that the holder finds one too small, since either, over many splits of the same
-records, would give each record's class. A class that is refused binds nobody to more than that: all else is put on
+Class counts precede copies (a page of each in turn, FAULTS B1, B2), gains and ciphertexts, so that a class that names
+people ends the run while nothing of the other side's has left. They are not part of the agreement: they may leave only
+once the split is on record, and so may word that the holder finds one too small, since either, over many splits of the
+same records, would give each record's class. A class that is refused binds nobody to more than that: all else is put on
 record when both have accepted it. What is counted later must add up to them: a holder that lies is found out, except in
 `randomized`, where nothing is counted exactly.
 """

@@ -1,7 +1,8 @@
 """Both sides learn whether they hold the same list of ids or column of classes, by one guess each (DESIGN 13).
 
-A digest that both can key would confirm any number of guesses, at home: who knows all but a few ids would try what
-those may be. So each content is hashed to a point, and both points are multiplied by both sides' secret numbers:
+A digest that both can key would confirm any number of guesses, at home. So each content is hashed to a point, and both
+points are multiplied by both sides' secret numbers (Huberman, Franklin and Hogg, EC 1999, with digests of their last
+message):
 
     hidden     each of our contents as a point, times a secret number of its own, both ways
     joint      a digest of each of the other's points times our number, bound to its sender and the session, both ways
@@ -9,18 +10,12 @@ those may be. So each content is hashed to a point, and both points are multipli
 The other's digest is the one that we expect from it if and only if it holds the same. To try a content takes its point
 times *our* number, which is had of the one content that the other side has shown, and of no other (DDH, in the random
 oracle model): one guess per content and session, of which we hear whether it was right. The numbers depend on the
-session, on the place and on our content, so that no answer serves for another question. Nobody can repeat our digest
-as its own.
+session, on the place and on our content, so that no answer serves for another question, and nobody can repeat our
+digest as its own. The order of secp256k1 is prime, so there is no small subgroup or twist that a hostile point could
+come from.
 
-secp256k1 has a prime order: each point that is read is of full order, so there is no small subgroup or twist that a
-hostile point could come from.
-
-The test of equality of Huberman, Franklin and Hogg, Enhancing privacy and trust in electronic communities (EC 1999),
-with digests of their last message.
-
-Where two lists of people differ each side hears how many the other holds, and whether only the spelling differs. Ids
-that mean the same are often written apart: `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents. The
-lists are compared a second time in one spelling, as whole sets (`equality`), never id by id.
+Where two lists of people differ each side hears how many the other holds, and whether only the spelling differs (`007`
+and `7.0`, `Ann ` and `ANN`): the lists are compared a second time in one spelling, as whole sets, never id by id.
 """
 
 import hashlib

@@ -1,20 +1,17 @@
 """Both parties compare what they remember: their ledgers, and what a run that goes on has reached (DESIGN 12).
 
-A memory that was restored from a backup, or deleted, is noticed (FAULTS 66).
-
-Each party keeps what it sent and learned in a chain of entries, and the end of the other's chain, its *head*, as it was
+Each party keeps what it told and learned in a chain of entries, and the end of the other's chain, its *head*, as it was
 last shown. A chain only grows: a peer that shows fewer entries than before, or whose chain does not lead through the
-head that we keep, has lost what it knew, and with it what keeps a second release from undoing the first. The
-first is seen by us, the second by itself. Every head is signed by its owner: who says that a chain was another has to
-show that, or it is the one that deviates. With the heads goes which run each would go on with.
+head that we keep, has lost what it knew (FAULTS 66), and with it what keeps a second release from undoing the first.
+The first is seen by us, the second by itself. Every head is signed by its owner: who says that a chain was another has
+to show that, or it is the one that deviates. With the heads goes which run each would go on with.
 
 What both have kept of a run that goes on is found in one exchange, before its first step. Of a tree that alone is
-revealed every run on the same terms goes on, and nothing that one side remembers is opened again: it is sent to the
-other. So a partner that brings other columns in another run, or stops and goes on with others, hears the same tree.
+revealed every run on the same terms goes on, and what one side remembers is sent to the other: a partner that brings
+other columns in another run, or stops and goes on with others, hears the same tree.
 
-Resume is memory, not replay: a step whose result both have kept is taken from there, the first one that either lacks is
-done again. Copies are the same whenever they are asked for, transfers and ciphertexts are made again, an answer given
-twice is one.
+Resume is memory, not replay: the first step that either lacks is done again. Copies are the same whenever they are
+asked for, transfers and ciphertexts are made again, an answer told twice is one.
 """
 
 from collections.abc import Callable

@@ -1,26 +1,23 @@
 """The key holder encrypts fast, since it knows `p` and `q` and keeps tables of powers modulo `p**2` (DESIGN 6.4).
 
-Modulo `p**2` the random factors `r**N` form a cyclic group of order `p - 1`. Instead of raising a new `r` to the
-power `N`, take one random member `h` of the group, once, and raise it to a new uniform exponent below `p - 1` by
-a table; the same modulo `q**2`; the Chinese remainder theorem joins the halves. Powers of a unit are units, so
-every factor is one.
+Modulo `p**2` the random factors `r**N` form a cyclic group of order `p - 1`. Instead of raising a new `r` to the power
+`N`, take one random member `h` of the group, once, and raise it to a new uniform exponent below `p - 1` by a table; the
+same modulo `q**2`; the Chinese remainder theorem joins the halves. Powers of a unit are units, so every factor is one.
 
-Security: the factor is uniform in the subgroup that `h` generates. Its index is tiny (no prime below 2**16
-divides it), and hardness there follows from Paillier's own assumption: raise a challenge to the index and
-multiply it by a random member. The base never crosses (FAULTS A5).
+Security: the factor is uniform in the subgroup that `h` generates. Its index is tiny (no prime below 2**16 divides it),
+and hardness there follows from Paillier's own assumption: raise a challenge to the index and multiply it by a random
+member. The base never crosses (FAULTS A5).
 
-One residue is raised to powers fast by a table. The N-th residues modulo `p**2` form a cyclic group of order `p - 1`,
-and each is fixed by its residue modulo `p`. So a table need not hold the powers themselves: it holds `x`, the power
-modulo `p`, and the *correction* `z` modulo `p` with
+Each N-th residue modulo `p**2` is fixed by its residue modulo `p`, so a table holds `x`, the power modulo `p`, and the
+*correction* `z` modulo `p` with
 
     power = x * (1 + p*z)   modulo p**2.
 
-Corrections add up, `(1 + p*z) * (1 + p*z') = 1 + p*(z + z')`, so that a product of powers is a product of half-size
-numbers `x` and one sum of corrections: 40 % less time than with whole powers. The same sum takes in a Paillier message
-at no cost, since `1 + N*m = 1 + p*(q*m)`.
+Corrections add up, so that a product of powers is a product of half-size numbers `x` and one sum of corrections: 40 %
+less time than with whole powers. The same sum takes in a Paillier message at no cost, since `1 + N*m = 1 + p*(q*m)`.
 
-The table has a row per byte of the exponent, `row i, entry d = base ** (d * 256**i)`. Reading it shows the
-exponent to a neighbour on the same processor's cache; the time of a batch over the network does not.
+The table has a row per byte of the exponent, `row i, entry d = base ** (d * 256**i)`. Reading it shows the exponent to
+a neighbour on the same processor's cache; the time of a batch over the network does not.
 """
 
 from collections.abc import Sequence
