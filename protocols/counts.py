@@ -111,11 +111,9 @@ class Classifier(Protocol):
     @property
     def columns(self) -> frozenset[int]:
         """The attributes that `predict` reads."""
-        ...
 
     def predict(self, codes: Codes) -> NDArray[np.intp]:
         """Return the class of each row of joint codes (columns of `Schema.columns`; the class is not read)."""
-        ...
 
 
 ModelParts = Sequence[tuple[Expression, bytes]]
@@ -127,7 +125,6 @@ class Learned(Classifier, Protocol):
 
     def parts(self) -> ModelParts:
         """Return all that it says."""
-        ...
 
 
 Claims = Sequence[tuple[Expression, int]]
@@ -140,7 +137,6 @@ class Predictor(Learned, Protocol):
 
     def leaves(self) -> Claims:
         """Return every leaf's expression and its class."""
-        ...
 
 
 class Estimates(Protocol):
@@ -148,11 +144,9 @@ class Estimates(Protocol):
 
     def advance(self, expressions: Sequence[Expression]) -> None:
         """Move on to the nodes of the next level."""
-        ...
 
     def answers(self, queries: Sequence[Query]) -> list[Answer]:
         """Estimate the counts of all queries; cells may be negative."""
-        ...
 
 
 class Counts(Protocol):
@@ -160,7 +154,6 @@ class Counts(Protocol):
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Answer all queries of one level."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -176,7 +169,6 @@ class CountEngine(Counts, Protocol):
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Return the number of test records whose class the model predicts (DESIGN 7.4): one number."""
-        ...
 
 
 class SecureEngine(CountEngine, Protocol):
@@ -184,11 +176,9 @@ class SecureEngine(CountEngine, Protocol):
 
     def set_up(self) -> Role[None]:
         """Send or receive what precedes the first batch."""
-        ...
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Return of how many training records each of these, of which there is one at least, is true."""
-        ...
 
 
 def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:

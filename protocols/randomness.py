@@ -24,7 +24,6 @@ class Randomness(Protocol):
 
     def randbelow(self, exclusive_upper_bound: int, /) -> int:
         """Draw uniformly from `0 .. bound - 1`."""
-        ...
 
 
 def canonical(*fields: bytes) -> bytes:

@@ -98,7 +98,6 @@ class Kept(Protocol):
 
     def recall(self, part: Part) -> Iterator[bytes]:
         """Yield the items of a part, the first one first."""
-        ...
 
 
 class Phase(Enum):
@@ -280,6 +279,10 @@ def run_pair(a: Role[A], b: Role[B], transcript: Transcript | None = None) -> tu
     if left.inbox or right.inbox:
         raise PeerError("a role ended with messages unread")
     return left.result, right.result  # type: ignore[return-value]  # finished players hold their result
+
+
+def nothing(_: object) -> None:
+    """Object to nothing, keep nothing, put nothing on record: where nobody judges, keeps or records."""
 
 
 def run_alone(role: Role[T]) -> T:

@@ -19,7 +19,6 @@ class PageEncryptor(Protocol):
 
     def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
         """Return the pages as they cross, in order, each as soon as it is made."""
-        ...
 
 
 class Workers(Protocol):
@@ -28,15 +27,12 @@ class Workers(Protocol):
     @property
     def ahead(self) -> int:
         """How many tasks are started before the result of the first of them is waited for."""
-        ...
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
         """Apply a picklable function to picklable tasks: results come in order, only a few tasks are taken ahead."""
-        ...
 
     def submit(self, function: Callable[[A], B], task: A) -> Callable[[], B]:
         """Start one task; return what waits for its result."""
-        ...
 
 
 class InlineWorkers:

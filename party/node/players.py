@@ -26,12 +26,12 @@ from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
-from protocols.role import Fact, Part, Progress, Save
+from protocols.role import Fact, Part, Progress, Save, nothing
 from protocols.secret_tree.deduction import Follows
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
-from protocols.two_party.copies import Leaving, keep_nothing
+from protocols.two_party.copies import Leaving
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
@@ -223,7 +223,7 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
         (pages.keep if opened else session.runs.save)(item)
 
     watch = Watchers(session.host.on_progress, pages.note, save)
-    keep = keep_nothing if session.host.kept is None else session.host.kept.keep
+    keep = nothing if session.host.kept is None else session.host.kept.keep
 
     def record(leaving: Leaving) -> None:
         memory.note(agreed, leaving)

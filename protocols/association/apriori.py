@@ -61,14 +61,11 @@ class Bitmaps:
         """Return how many of these transactions hold each of some items too (`lasts x sizes`)."""
         counts = np.zeros((len(lasts), len(self.sizes)), dtype=np.int64)
         if self.sizes:
-            for part in self._parts(len(lasts)):
+            most = max(1, _BITMAP_CELLS // max(self._words.shape[1], 1))
+            for part in (slice(first, first + most) for first in range(0, len(lasts), most)):
                 ones = np.bitwise_count(self._words[lasts[part]] & held)
                 counts[part] = np.add.reduceat(ones, self._starts, axis=1, dtype=np.int64)
         return counts
-
-    def _parts(self, items: int) -> Iterator[slice]:
-        most = max(1, _BITMAP_CELLS // max(self._words.shape[1], 1))
-        return (slice(first, first + most) for first in range(0, items, most))
 
 
 MAX_CANDIDATES = 20_000_000

@@ -116,7 +116,8 @@ class CutAndPaste(_ByRho):
         _check_rho(self.rho)
 
     @cached_property
-    def _kept(self) -> Listed:
+    def kept(self) -> Chances:
+        """Those that were cut, and those of the rest that entered again."""
         m, rho = self.size, self.rho
         each = Fraction(1, self.cutoff + 1)
         cut = [1 - m * each if i == m < self.cutoff else each for i in range(min(m, self.cutoff) + 1)]
@@ -132,11 +133,6 @@ class CutAndPaste(_ByRho):
                 for j in range(m + 1)
             )
         )
-
-    @property
-    def kept(self) -> Chances:
-        """Those that were cut, and those of the rest that entered again."""
-        return self._kept
 
     def declaration(self) -> dict[str, object]:
         """Return kind, size, cut-off and rho."""

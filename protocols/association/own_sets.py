@@ -65,7 +65,9 @@ def find_own_sets(codes: Codes, items: Sequence[Term], least: int, limits: tuple
     """
     max_len, smallest = limits
     found, withheld = _Found(len(codes), smallest), 0
-    level = _singles(codes, items)
+    level: Iterator[tuple[TermSet, _Bits]] = (
+        ((item,), np.packbits(codes[:, item.column] == item.value)) for item in sorted(items)
+    )
     for _ in range(max_len):
         kept: dict[TermSet, _Bits] = {}
         for terms, bits in level:
@@ -81,11 +83,6 @@ def find_own_sets(codes: Codes, items: Sequence[Term], least: int, limits: tuple
             kept[terms] = bits
         level = _joined(kept)
     return OwnSets(tuple(found.sets), withheld, complete=True)
-
-
-def _singles(codes: Codes, items: Sequence[Term]) -> Iterator[tuple[TermSet, _Bits]]:
-    for item in sorted(items):
-        yield (item,), np.packbits(codes[:, item.column] == item.value)
 
 
 def _joined(kept: Mapping[TermSet, _Bits]) -> Iterator[tuple[TermSet, _Bits]]:

@@ -79,10 +79,8 @@ def mine_rules(mined: MinedItemsets) -> MinedRules:
     for level in mined.frequent():
         for part in _parts(level, len(mined.lattice.sizes)):
             for rule in _rules(mined.lattice, part):
-                if rule is None:
-                    undefined += 1
-                else:
-                    rules.append(rule)
+                undefined += rule is None
+                rules += [] if rule is None else [rule]
     return MinedRules(tuple(rules), undefined, partial(_supports, mined.lattice))
 
 

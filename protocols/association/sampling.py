@@ -36,7 +36,6 @@ class Words(Protocol):
 
     def __call__(self, purpose: bytes, rows: RowNumbers, count: int, /) -> NDArray[np.uint64]:
         """Return `count` words for each of these transactions (`len(rows) x count`)."""
-        ...
 
 
 def randomize(

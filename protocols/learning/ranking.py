@@ -29,14 +29,12 @@ class Ranking(Protocol):
 
     def advance(self, expressions: Sequence[Expression]) -> None:
         """Move on to the nodes of the next level."""
-        ...
 
     def windows(self, queries: Sequence[Query], omega: int) -> Role[list[tuple[int, ...]]]:
         """Return the `omega` best candidates of each query, in the agreed order; of equals the first are better.
 
         All queries have the same number of candidates, which is larger.
         """
-        ...
 
 
 def _most(classes: int) -> int:

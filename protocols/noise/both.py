@@ -134,24 +134,19 @@ class Noises(Protocol):
     @property
     def cells(self) -> Lift:
         """Of the noise in each cell."""
-        ...
 
     @property
     def accuracy(self) -> Lift:
         """Of the noise in the number of rightly classified held-out records."""
-        ...
 
     def of_cells(self, queries: Sequence[Query], schema: Schema) -> list[int]:
         """Return our noise for every count of a batch."""
-        ...
 
     def of_accuracy(self, model: ModelParts) -> int:
         """Return our noise for the number of held-out records that a model of these parts classifies rightly."""
-        ...
 
     def correct(self, told: int, tests: int) -> Correct:
         """Return a revealed number of rightly classified records as what it is good for."""
-        ...
 
 
 class NoNoise:

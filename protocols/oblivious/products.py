@@ -46,11 +46,9 @@ class Numbers(Protocol):
 
     def part(self, transfers: slice, words: slice) -> "Numbers":
         """Return what a worker needs of some words of consecutive transfers."""
-        ...
 
     def words(self) -> Iterable[Uint64s]:
         """Return the words one by one."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,11 +71,9 @@ class BitColumns(Protocol):
 
     def part(self, records: slice, columns: slice) -> "BitColumns":
         """Return what a worker needs of some columns of consecutive records."""
-        ...
 
     def columns(self) -> Iterable[NDArray[np.bool_]]:
         """Return the columns one by one."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,11 +190,9 @@ class SharesTaken(Protocol):
     @property
     def condensed(self) -> Condense:
         """Return for each word of a piece what is wanted of its shares: a function that workers get."""
-        ...
 
     def put(self, piece: Piece, condensed: Sequence[Any]) -> None:
         """Take it."""
-        ...
 
 
 class ProductShares:

@@ -96,7 +96,6 @@ class Draw(Protocol):
 
     def __call__(self, purpose: bytes, bound: int, /) -> NDArray[np.int64]:
         """Draw."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)

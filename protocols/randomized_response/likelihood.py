@@ -61,13 +61,16 @@ def most_likely(
         raise InputError("no record has an answer in all of these columns")
     if not (tolerance > 0 and limit > 0):
         raise InputError("the tolerance and the limit of rounds must be above 0")
-    blocks = _blocks(columns, design)
+    grouped = (tuple(column for column in columns if column in group) for group in (*design.groups, design.plain))
+    blocks = [block for block in grouped if block]
     order = [columns.index(column) for block in blocks for column in block]
     sizes = [design.sizes[column] for column in columns]
     position = np.ravel_multi_index(tuple(codes[:, list(columns)].T.astype(np.intp)), sizes)
     observed = np.bincount(position, minlength=prod(sizes)).reshape(sizes).transpose(order) / len(codes)
     axes = [prod(design.sizes[column] for column in block) for block in blocks]
-    model = _Model(observed.reshape(axes), _matrices(blocks, design))
+    groups = ((design.group_of(block[0]), block) for block in blocks)
+    matrices = [np.array(design.transition(k, block), dtype=np.float64) for k, block in groups if k is not None]
+    model = _Model(observed.reshape(axes), matrices)
     shares, rounds = _climb(model, tolerance, limit)
     ordered = shares.reshape(observed.shape).transpose(np.argsort(order))
     gap = model.gap(shares)
@@ -141,17 +144,6 @@ def _along_axes(matrices: Sequence[Floats], tensor: Floats) -> Floats:
     for axis, matrix in enumerate(matrices):
         tensor = np.moveaxis(np.tensordot(matrix, tensor, axes=(1, axis)), 0, axis)
     return tensor
-
-
-def _blocks(columns: Sequence[int], design: Design) -> list[tuple[int, ...]]:
-    """Return the columns group by group, then the plain ones."""
-    blocks = [tuple(column for column in columns if column in group) for group in (*design.groups, design.plain)]
-    return [block for block in blocks if block]
-
-
-def _matrices(blocks: Sequence[tuple[int, ...]], design: Design) -> list[Floats]:
-    groups = ((design.group_of(block[0]), block) for block in blocks)
-    return [np.array(design.transition(k, block), dtype=np.float64) for k, block in groups if k is not None]
 
 
 def _check(codes: Codes, columns: Sequence[int], design: Design) -> None:

@@ -236,12 +236,10 @@ class Worth(Protocol):
     @property
     def counts_width(self) -> int:
         """Of the counts that it takes."""
-        ...
 
     @property
     def width(self) -> int:
         """Of `U`, so that differences have their sign, and candidates that are barred have room above the others."""
-        ...
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
         """Return shares of `U` of each candidate, modulo `2**width`.
@@ -254,7 +252,6 @@ class Worth(Protocol):
         Raises:
             PeerError: The peer sent what the protocol does not allow.
         """
-        ...
 
 
 def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> Worth:

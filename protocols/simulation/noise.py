@@ -33,19 +33,15 @@ class SideNoise(Protocol):
     @property
     def spending(self) -> Spending:
         """What it spends."""
-        ...
 
     def class_counts(self, classes: int) -> Sequence[int]:
         """Return the noise of the class counts."""
-        ...
 
     def cells(self, expression: Expression, candidate: int, count: int) -> Sequence[int]:
         """Return the noise of a candidate's cells at a node."""
-        ...
 
     def accuracy(self, model: ModelParts) -> int:
         """Return the noise of the number of rightly classified held-out records."""
-        ...
 
 
 class SideTreeNoise(Protocol):
@@ -53,11 +49,9 @@ class SideTreeNoise(Protocol):
 
     def worth(self, expression: Expression, candidate: int) -> int:
         """Return the noise of what a candidate is worth at a node."""
-        ...
 
     def label(self, expression: Expression, classes: int) -> Sequence[int]:
         """Return the noise of the class counts of a leaf."""
-        ...
 
 
 class BulkNoise:

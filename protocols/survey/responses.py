@@ -24,11 +24,9 @@ class SurveyEstimator(Estimates, Protocol):
 
     def samples(self, expression: Expression, candidates: Sequence[int]) -> list[Additions]:
         """Return what each record adds to the cells of some candidates at a node, one candidate's after another's."""
-        ...
 
     def correct(self, model: Classifier) -> list[Additions]:
         """Return what each record adds to the number of records that the model classifies correctly."""
-        ...
 
 
 class ResponseEstimates(SurveyCounts):

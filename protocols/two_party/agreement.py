@@ -22,7 +22,7 @@ from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
-from protocols.role import Role, Send, exchange, receive
+from protocols.role import Role, Send, exchange, nothing, receive
 from protocols.tables import YES_OR_NO, Attribute, MissingCells, Schema, joint_schema, two_way
 from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Splits, Terms
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
@@ -201,11 +201,6 @@ def split_sizes(columns: Iterable[Attribute], terms: Terms) -> list[tuple[str, i
 Judge = Callable[[Agreement], Objection | None]
 
 
-def accept_any(agreed: Agreement) -> None:
-    """Remember no earlier run: whatever the peer brings is accepted."""
-    del agreed
-
-
 def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
     """Open a run of this job with the peer of this name, under 32 fresh random bytes.
 
@@ -231,7 +226,7 @@ def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[
 
 
 def agree_on_training(
-    local: PartyInputs, terms: Terms, peer: str, nonces: bytes, judge: Judge = accept_any
+    local: PartyInputs, terms: Terms, peer: str, nonces: bytes, judge: Judge = nothing
 ) -> Role[Agreement]:
     """Compare what both bring to training; `judge` objects to it before anything that depends on it leaves.
 

@@ -84,19 +84,15 @@ class ListJudge(Protocol):
     @property
     def least(self) -> Fraction:
         """The share of the peer's ids that must be ours before we reveal which are."""
-        ...
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Object to the lists, by their lengths and commitments, ours first."""
-        ...
 
     def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
         """Say that fewer of the peer's ids than we ask for are ours, and do not reveal which."""
-        ...
 
     def judge_people(self, overlap: Overlap, lists: tuple[bytes, bytes], people: bytes) -> Objection | None:
         """Object to whom both list: to nobody, and to others than the same lists had before, by a digest of them."""
-        ...
 
 
 def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, count_only: bool = False) -> Role[Aligned]:

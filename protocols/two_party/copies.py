@@ -24,7 +24,7 @@ from protocols.messages import ClassCounts, DisguisedPage, ModelDigest
 from protocols.noise.both import BothNoises, sum_bound
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Note, Part, Phase, Progress, Role, Save, Send, exchange, receive
+from protocols.role import Note, Part, Phase, Progress, Role, Save, Send, exchange, nothing, receive
 from protocols.tables import Codes, Index
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, settle
@@ -33,11 +33,6 @@ from protocols.two_party.inputs import PartyInputs
 PAGE_RECORDS = 1 << 14
 
 CopyJudge = Callable[[bytes], Objection | None]
-
-
-def accept_copy(digest: bytes) -> None:
-    """Remember no earlier copy."""
-    del digest
 
 
 @dataclass(frozen=True)
@@ -130,18 +125,13 @@ class Leaving(Enum):
 PutOnRecord = Callable[[Leaving], None]
 
 
-def keep_no_record(leaving: Leaving) -> None:
-    """Remember nothing."""
-    del leaving
-
-
 def share_class_counts(
     local: PartyInputs,
     agreed: Agreement,
     train: Index,
     noises: BothNoises | None,
     answers: KeptAnswers,
-    record: PutOnRecord = keep_no_record,
+    record: PutOnRecord = nothing,
 ) -> Role[ClassTally]:
     """Return how many training records each class has; where both hold the class, both send and compare.
 
@@ -156,7 +146,7 @@ def share_class_counts(
     return tuple(int(count) for count in counts)
 
 
-def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRecord = keep_no_record) -> Role[None]:
+def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRecord = nothing) -> Role[None]:
     """Let who holds the class refuse it, where nobody hears its counts; with noise its word would be outside epsilon.
 
     Discloses: if we hold the class, whether we find one of its values too rare.
@@ -216,11 +206,6 @@ def _plausible(values: Sequence[int], classes: int, records: int, noises: BothNo
     if not fits or abs(sum(counts) - records) > slack:
         raise PeerError("the peer's class counts do not add up to the training records")
     return counts
-
-
-def keep_nothing(model: object) -> None:
-    """Leave the model to the result of the role."""
-    del model
 
 
 def confirm_same_model(digest: bytes) -> Role[None]:

@@ -208,7 +208,9 @@ class PartyInputs:
         """
         whole = self.design(design.theta, class_is_shared=False)
         if design.theta not in self._tossed:
-            names = [self._group_name(group) for group in whole.groups]
+            attributes = self.table.attributes
+            columns = ([attributes[column].name.encode() for column in group] for group in whole.groups)
+            names = [canonical(b"group", *sorted(each)) for each in columns]
             draw = keyed_draw(self.secrets.coins, self.dataset, self.records)
             self._tossed[design.theta] = whole.coins(draw, names)
         coins = self._tossed[design.theta]
@@ -224,9 +226,6 @@ class PartyInputs:
         codes = part.table.codes[:, : len(design.sizes)]
         chance = compared_draw(self.secrets.coins, self.dataset, len(looked))
         return disclosure(codes, disguise(codes, part.coins(design), design), design, chance)
-
-    def _group_name(self, group: tuple[int, ...]) -> bytes:
-        return canonical(b"group", *sorted(self.table.attributes[column].name.encode() for column in group))
 
     @cached_property
     def _tossed(self) -> dict[Fraction, Coins]:
@@ -257,17 +256,14 @@ class PartyInputs:
         The order of the columns does not matter; the same table always has the same digest, and each purpose its own.
         """
         if purpose not in self._digests:
-            self._digests[purpose] = self._digest(purpose)
+            codes = self.table.codes
+            columns = sorted(
+                canonical(a.name.encode(), canonical(*(value.encode() for value in a.values)), codes[:, c].tobytes())
+                for c, a in enumerate(self.table.attributes)
+            )
+            records = canonical(*(record.encode() for record in self.records))
+            self._digests[purpose] = keyed_digest(self.secrets.coins, purpose, records, *columns)
         return self._digests[purpose]
-
-    def _digest(self, purpose: bytes) -> bytes:
-        attributes, codes = self.table.attributes, self.table.codes
-        columns = sorted(
-            canonical(a.name.encode(), canonical(*(value.encode() for value in a.values)), codes[:, c].tobytes())
-            for c, a in enumerate(attributes)
-        )
-        records = canonical(*(record.encode() for record in self.records))
-        return keyed_digest(self.secrets.coins, purpose, records, *columns)
 
     @property
     def class_column(self) -> bytes:

@@ -31,7 +31,7 @@ from protocols.facts import SetsFact, Way
 from protocols.messages import SetCounts
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.moments import error_bound
-from protocols.role import Kept, Note, Role, exchange
+from protocols.role import Kept, Note, Role, exchange, nothing
 from protocols.tables import Codes, Expression, Term
 from protocols.terms import RuleTerms
 from protocols.two_party.agreement import Agreement, Objection, settle
@@ -40,11 +40,8 @@ from protocols.two_party.copies import (
     CopyJudge,
     Leaving,
     PutOnRecord,
-    accept_copy,
     confirm_same_model,
     exchange_copies,
-    keep_no_record,
-    keep_nothing,
     share_class_counts,
 )
 from protocols.two_party.inputs import PartyInputs
@@ -188,9 +185,9 @@ KeepItemsets = Callable[[JointItemsets], None]
 def find_itemsets(
     local: PartyInputs,
     agreed: Agreement,
-    judge: CopyJudge = accept_copy,
-    keep: KeepItemsets = keep_nothing,
-    record: PutOnRecord = keep_no_record,
+    judge: CopyJudge = nothing,
+    keep: KeepItemsets = nothing,
+    record: PutOnRecord = nothing,
     kept: Kept | None = None,
 ) -> Role[FoundTogether]:
     """Play one party's part of a run; arguments as of `training.run`.

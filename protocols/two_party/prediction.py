@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protocols.errors import InputError, PeerError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow
@@ -26,8 +27,8 @@ from protocols.messages import RowsAsked, RowsShare
 from protocols.oblivious.extension import TREE_DEPTH, set_up
 from protocols.oblivious.gates import Gates, Triples
 from protocols.randomness import keyed_digest
-from protocols.role import Note, Role, Send, exchange, receive
-from protocols.tables import Index, Rows
+from protocols.role import Note, Role, Send, exchange, nothing, receive
+from protocols.tables import Rows
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs
@@ -60,16 +61,12 @@ class SharedRows:
 RowsJudge = Callable[[Sequence[AskedRow]], Objection | None]
 
 
-def _accept_rows(asked: Sequence[AskedRow]) -> None:
-    del asked
-
-
 @dataclass(frozen=True)
 class Recall:
     """What a party remembers of earlier answers by this model: those that it got, and what it objects to answering."""
 
     known: Mapping[str, int] = field(default_factory=dict)
-    judge: RowsJudge = _accept_rows
+    judge: RowsJudge = nothing
 
 
 NO_RECALL: Final = Recall()
@@ -100,10 +97,11 @@ class PredictionRun:
         """How one of the parties asks."""
         return way_of(self.rows.model, asker, probabilities=self.terms.probabilities)
 
-    def columns_of(self, party: str) -> Index:
-        """The columns of a party that the model reads."""
+    def own_columns(self) -> NDArray[np.int16]:
+        """Our columns that the model reads."""
         attributes = self.rows.model.schema.attributes
-        return np.array([c for c in sorted(self.rows.model.columns) if attributes[c].party == party], dtype=np.intp)
+        columns = [c for c in sorted(self.rows.model.columns) if attributes[c].party == self.local.party]
+        return np.ascontiguousarray(self.rows.codes[:, columns], dtype=np.int16)
 
 
 def predict_together(run: PredictionRun) -> Role[Answers | None]:
@@ -161,7 +159,7 @@ def learn_classes(run: PredictionRun, gates: Gates) -> Role[Answers]:
 
 def _commitments(run: PredictionRun, known: Mapping[str, int]) -> Iterator[bytes]:
     """Commit to our columns of each row that is asked; of equal rows no two commitments are equal."""
-    own = np.ascontiguousarray(run.rows.codes[:, run.columns_of(run.local.party)], dtype=np.int16)
+    own = run.own_columns()
     model = run.rows.model.digest()
     for person, codes in zip(run.rows.people, own, strict=True):
         row = (b"row to classify", model, person.encode(), codes.tobytes())
@@ -186,7 +184,7 @@ def tell_classes(run: PredictionRun, gates: Gates) -> Role[None]:
 
 
 def _asked(run: PredictionRun, commitments: bytes) -> Iterator[tuple[int, AskedRow]]:
-    own = np.ascontiguousarray(run.rows.codes[:, run.columns_of(run.local.party)], dtype=np.int16)
+    own = run.own_columns()
     for row, person in enumerate(run.rows.people):
         commitment = commitments[row * _COMMITMENT : (row + 1) * _COMMITMENT]
         if commitment != _NOT_ASKED:

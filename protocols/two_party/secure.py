@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
+from protocols.ciphers.port import AnyCiphertexts
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
@@ -106,10 +106,6 @@ class SecureCounting:
         train, test = self.parts
         return len(train), len(test)
 
-    @property
-    def _key(self) -> AnyKeyHolder:
-        return self.local.secrets.key
-
     def engine(self) -> Role[tuple[SecureEngine, SharedKey | None]]:
         """Make our side's engine, and exchange the key if it needs one."""
         train, test = (self.copies.view.rows(part).codes for part in self.parts)
@@ -139,20 +135,19 @@ class SecureCounting:
 
     def _share_key(self) -> Role[AnyCiphertexts]:
         """Send the public key, or receive the peer's."""
-        context = canonical(self.agreed.nonces, self._first.encode())
+        context, key = canonical(self.agreed.nonces, self._first.encode()), self.local.secrets.key
         if self._is_first:
-            yield Send(HolderKey(self._key.announce(context)))
-            return self._key.public
-        return self._key.read_peer((yield from receive(HolderKey)).key, self.agreed.terms.key_bits, context)
+            yield Send(HolderKey(key.announce(context)))
+            return key.public
+        return key.read_peer((yield from receive(HolderKey)).key, self.agreed.terms.key_bits, context)
 
     def _encrypting(self, cipher: AnyCiphertexts, train: Codes, test: Codes) -> SecureEngine:
-        schema = self.agreed.schema
+        schema, secrets = self.agreed.schema, self.local.secrets
         if self._is_first:
-            telling = KeyHolderReplies(self._key, self.checks, self._sizes, self.noises)
+            telling = KeyHolderReplies(secrets.key, self.checks, self._sizes, self.noises)
             layout = make_layout(schema, self._first, telling.largest, cipher)
-            return DotProductKeyHolder(self.local.computing.encryption(self._key), layout, train, test, telling)
-        randomness = self.local.secrets.randomness
-        replying = EvaluatorReplies(cipher, self.checks, self._sizes, randomness, self.noises)
+            return DotProductKeyHolder(self.local.computing.encryption(secrets.key), layout, train, test, telling)
+        replying = EvaluatorReplies(cipher, self.checks, self._sizes, secrets.randomness, self.noises)
         return DotProductEvaluator(make_layout(schema, self._first, replying.largest, cipher), train, test, replying)
 
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
 from protocols.counting.kept import KeptCounts, RefinedCounts
-from protocols.counting.rows import View
 from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
@@ -27,8 +26,8 @@ from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts, b
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
-from protocols.noise.geometric import Geometric, most_variance
-from protocols.role import Kept, Role
+from protocols.noise.geometric import most_variance
+from protocols.role import Kept, Role, nothing
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
@@ -41,12 +40,9 @@ from protocols.two_party.copies import (
     CopyJudge,
     Leaving,
     PutOnRecord,
-    accept_copy,
     confirm_same_model,
     exchange_copies,
     judge_class,
-    keep_no_record,
-    keep_nothing,
     share_class_counts,
 )
 from protocols.two_party.inputs import PartyInputs, split_records
@@ -99,9 +95,9 @@ Keep = Callable[[Model], None]
 def run(
     local: PartyInputs,
     agreed: Agreement,
-    judge: CopyJudge = accept_copy,
-    keep: Keep = keep_nothing,
-    record: PutOnRecord = keep_no_record,
+    judge: CopyJudge = nothing,
+    keep: Keep = nothing,
+    record: PutOnRecord = nothing,
     kept: Kept | None = None,
 ) -> Role[Outcome]:
     """Play one party's part of a run.
@@ -134,14 +130,7 @@ class _Grown:
 class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
-    def __init__(
-        self,
-        local: PartyInputs,
-        agreed: Agreement,
-        judge: CopyJudge,
-        keep: Keep,
-        resumed: Resumed,
-    ) -> None:
+    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, resumed: Resumed) -> None:
         self._local, self._brought, self._terms = local, agreed, agreed.terms
         self._agreed = agreed.learning
         self._judge, self._keep, self._resumed = judge, keep, resumed
@@ -183,21 +172,18 @@ class _Run:
         schema = self._agreed.schema
         return replace(copies, view=replace(copies.view, schema=schema, codes=schema.coded(copies.view.codes)))
 
-    def _split(self, view: View) -> tuple[View, View]:
-        return view.rows(self._train), view.rows(self._test)
-
     def _mine(self, copies: Copies) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
         schema, terms = self._agreed.schema, self._terms
         allowance = Allowance.of(schema, terms, len(self._local.records))
         if schema.class_attribute.party != self._local.party:
             return _Grown((yield from receive_mined(schema, len(self._train), terms.growth, allowance)), 0, None)
-        train, test = self._split(copies.view)
+        train, test = (copies.view.rows(part) for part in self._parts)
         tree = yield from mine(train, self._local.class_counts(self._train), terms.growth, allowance)
         return _Grown(tree, 0, estimated_correct(tree, test))
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
-        train, _ = self._split(copies.view)
+        train = copies.view.rows(self._train)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
         noise = None if self._noises is None else self._noises.cells.both
@@ -220,21 +206,14 @@ class _Run:
         correct = yield from kept.count_correct(model)
         return _Grown(model, computations, correct, key)
 
-    @property
-    def _class_noise(self) -> Geometric | None:
-        """What is in the revealed class counts: the noise of who holds the class alone."""
-        owners, noises = self._agreed.schema.class_owners, self._noises
-        if noises is None or len(owners) > 1:
-            return None
-        return noises.own.spending.cells if owners == (self._local.party,) else noises.theirs.cells
-
     def _refined(self, engine: CountEngine) -> CountEngine:
-        """Return the engine as the learner sees it."""
-        if self._noises is None:
+        """Return the engine as the learner sees it; class counts have the noise of who holds the class alone."""
+        noises, owners = self._noises, self._agreed.schema.class_owners
+        if noises is None:
             return engine
-        law = self._class_noise
-        class_variance = 0.0 if law is None else most_variance(law)
-        return RefinedCounts(engine, self._agreed.schema, self._noises.variance, class_variance)
+        law = noises.own.spending.cells if owners == (self._local.party,) else noises.theirs.cells
+        class_variance = most_variance(law) if len(owners) == 1 else 0.0
+        return RefinedCounts(engine, self._agreed.schema, noises.variance, class_variance)
 
     def _grow(self, engine: CountEngine, ranking: Ranking | None, counts: ClassTally) -> Role[tuple[Tree, int]]:
         terms = self._terms

@@ -8,11 +8,11 @@ import numpy as np
 
 from protocols.errors import DisagreementError
 from protocols.messages import Greeting
-from protocols.role import Message
+from protocols.role import Message, nothing
 from protocols.tables import Attribute, Table
 from protocols.terms import Terms
-from protocols.two_party.agreement import Agreement, Judge, Objection, Policy, accept_any
-from protocols.two_party.copies import CopyJudge, accept_copy
+from protocols.two_party.agreement import Agreement, Judge, Objection, Policy
+from protocols.two_party.copies import CopyJudge
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
@@ -50,10 +50,10 @@ class Meeting:
     tamper: Tamper = honest
     alice_expects: str = "bob"
     bob_expects: str = "alice"
-    alice_judges: Judge = accept_any
-    bob_judges: Judge = accept_any
-    alice_judges_copy: CopyJudge = accept_copy
-    bob_judges_copy: CopyJudge = accept_copy
+    alice_judges: Judge = nothing
+    bob_judges: Judge = nothing
+    alice_judges_copy: CopyJudge = nothing
+    bob_judges_copy: CopyJudge = nothing
 
     def play(self) -> tuple[End[tuple[Agreement, Outcome]], End[tuple[Agreement, Outcome]]]:
         return duel(

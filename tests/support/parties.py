@@ -18,12 +18,12 @@ from protocols.kinds import values_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import Ranking
 from protocols.randomized_response.related_question import default_groups
-from protocols.role import Kept, Role, Transcript, run_alone, run_pair
+from protocols.role import Kept, Role, Transcript, nothing, run_alone, run_pair
 from protocols.tables import Attribute, Codes, Table, joint_schema
 from protocols.terms import ALL, LEARNERS, Counting, Learner, Method, Reveal, TermError, Terms, absent_of
 from protocols.terms import terms_of as terms_from
-from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
-from protocols.two_party.copies import CopyJudge, accept_copy
+from protocols.two_party.agreement import Agreement, Judge, Policy, agree_on_training, answer, propose
+from protocols.two_party.copies import CopyJudge
 from protocols.two_party.inputs import Limits, PartyInputs, Secrets, split_records
 from protocols.two_party.training import Outcome, run
 
@@ -159,8 +159,8 @@ def whole(
     peer: str,
     policy: Policy = agree_to_all,
     nonce: bytes | None = None,
-    judge: Judge = accept_any,
-    judge_copy: CopyJudge = accept_copy,
+    judge: Judge = nothing,
+    judge_copy: CopyJudge = nothing,
     *,
     kept: Kept | None = None,
 ) -> Role[tuple[Agreement, Outcome]]:

@@ -38,6 +38,7 @@ from protocols.role import (
     Role,
     Save,
     Transcript,
+    nothing,
     run_alone,
     run_pair,
     with_progress,
@@ -49,7 +50,7 @@ from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import ROOT, Expression, Index
 from protocols.terms import ALL, Impurity, Method, Reveal
 from protocols.two_party.agreement import Agreement, agree_on_training
-from protocols.two_party.copies import accept_copy, exchange_copies
+from protocols.two_party.copies import exchange_copies
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
 from protocols.two_party.noise import tree_noise_of
 from protocols.two_party.secret import grow_secretly, score, split_of
@@ -340,7 +341,7 @@ class Sides:
 
     def __post_init__(self) -> None:
         self.parties = agreements(self.case)
-        alice, bob = (exchange_copies(*each, accept_copy) for each in self.parties)
+        alice, bob = (exchange_copies(*each, nothing) for each in self.parties)
         self.copies = run_pair(alice, bob)
         split = split_of(*self.parties[0])
         self.parts = split_records(split, len(self.case.codes), self.case.terms.test)
