@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import isfinite
 from pathlib import Path
 from types import NoneType
@@ -78,10 +78,13 @@ def _reader(hint: Any) -> Callable[[Any], Any]:  # noqa: PLR0911  # one return p
         return lambda content: {name: inner[1](each) for name, each in content.items()}
     if NoneType in arguments and len(inner) == 1:
         return lambda content: None if content is None else inner[0](content)
-    return _as_it_is
+    return partial(_checked, {float: (float, int)}.get(hint, (hint,)) if hint in (str, int, bool, float) else None)
 
 
-def _as_it_is(content: Any) -> Any:
+def _checked(kinds: tuple[type[Any], ...] | None, content: Any) -> Any:
+    """Return what JSON has as it is, which must be of one of these types, where they matter."""
+    if kinds is not None and type(content) not in kinds:
+        raise TypeError
     return content
 
 

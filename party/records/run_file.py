@@ -5,35 +5,22 @@ number that was not measured, such as the bytes of the plain tree, is null.
 """
 
 import json
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from party.files import read_bytes, write_atomically
+from party.records.json_codec import from_json, plain
 from protocols.errors import InputError
-from protocols.terms import ALL, OMEGA, Counting, Impurity, Method, Reveal, Window
+from protocols.terms import OMEGA, Counting, Impurity, Method, Reveal, Window
 
 _MOST_BYTES = 1 << 24
 
 
 class ReportError(InputError):
     """A report's file cannot be used."""
-
-
-def check(holds: object, problem: str) -> None:
-    """Refuse a report that breaks a rule."""
-    if not holds:
-        raise ReportError(f"a report's {problem}")
-
-
-def is_count(value: int | None) -> bool:
-    """Return whether a value is a count, or was not measured."""
-    return value is None or (type(value) is int and value >= 0)
-
-
-def _is_seconds(value: object) -> bool:
-    return isinstance(value, int | float) and type(value) is not bool and isfinite(value) and value >= 0
 
 
 @dataclass(frozen=True)
@@ -52,7 +39,7 @@ class TrainReport:
     """
 
     run: str
-    method: str
+    method: Method
     omega: Window
     accuracy: float | None
     correct: float | None
@@ -70,50 +57,35 @@ class TrainReport:
     seen: dict[str, int | None] | None = None
 
     def __post_init__(self) -> None:
-        check(self.method in Method.names(), "method is unknown")
-        check(isinstance(self.run, str), "run must be text")
-        counted = isinstance(self.counts_of, dict) and all(type(each) is int for each in self.counts_of.values())
-        check(counted, "counts_of must be counts by name")
-        for name in ("accuracy", "correct", "seconds"):
-            value = getattr(self, name)
-            is_number = type(value) in (int, float) and isfinite(value)
-            check(is_number or (value is None and name != "seconds"), f"{name} must be a number")
-        phases = self.phases.items() if isinstance(self.phases, dict) else [("", None)]
-        check(all(type(key) is str and _is_seconds(value) for key, value in phases), "phases must be seconds by name")
-        seen = self.seen is None or (isinstance(self.seen, dict) and all(map(is_count, self.seen.values())))
-        check(seen, "seen must be records by name, or null")
-        check(not OMEGA.problem(self.omega), "omega must be 1 or more, or null")
-        counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
-        for name in (*counts, "exact_counts_disclosed"):
-            value = getattr(self, name)
-            check(value is not None and is_count(value), f"{name} must be a count")
+        own = [value for name, value in vars(self).items() if name not in ("accuracy", "correct")]
+        every = chain(own, self.counts_of.values(), self.phases.values(), (self.seen or {}).values())
+        numbers = [each for each in every if isinstance(each, int | float)]
+        finite = map(isfinite, [*numbers, self.accuracy or 0, self.correct or 0])
+        if not all(finite) or min(numbers) < 0 or OMEGA.problem(self.omega):
+            raise ReportError("a number of a run's report is out of its range")
 
 
 def write_train_report(path: Path, report: TrainReport) -> None:
     """Write the report of one run as JSON."""
-    write_atomically(path, json.dumps(asdict(report), indent=1) + "\n")
+    write_atomically(path, json.dumps(plain(report), indent=1) + "\n")
 
 
 def read_train_report(path: Path) -> TrainReport:
     """Read the report of one run."""
+    content = read_bytes(path, _MOST_BYTES)
     try:
-        content = json.loads(read_bytes(path, _MOST_BYTES))
-    except (ValueError, RecursionError):
-        raise ReportError(f"{path} is not JSON: name a report that `cotally train` wrote") from None
-    names = {field.name for field in fields(TrainReport)}
-    if not isinstance(content, dict) or set(content) != names:
-        raise ReportError(f"{path} must have exactly the fields {', '.join(sorted(names))}")
-    return TrainReport(**content)
+        read = json.loads(content)
+        report = from_json(TrainReport, read)
+        if read.keys() == {each.name for each in fields(TrainReport)}:
+            return report
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
+        pass
+    raise ReportError(f"{path} is not the report of a run: name one that `cotally train --report` wrote")
 
 
 FAMILY = "cotally-run/"
 FORMAT = f"{FAMILY}2"
 PLAIN = "plain"
-METHODS = (PLAIN, *Method)
-
-
-def _is_share(value: float | None) -> bool:
-    return value is None or (isinstance(value, int | float) and 0 <= value <= 1)
 
 
 @dataclass(frozen=True)
@@ -183,21 +155,6 @@ class Row:
     equals_plain_id3: bool
     counting: Counting | None
 
-    def __post_init__(self) -> None:
-        check(self.method in METHODS, "method is unknown")
-        has_window = self.method == Method.HYBRID
-        check(not OMEGA.problem(self.omega) and (has_window or self.omega is ALL), "omega must be 1 or more")
-        check(_is_share(self.accuracy), "accuracy must be between 0 and 1")
-        check(self.cost_ratio is None or self.cost_ratio >= 0, "cost_ratio must be 0 or more")
-        check(self.seconds is None or self.seconds >= 0, "seconds must be 0 or more")
-        counts = (
-            self.smc_computations,
-            self.round_trips,
-            self.exact_counts_disclosed,
-            self.tree.nodes,
-        )
-        check(all(map(is_count, counts)), "counts must be 0 or more")
-
 
 @dataclass(frozen=True)
 class RunReport:
@@ -218,7 +175,7 @@ class RunReport:
 
     def to_json(self) -> str:
         """Return the report as `run.json` has it."""
-        content: dict[str, Any] = {"format": FORMAT, **asdict(self)}
+        content: dict[str, Any] = {"format": FORMAT, **plain(self)}
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -19,7 +19,7 @@ from party.records.run_file import (
 )
 from party.show.document import laid_out
 from party.show.runs import run_table, size_text
-from protocols.terms import Counting
+from protocols.terms import Counting, Method
 
 ROW = Row(
     method="hybrid",
@@ -40,7 +40,7 @@ OF_PLAIN = replace(ROW, method="plain", omega=None, cost_ratio=None, bytes_sent=
 FAST = replace(ROW, counting=Counting.OBLIVIOUS_TRANSFER, seconds=1.5)
 REPORT = RunReport(DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 3072, 1), (OF_PLAIN, ROW, SMC))
 TRAINED = TrainReport(
-    "5e", "hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101, {"tables": 98, "classes": 2, "accuracy": 1}
+    "5e", Method.HYBRID, 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101, {"tables": 98, "classes": 2, "accuracy": 1}
 )
 
 
@@ -76,24 +76,6 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
     }
     assert content["rows"][0]["bytes_sent"] is None
     assert list(content) == ["format", "data", "parameters", "rows"]
-
-
-def test_a_row_out_of_its_range_is_refused() -> None:
-    for change in [
-        {"method": "magic", "omega": None},
-        {"omega": 0},
-        {"method": "smc", "omega": 2},
-        {"accuracy": 1.5},
-        {"accuracy": float("nan")},
-        {"cost_ratio": -0.1},
-        {"seconds": -1.0},
-        {"smc_computations": -1},
-        {"round_trips": 1.5},
-        {"exact_counts_disclosed": True},
-        {"tree": TreeSize(-1, 0)},
-    ]:
-        with pytest.raises(ReportError):
-            replace(ROW, **change)  # type: ignore[arg-type]
 
 
 def test_the_table_has_a_line_a_row_with_its_costs_beside_its_ratio() -> None:
@@ -144,6 +126,8 @@ def write(path: Path, content: object) -> Path:
 
 
 def test_a_report_of_train_is_read(tmp_path: Path) -> None:
+    write_train_report(tmp_path / "r.json", replace(TRAINED, phases={"COPIES": 1.5}))
+    assert read_train_report(tmp_path / "r.json").phases == {"COPIES": 1.5}
     assert read_train_report(write(tmp_path / "r.json", asdict(TRAINED))) == TRAINED
     estimate = {**asdict(TRAINED), "method": "randomized", "omega": None, "accuracy": -1.25, "correct": -5.0}
     assert read_train_report(write(tmp_path / "r.json", estimate)).accuracy == -1.25
@@ -170,6 +154,18 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
         {"records_test": None},
         {"seen": {"one_group": -1}},
         {"seen": 3},
+        *(
+            {"phases": each}
+            for each in (
+                ["COPIES"],
+                {"COPIES": "1"},
+                {"COPIES": True},
+                {"COPIES": -1.0},
+                {"COPIES": None},
+                {"COPIES": float("inf")},
+                1,
+            )
+        ),
         {"extra": 1},
     ],
 )
@@ -183,16 +179,3 @@ def test_a_report_that_is_no_json_is_refused(tmp_path: Path) -> None:
         (tmp_path / "r.json").write_text(content)
         with pytest.raises(ReportError, match=r"r\.json"):
             read_train_report(tmp_path / "r.json")
-
-
-@pytest.mark.parametrize(
-    "phases",
-    [["COPIES"], {"COPIES": "1"}, {"COPIES": True}, {"COPIES": -1.0}, {"COPIES": None}, {"COPIES": float("inf")}, 1],
-)
-def test_phases_of_a_run_are_seconds_by_name(tmp_path: Path, phases: object) -> None:
-    path = tmp_path / "report.json"
-    write_train_report(path, replace(TRAINED, phases={"COPIES": 1.5}))
-    assert read_train_report(path).phases == {"COPIES": 1.5}
-    path.write_text(json.dumps({**json.loads(path.read_text()), "phases": phases}))
-    with pytest.raises(ReportError, match="phases must be seconds by name"):
-        read_train_report(path)
