@@ -91,16 +91,13 @@ def test_rules_are_mined_and_written_with_mlxtend_s_columns(shop: Path, capsys: 
     assert "=>" not in lift
 
 
-def test_nothing_frequent_is_told_and_no_error(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_frequent_is_told_apart_from_a_support_below_every_error(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = told(capsys, "mine", "rules", "d.csv", "design.toml", "--min-support", "1", "-o", "rules.csv")
     assert "by their number of items: none." in text
     assert (shop / "rules.csv").read_text().count("\n") == 1
     assert "No sets were looked for" not in text
-
-
-def test_a_support_below_every_error_is_told_as_such_and_not_as_nothing_frequent(
-    shop: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     text = told(capsys, "mine", "itemsets", "d.csv", "design.toml", "--min-support", "1/10000")
     assert "No sets were looked for: at this support the error of even a single item is larger than the support" in text
 

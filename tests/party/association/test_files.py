@@ -119,15 +119,6 @@ def test_a_copy_is_written_and_read_back_with_its_sizes(tmp_path: Path) -> None:
     assert first == (tmp_path / "d.csv.gz").read_bytes()
 
 
-def test_a_copy_by_another_design_is_refused(tmp_path: Path) -> None:
-    known = design(tmp_path)
-    (tmp_path / "d.csv").write_text(f"cotally-transactions/1,{known.digest()}\n1,milk\n")
-    assert len(read_sent(tmp_path / "d.csv", known)) == 1
-    other = design(tmp_path, items='["milk", "bread", "tea, black", "jam", "salt"]')
-    with pytest.raises(ConfigError, match="was disguised by another design"):
-        read_sent(tmp_path / "d.csv", other)
-
-
 SMALLEST = 'kind = "cut-and-paste"\nitems = 4\ncutoff = 3\nrho = "smallest"\nlargest_size = 1\n'
 
 
@@ -137,10 +128,16 @@ def read_design(folder: Path, text: str) -> Path:
     return path
 
 
-def test_items_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_items_that_are_no_text_are_refused_and_a_copy_by_another_design(tmp_path: Path) -> None:
     (tmp_path / "items.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"items.txt is not UTF-8 text"):
         read_basket_design(read_design(tmp_path, 'kind = "uniform"\nitems = "items.txt"\n[replaced]\n1 = "1/2"\n'))
+    known = design(tmp_path)
+    (tmp_path / "d.csv").write_text(f"cotally-transactions/1,{known.digest()}\n1,milk\n")
+    assert len(read_sent(tmp_path / "d.csv", known)) == 1
+    other = design(tmp_path, items='["milk", "bread", "tea, black", "jam", "salt"]')
+    with pytest.raises(ConfigError, match="was disguised by another design"):
+        read_sent(tmp_path / "d.csv", other)
 
 
 def test_a_design_is_read(tmp_path: Path) -> None:
@@ -239,16 +236,6 @@ def test_itemsets_and_rules_of_what_is_not_disguised_are_counted(
         assert rule["antecedent support"] == pytest.approx(len(holders) / len(frame))
 
 
-def test_a_measure_other_than_confidence_may_be_the_threshold(
-    plain: tuple[pd.DataFrame, Randomized, BasketDesign],
-) -> None:
-    _, sent, design = plain
-    rules = association_rules(sent, design, 0.1, metric="lift", min_threshold=1.0)
-    assert len(rules)
-    assert (rules["lift"] >= 1).all()
-    assert not rules["straddles"].any()
-
-
 def test_an_empty_result_has_the_types_of_any_other(plain: tuple[pd.DataFrame, Randomized, BasketDesign]) -> None:
     _, sent, design = plain
     for empty, filled in (
@@ -269,8 +256,14 @@ def test_a_support_that_is_no_share_is_refused(
         frequent_itemsets(sent, design, support)
 
 
-def test_a_measure_that_is_none_is_refused(plain: tuple[pd.DataFrame, Randomized, BasketDesign]) -> None:
+def test_a_measure_other_than_confidence_may_be_the_threshold_and_what_is_none_is_refused(
+    plain: tuple[pd.DataFrame, Randomized, BasketDesign],
+) -> None:
     _, sent, design = plain
+    rules = association_rules(sent, design, 0.1, metric="lift", min_threshold=1.0)
+    assert len(rules)
+    assert (rules["lift"] >= 1).all()
+    assert not rules["straddles"].any()
     with pytest.raises(InputError, match="metric must be one of"):
         association_rules(sent, design, 0.3, metric="antecedents")
     with pytest.raises(InputError, match="min_threshold must be a number"):

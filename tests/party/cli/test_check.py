@@ -136,14 +136,11 @@ def test_columns_that_share_a_coin_are_refused_by_the_odds_and_shown_with_what_i
     assert refusal in planned.err
 
 
-def test_a_column_that_is_sent_plain_is_told_so(pair: Pair) -> None:
+def test_a_plain_column_and_a_job_that_we_would_refuse_are_told_whole(pair: Pair) -> None:
     pair.edit("alice", "plain = []", 'plain = ["b"]')
     told = check(pair, pair.write_job()).out
     assert "plain, as it is" in told
     assert "Sent in the clear, as they are: b." in told
-
-
-def test_a_job_that_we_would_refuse_is_told_whole_and_ends_with_the_refusal(pair: Pair) -> None:
     pair.edit("alice", 'omega = "all"', "omega = 1")
     ended = check(pair, pair.write_job(omega=2))
     assert ended.code == 2

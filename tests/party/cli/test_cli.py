@@ -64,11 +64,6 @@ def test_a_new_party_has_keys_and_settings_that_load(parties: Path) -> None:
     assert (config.name, config.agree.smallest_key_bits) == ("alice", 2048)
 
 
-def test_the_files_of_settings_fit_a_terminal_of_100_columns() -> None:
-    for text in party_files("alice", 3072).values():
-        assert max(map(len, text.splitlines())) <= 100
-
-
 @pytest.mark.parametrize("name", [name for name in party_files("bob", 3072) if name.startswith("job")])
 def test_every_job_of_a_new_party_is_legal_with_and_without_the_keys_in_its_comments(tmp_path: Path, name: str) -> None:
     text = party_files("bob", 3072)[name]
@@ -110,7 +105,7 @@ def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
     assert "set peer" not in again
 
 
-def test_init_keeps_what_is_there_and_adds_nothing(tmp_path: Path) -> None:
+def test_init_keeps_what_is_there_adds_nothing_and_is_fine_beside_the_data(tmp_path: Path) -> None:
     for name in ("cert.pem", "key.pem", "paillier.key", "party.toml", "secret.key"):
         folder = tmp_path / name.replace(".", "-")
         folder.mkdir()
@@ -122,16 +117,15 @@ def test_init_keeps_what_is_there_and_adds_nothing(tmp_path: Path) -> None:
         )
         assert snapshot(folder) == before
         assert sorted(path.name for path in folder.iterdir()) == sorted([name, "data.csv"])
-
-
-def test_init_beside_the_data_is_fine(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("id\n1\n")
     assert cotally_here("init", "dora", "--dir", tmp_path, "--key-bits", "2048").code == 0
     assert (tmp_path / "data.csv").read_text() == "id\n1\n"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_that_of_the_package_and_settings_fit_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in party_files("alice", 3072).values():
+        assert max(map(len, text.splitlines())) <= 100
     with pytest.raises(SystemExit):
         cli.main(["--version"])
     assert capsys.readouterr().out.startswith("cotally 0.")
@@ -156,14 +150,6 @@ def test_a_terminal_without_the_characters_gets_stand_ins(model: Path) -> None:
     assert b"\\u251c" in ended.stdout
 
 
-def test_an_error_of_the_peer_has_its_own_exit_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(models, "command_show", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
-    assert cli.main(["show", "x"]) == 3
-    assert capsys.readouterr().err == "cotally: two lines\n"
-
-
 def test_an_unexpected_error_is_one_line_without_its_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,7 +168,13 @@ def test_an_unexpected_error_is_one_line_without_its_text(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupt_is_one_line_as_is_an_error_of_the_peer_with_its_own_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(models, "command_show", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
+    assert cli.main(["show", "x"]) == 3
+    assert capsys.readouterr().err == "cotally: two lines\n"
+
     def interrupt(_: object) -> int:
         raise KeyboardInterrupt
 
@@ -277,7 +269,7 @@ def test_every_end_has_its_code(monkeypatch: pytest.MonkeyPatch, error: BaseExce
     assert code in TABLE
 
 
-def test_who_is_to_act_tells_the_code() -> None:
+def test_every_end_has_its_code_in_one_table_that_says_who_is_to_act() -> None:
     """Of errors that this party can mend 2, where both must talk 5, where the other acts 3, where both wait 4."""
     for kind in kinds(CotallyError):  # without their arguments: an error's kind alone tells its code
         error = kind.__new__(kind)
@@ -286,8 +278,5 @@ def test_who_is_to_act_tells_the_code() -> None:
             expected = 4 if kind is PausedError else 5 if kind is DisagreementError else 3
         if kind.__name__ not in {"DemoError", "PartyFailedError", "StoppedHereError"}:  # which end otherwise
             assert exit_code(error) == expected, kind
-
-
-def test_every_end_has_its_code_in_one_table() -> None:
     assert {code for _, code in ENDS} | {0, 143} == TABLE
     assert "5 the parties differ" in (Path(__file__).parents[3] / "README.md").read_text()

@@ -40,28 +40,6 @@ def test_what_is_not_said_is_to_show_and_the_folder_will_do(config: Path, capsys
         assert capsys.readouterr().out == shown
 
 
-def test_show_says_in_words_what_each_side_has_learned(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(config, "show") == 0
-    out = capsys.readouterr().out
-    us, rest = out.split("What we learned from alice:")
-    them, both = rest.split("What both learned:")
-    assert "Data set 'case' with alice: 1 run" in us
-    assert "a disguised copy of 3 columns, theta 7/10: " in us
-    assert "strongest odds of a value: 7/3 to 1" in us
-    assert "for certain, of 'b" in us
-    assert "how many training records each of 2 classes has" in us
-    assert "the names of 2 columns (a0, a1) and of their 5 values, of 80 records" in them
-    assert "a disguised copy of 2 columns, theta 7/10: a0, a1" in them
-    for line in (
-        "which columns rank highest at ",
-        "exact counts in ",
-        "held-out records the model gets right",
-        "the fin",
-    ):
-        assert [part.count(line) for part in (us, them, both)] == [0, 0, 1]
-    assert "all training records:" not in out
-
-
 def test_counts_with_noise_are_told_apart_from_exact_ones_with_their_epsilon(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,7 +62,28 @@ def test_counts_with_noise_are_told_apart_from_exact_ones_with_their_epsilon(
     assert "all training records: " in noisy_tables
 
 
-def test_show_in_full_names_node_column_and_numbers(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_says_in_words_or_in_full_what_each_side_has_learned(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config, "show") == 0
+    out = capsys.readouterr().out
+    us, rest = out.split("What we learned from alice:")
+    them, both = rest.split("What both learned:")
+    assert "Data set 'case' with alice: 1 run" in us
+    assert "a disguised copy of 3 columns, theta 7/10: " in us
+    assert "strongest odds of a value: 7/3 to 1" in us
+    assert "for certain, of 'b" in us
+    assert "how many training records each of 2 classes has" in us
+    assert "the names of 2 columns (a0, a1) and of their 5 values, of 80 records" in them
+    assert "a disguised copy of 2 columns, theta 7/10: a0, a1" in them
+    for line in (
+        "which columns rank highest at ",
+        "exact counts in ",
+        "held-out records the model gets right",
+        "the fin",
+    ):
+        assert [part.count(line) for part in (us, them, both)] == [0, 0, 1]
+    assert "all training records:" not in out
     assert run(config, "show", "--full") == 0
     out = capsys.readouterr().out
     assert run(config, "export") == 0
@@ -101,7 +100,9 @@ def test_show_in_full_names_node_column_and_numbers(config: Path, capsys: pytest
     assert f"{name} = {value}" in out
 
 
-def test_export_holds_every_entry_in_order(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_holds_every_entry_in_order_and_writes_what_it_prints(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(config, "export") == 0
     exported = json.loads(capsys.readouterr().out)
     assert exported["format"] == "cotally-ledger/3"
@@ -109,9 +110,6 @@ def test_export_holds_every_entry_in_order(config: Path, capsys: pytest.CaptureF
     kinds = [entry["kind"] for entry in exported["entries"] if entry["kind"] != "comparison"]
     assert kinds[:2] == ["columns", "run"]
     assert {entry["peer"] for entry in exported["entries"]} == {"alice"}
-
-
-def test_export_writes_to_a_file_what_it_prints(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(config, "export") == 0
     printed = capsys.readouterr().out
     output = config.parent / "ledger.json"
@@ -124,16 +122,13 @@ def test_export_writes_to_a_file_what_it_prints(config: Path, capsys: pytest.Cap
     assert "--output is for export" in capsys.readouterr().err
 
 
-def test_verify_says_that_all_is_whole_and_how_far_the_peer_has_seen_it(
+def test_verify_says_that_all_is_whole_or_names_the_altered_entry(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(config, "verify") == 0
     out = capsys.readouterr().out
     assert "not one altered, dropped or moved" in out
     assert "alice last showed us" in out
-
-
-def test_an_altered_entry_is_named_in_one_line(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with sqlite3.connect(config.parent / LEDGER_FILE) as connection:
         connection.execute("UPDATE entries SET content = content || ' ' WHERE number = 3")
     connection.close()

@@ -151,7 +151,7 @@ def arguments_work(words: list[str]) -> None:
     assert "--help" not in done.stderr
 
 
-def test_the_unit_of_systemd_is_sound_and_starts_what_there_is(tmp_path: Path) -> None:
+def test_the_unit_of_systemd_and_the_container_start_what_there_is(tmp_path: Path) -> None:
     text = (DEPLOY / "cotally.service").read_text()
     (command,) = re.findall(r"^ExecStart=/opt/cotally/bin/cotally (.*)$", text, re.MULTILINE)
     arguments_work(shlex.split(command))
@@ -162,9 +162,6 @@ def test_the_unit_of_systemd_is_sound_and_starts_what_there_is(tmp_path: Path) -
     unit.write_text(text.replace("/opt/cotally/bin/cotally", sys.executable).replace("User=cotally\n", ""))
     done = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
     assert not [line for line in done.stderr.splitlines() if "cotally.service" in line], done.stderr
-
-
-def test_the_container_copies_what_there_is_and_starts_it() -> None:
     lines = (DEPLOY / "Containerfile").read_text().replace("\\\n", "").splitlines()
     steps = [line.split(" ", 1) for line in lines if line and not line.startswith("#")]
     assert {name for name, _ in steps} == {"FROM", "COPY", "RUN", "ENV", "VOLUME", "EXPOSE", "ENTRYPOINT", "CMD"}

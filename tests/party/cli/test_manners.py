@@ -23,14 +23,13 @@ from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
 
 
-def test_the_bare_command_shows_its_help() -> None:
+def test_the_bare_command_shows_its_help_and_in_a_partys_folder_offers_its_short_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ended = cotally_here()
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("usage: cotally")
     assert "Examples:\n  cotally demo\n" in ended.out
-
-
-def test_in_a_folder_of_a_party_its_short_name_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert_one_line(cotally_here("check"), 2, "required: PARTY (see")
     (tmp_path / "party.toml").touch()
@@ -44,7 +43,7 @@ def test_every_command_tells_less_or_more(name: str) -> None:
     assert name in command_parser(name).format_help()
 
 
-def test_quiet_leaves_notes_out_and_keeps_results_and_errors(tmp_path: Path) -> None:
+def test_quiet_leaves_notes_out_and_verbose_tells_more_and_no_cell(tmp_path: Path) -> None:
     write_model(tmp_path / "m.json", small_model())
     (tmp_path / "rows.csv").write_text("alice.age,city,bob.age\n?,x,no\n")
     words = ("predict", tmp_path / "m.json", tmp_path / "rows.csv")
@@ -52,9 +51,6 @@ def test_quiet_leaves_notes_out_and_keeps_results_and_errors(tmp_path: Path) -> 
     assert "missing" in plain.err
     assert (quiet.code, quiet.out, quiet.err) == (0, plain.out, "")
     assert_one_line(cotally_here("predict", "-q", tmp_path / "absent", tmp_path / "rows.csv"), 2, "does not exist")
-
-
-def test_verbose_tells_more_and_no_cell(tmp_path: Path) -> None:
     write_model(tmp_path / "m.json", small_model())
     (tmp_path / "rows.csv").write_text("alice.age,city,bob.age\nsecret-cell,x,no\n")
     ended = cotally_here("predict", "-v", tmp_path / "m.json", tmp_path / "rows.csv", "-o", tmp_path / "out.csv")
@@ -150,16 +146,13 @@ def test_help_imports_nothing_heavy() -> None:
     assert "'numpy', 'party.cli.models'" in told
 
 
-def test_every_command_has_help_that_names_all() -> None:
+def test_every_command_has_help_and_an_unknown_action_is_one_line() -> None:
     for command in ((), *((name,) for name in cli.COMMANDS)):
         ended = cotally_here(*command, "--help")
         assert ended.code == 0
         assert ended.out.startswith("usage: cotally")
     told = cotally_here("--help").out
     assert all(re.search(rf"^    {name}\s", told, re.MULTILINE) for name in cli.COMMANDS)
-
-
-def test_an_unknown_action_of_a_survey_is_one_line() -> None:
     assert_one_line(cotally_here("survey", "statsu", "x"), 2, "did you mean 'status'?")
 
 

@@ -23,22 +23,6 @@ from tests.support.forked import COTALLY
 from tests.support.models import chain, small_model
 from tests.support.processes import assert_one_line, cotally_here, finish, start
 
-
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
-    write_model(tmp_path / "model.json", chain(1500))
-    with subprocess.Popen(
-        [sys.executable, "-m", "party.cli.main", "show", tmp_path / "model.json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 141
-
-
 FULL = Path("/dev/full")
 FULL_LINE = "cotally: standard output cannot be written: No space left on device\n"
 
@@ -87,7 +71,19 @@ def test_predict_writes_what_can_be_read_again(model: Path, cell: str) -> None:
     assert read_frame(model.with_name("o.csv")).cells[1] == [cell]
 
 
-def test_an_output_that_is_closed_is_done_without(model: Path) -> None:
+def test_an_output_that_is_closed_or_whose_reader_goes_away_is_no_error(tmp_path: Path, model: Path) -> None:
+    write_model(tmp_path / "model.json", chain(1500))
+    with subprocess.Popen(
+        [sys.executable, "-m", "party.cli.main", "show", tmp_path / "model.json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
     command = f"{sys.executable} -m party.cli.main show {model} >&-"
     ended = subprocess.run(command, shell=True, stderr=subprocess.PIPE, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
@@ -162,23 +158,6 @@ def paths(parser: argparse.ArgumentParser) -> Iterator[str]:
             yield action.option_strings[-1] if action.option_strings else action.dest
 
 
-def test_every_path_is_read_or_written_as_the_rule_says() -> None:
-    named = {f"{name} {path}": parser for name, parser in parsers() for path in paths(parser)}
-    assert {*named} == READ | {*NEVER_REPLACED} | REPLACED_IF_TOLD
-    assert all("--overwrite" in named[path]._option_string_actions for path in REPLACED_IF_TOLD)
-
-
-def test_every_command_that_writes_a_file_asks_the_rule_first() -> None:
-    asked = []
-    for path in sorted(CLI.glob("*.py")):
-        names = {alias.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
-                 for alias in node.names}  # fmt: skip
-        if names & WRITERS:
-            asked.append((path.name, bool(names & {"settle_outputs", "settle_copy", "place_results"})))
-    assert len(asked) >= 7
-    assert [name for name, does in asked if not does] == []
-
-
 def test_nothing_that_is_read_is_an_output_and_what_is_there_goes_only_if_told(tmp_path: Path) -> None:
     read, earlier, new = tmp_path / "read", tmp_path / "earlier", tmp_path / "new"
     read.touch()
@@ -218,7 +197,18 @@ INPUTS = {
 }  # fmt: skip
 
 
-def test_every_output_is_tried() -> None:  # but of `serve`, which writes beside what is there
+def test_every_output_is_tried_and_every_command_that_writes_one_asks_the_rule_first() -> None:
+    named = {f"{name} {path}": parser for name, parser in parsers() for path in paths(parser)}
+    assert {*named} == READ | {*NEVER_REPLACED} | REPLACED_IF_TOLD
+    assert all("--overwrite" in named[path]._option_string_actions for path in REPLACED_IF_TOLD)
+    asked = []
+    for path in sorted(CLI.glob("*.py")):
+        names = {alias.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
+                 for alias in node.names}  # fmt: skip
+        if names & WRITERS:
+            asked.append((path.name, bool(names & {"settle_outputs", "settle_copy", "place_results"})))
+    assert len(asked) >= 7
+    assert [name for name, does in asked if not does] == []
     assert {*CALLS} == {name for name in REPLACED_IF_TOLD if not name.startswith("serve")} | {"survey links --output"}
 
 

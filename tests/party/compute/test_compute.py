@@ -88,7 +88,7 @@ def ciphertexts(pages: Iterable[bytes]) -> list[bytes]:
 # The pool
 
 
-def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalPool, tmp_path: Path) -> None:
+def test_results_come_in_order_two_tasks_a_worker_at_a_time(pool: LocalPool, tmp_path: Path) -> None:
     taken: list[int] = []
 
     def tasks() -> Iterator[tuple[Path, str, int]]:
@@ -102,9 +102,6 @@ def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalP
         assert next(results) == number
         wait_for((tmp_path / f"ended {number + 3}").exists)  # all that was taken is done, and no more is
         assert len(taken) == 4 + number
-
-
-def test_results_come_in_order(pool: LocalPool, tmp_path: Path) -> None:
     later = [f"ended {number + 2}" if number in {0, 3, 6} else "" for number in range(10)]
     assert list(pool.map(echo, [(tmp_path, later[number], number) for number in range(10)])) == list(range(10))
     assert list(pool.map(neg, [])) == []
@@ -299,14 +296,11 @@ def test_no_worker_outlives_a_party_that_is_killed(tmp_path: Path) -> None:
 # Encryption
 
 
-def test_pages_are_encrypted_in_order_and_every_ciphertext_is_fresh(pool: LocalPool) -> None:
+def test_pages_are_encrypted_in_order_and_freshly_with_tables_that_are_made_once(pool: LocalPool) -> None:
     pages = [[0, 1, number] for number in range(8)] + [[1, 1, 1]] * 4
     encrypted = list(ParallelEncryptor(HOLDER, pool).encrypt_pages(pages))
     assert [decrypted(page) for page in encrypted] == pages
     assert len(set(ciphertexts(encrypted))) == 3 * len(pages)
-
-
-def test_a_process_makes_the_tables_of_a_key_once() -> None:
     _encryptor.cache_clear()
     encryptor = ParallelEncryptor(HOLDER, InlineWorkers())
     for _ in range(2):

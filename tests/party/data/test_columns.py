@@ -113,12 +113,6 @@ def test_numbers_are_plain_and_cut_between_the_extremes() -> None:
     assert labels(treated(["0.30000000000000000001", "0.3"], bins=(Decimal("0.3"),))) == ["> 0.3", "<= 0.3"]
 
 
-def test_quantiles_hold_equal_shares_where_values_allow() -> None:
-    result = treated([str(n) for n in range(12)], bins="quantiles:4")
-    assert result.values == ("<= 2", "(2, 5]", "(5, 8]", "> 8")
-    assert Counter(labels(result)) == dict.fromkeys(result.values, 3)
-
-
 @pytest.mark.parametrize(
     ("numbers", "bins", "values"),
     [
@@ -146,7 +140,10 @@ def test_a_bins_label_can_be_read_back(edges: list[Decimal], value: Decimal) -> 
     assert all(map(is_bin_label, bins))
 
 
-def test_bins_are_values_and_their_labels_are_read_back() -> None:
+def test_bins_are_values_and_quantiles_hold_equal_shares_where_values_allow() -> None:
+    result = treated([str(n) for n in range(12)], bins="quantiles:4")
+    assert result.values == ("<= 2", "(2, 5]", "(5, 8]", "> 8")
+    assert Counter(labels(result)) == dict.fromkeys(result.values, 3)
     result = treated(["5", "?"], bins=(Decimal(1), Decimal(2)))
     assert result.values == ("<= 1", "(1, 2]", "> 2", "missing")
     assert treated(["?"], bins=(Decimal(1),)).values == ("<= 1", "> 1", "missing")
@@ -156,15 +153,7 @@ def test_bins_are_values_and_their_labels_are_read_back() -> None:
 # The whole treatment
 
 
-def test_values_keep_their_text_and_are_sorted() -> None:
-    result = treated(["b", " a", "B", "10", "9", "b"])
-    assert result.values == (" a", "10", "9", "B", "b")
-    assert labels(result) == ["b", " a", "B", "10", "9", "b"]
-    assert result.missing_label is None
-    assert treated(["10", "9", "1.0", "?", "-2", "1"]).values == ("-2", "1", "1.0", "9", "10", "missing")
-
-
-def test_a_missing_cell_is_a_value_or_the_commonest_or_refused() -> None:
+def test_a_missing_cell_is_a_value_or_filled_in_or_refused() -> None:
     result = treated(["z", "?", None, "a"])
     assert labels(result) == ["z", "missing", "missing", "a"]
     assert result.values == ("a", "z", "missing")
@@ -179,9 +168,6 @@ def test_a_missing_cell_is_a_value_or_the_commonest_or_refused() -> None:
     assert f"2 cells are missing, the first one here: {cure}" in refused([CANARY, "?", None], line=3, missing="refuse")
     assert f"the cell is missing: {cure}" in refused([CANARY, "x", "?"], line=4, missing="refuse")
     assert treated(["a"], missing="refuse").values == ("a",)
-
-
-def test_what_is_filled_in_is_an_old_value_or_a_new_one_or_binned() -> None:
     assert treated(["b", "?", "a"], missing="a").values == ("a", "b")
     assert labels(treated(["b", "?", "a"], missing="a")) == ["b", "a", "a"]
     assert treated(["b", "?", "a"], missing="?").values == ("a", "b", "?")
@@ -232,7 +218,12 @@ def test_rare_values_are_merged_so_that_as_many_remain_as_asked_for() -> None:
     assert "label of a bin" in refused(["<= 5", "<= 5", "4", CANARY], max_values=2)
 
 
-def test_a_column_has_at_most_256_values() -> None:
+def test_values_keep_their_text_and_are_at_most_256() -> None:
+    result = treated(["b", " a", "B", "10", "9", "b"])
+    assert result.values == (" a", "10", "9", "B", "b")
+    assert labels(result) == ["b", " a", "B", "10", "9", "b"]
+    assert result.missing_label is None
+    assert treated(["10", "9", "1.0", "?", "-2", "1"]).values == ("-2", "1", "1.0", "9", "10", "missing")
     assert len(treated([f"{n}" for n in range(256)]).values) == 256
     text = refused([f"{n}" for n in range(256)] + ["?"])
     assert "257 values" in text
@@ -414,16 +405,13 @@ def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
     assert held.may_count_up or not count
 
 
-def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> None:
+def test_fifteen_digits_are_told_apart_as_doubles_which_tell_what_decimals_tell() -> None:
     texts = ["999999999999998", "999999999999999", "0.0000000000001", "-99999999999999"]
     found = doubles(texts)
     assert found is not None
     assert len(set(found.tolist())) == 4
     assert np.finfo(np.float64).precision == DIGITS_OF_A_DOUBLE
     assert doubles([*texts, "0.30000000000000001"]) is None
-
-
-def test_doubles_tell_what_decimals_tell() -> None:
     assert all(Doubles.among(np.array(each)).may_count_up for each in ([5.0], [7.0, 9.0, 8.0], [-1.0, 0.0]))
     assert not any(
         Doubles.among(np.array(each)).may_count_up for each in ([7.0, 9.0], [1.0, 2.0, 4.0], [0.1, 0.2, 0.3])

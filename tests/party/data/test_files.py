@@ -67,7 +67,9 @@ def test_what_cannot_be_declared_is_refused() -> None:
             Form(**declared)  # type: ignore[arg-type]
 
 
-def test_packed_files_and_the_standard_input_are_read(tmp_path: Path) -> None:
+def test_packed_files_and_the_standard_input_are_read_for_a_dash_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("table.tsv", "table.TXT", "table.csv.gz", "packed.csv"):
         content = "id\tcity\trate\n1\tZürich\t2,5\n2\tGenève\t\n".encode()
         frame = read_frame(
@@ -77,9 +79,6 @@ def test_packed_files_and_the_standard_input_are_read(tmp_path: Path) -> None:
     content = gzip.compress(b"id,city\n" + b"".join(b"%d,Bern\n" % i for i in range(5000)))
     with pytest.raises(DataError, match="cannot be read: the file is damaged"):
         read_frame(written(tmp_path, content[:-100], "table.csv.gz"))
-
-
-def test_the_standard_input_is_read_for_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("id;city;rate\n1;Zürich;2,5\n2;Genève;\n".encode())))
     frame = read_frame("-")
     assert rows(frame) == ROWS

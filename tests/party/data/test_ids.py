@@ -30,15 +30,12 @@ def people(folder: Path, columns: IdColumns, text: str = TABLE) -> tuple[list[st
     return found.ids, found.rows
 
 
-def test_ids_with_characters_that_nobody_sees_are_told_and_are_those_of_the_peer(tmp_path: Path) -> None:
+def test_ids_with_unseen_characters_are_those_of_the_peer_and_repeated_ones_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("id,x\n" + "".join(f"p{n}{chr(0x200B) * (n % 3 == 0)},{n % 2}\n" for n in range(60)))
     share = read_share(path, "alice", IdColumns(("id",)))
     assert share.ids == sorted(f"p{n}" for n in range(60))
     assert share.notices == (About.CELLS_UNSEEN(column="id", cells=20),)
-
-
-def test_ids_repeated_or_in_part_empty_are_refused_by_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="this id occurs on an earlier line too") as caught:
         people(tmp_path, NAMED)
     assert caught.value.line == 4
@@ -64,16 +61,6 @@ def test_ids_that_have_lost_digits_are_refused_and_what_to_do_is_said(tmp_path: 
         assert "4" not in str(caught.value).partition("17)")[2]
     with pytest.raises(DataError, match="this id has lost the last digits"):
         distinct_ids(frame_of(Path("t.csv"), ["id"], [[cut, "x"]]).ids("id"))
-
-
-def test_numbers_that_a_spreadsheet_may_have_rounded_are_noted(tmp_path: Path) -> None:
-    path = tmp_path / "data.csv"
-    path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000000,{n % 2}\n" for n in range(60)))
-    (told,) = read_share(path, "alice", IdColumns(("id",))).notices
-    assert told == About.IDS_ROUNDED(ids=60)
-    assert "all 60 ids have only zeros after their 15th digit" in notice_text(told)
-    path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000001,{n % 2}\n" for n in range(60)))
-    assert read_share(path, "alice", IdColumns(("id",))).notices == ()
 
 
 def test_what_ids_look_like_is_said_by_shapes_that_many_have() -> None:
@@ -126,7 +113,14 @@ def test_a_few_ids_that_are_spelled_otherwise_are_counted_and_not_shown(
     assert read_share(path, "alice", alike).notices == ()
 
 
-def test_other_ids_have_lost_nothing(tmp_path: Path) -> None:
+def test_ids_are_noted_that_a_spreadsheet_may_have_rounded_and_other_ids_have_lost_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000000,{n % 2}\n" for n in range(60)))
+    (told,) = read_share(path, "alice", IdColumns(("id",))).notices
+    assert told == About.IDS_ROUNDED(ids=60)
+    assert "all 60 ids have only zeros after their 15th digit" in notice_text(told)
+    path.write_text("id,x\n" + "".join(f"{43036957 + n}0000000001,{n % 2}\n" for n in range(60)))
+    assert read_share(path, "alice", IdColumns(("id",))).notices == ()
     for whole in ("1E5", "4e17", "430369570000000000", "A1E+B", "123456789012345.0", "1.5"):
         assert len(people(tmp_path, IdColumns(("id",)), f"id,x\n{whole},a\n2,b\n")[0]) == 2
     form = USUAL_FORM.with_more([Spelling.ZEROS])

@@ -75,7 +75,7 @@ def test_few_missing_cells_go_with_the_rare_values_or_else_with_the_commonest() 
     assert held(treated([*cells, *[None] * 3], missing="unknown")) == {"a": 20, "b": 33}
 
 
-def test_values_of_few_records_are_not_named() -> None:
+def test_values_of_few_are_not_named_and_edges_are_no_records_own() -> None:
     result = treated(["a"] * 20 + ["b"] * 10 + ["c"] * 9 + ["d"])
     assert held(result) == {"a": 20, "b": 10, "other": 10}
     assert said(result) == ("values that fewer than 10 records hold (2) have become 'other'",)
@@ -94,9 +94,6 @@ def test_values_of_few_records_are_not_named() -> None:
         "the commonest value is kept; 2 others (21 records) are 'other', 1 of which fewer than 10 records hold",
     )
     assert held(treated(["a"] * 20 + ["other"] * 12 + [None] * 2)) == {"a": 20, "other": 14}
-
-
-def test_edges_are_no_records_own() -> None:
     salaries = [Decimal(1000 + 7 * i) for i in range(400)] + [Decimal(987_654)]
     counts = Counter(salaries)
     (exact,), (told,) = (
@@ -134,21 +131,7 @@ def test_an_edge_moves_past_fewer_records_than_hide_each_other(numbers: list[Dec
     assert all(min(abs(new - old) for old in below[0]) < 4 for new in below[1])
 
 
-def test_dates_are_binned_by_year_quarter_month_and_edges() -> None:
-    cells = [(date(2022, 7, 1) + timedelta(days=i)).isoformat() for i in range(730)]
-    years = treated(cells, bins="year")
-    assert held(years) == {"<= 2022-12-31": 184, "(2022-12-31, 2023-12-31]": 365, "> 2023-12-31": 181}
-    assert len(treated(cells, bins="quarter").values) == 8
-    assert treated(cells, bins="month").values[1] == "(2022-07-31, 2022-08-31]"
-    fewer = treated(cells, bins="month", max_values=4).values
-    assert len(fewer) == 4
-    assert fewer[0] == "<= 2023-02-28"
-    assert treated(cells, bins=(date(2023, 3, 15),)).values == ("<= 2023-03-15", "> 2023-03-15")
-    told = [label_of(years.values, text) for text in ("1999-01-01", "31.12.2023", "2024-01-01 00:00:00", "1/2/2024")]
-    assert told == ["<= 2022-12-31", "(2022-12-31, 2023-12-31]", "> 2023-12-31", None]
-
-
-def test_rare_bins_join_a_neighbour() -> None:
+def test_rare_bins_join_a_neighbour_and_a_rare_class_is_merged_or_refused(tmp_path: Path) -> None:
     cells = ["1"] * 30 + ["4"] * 3 + ["7"] * 12 + ["11"] * 40
     result = treated(cells, bins=(Decimal(2), Decimal(5), Decimal(9)))
     assert held(result) == {"<= 2": 30, "(2, 9]": 15, "> 9": 40}
@@ -159,9 +142,6 @@ def test_rare_bins_join_a_neighbour() -> None:
     assert treated(cells, bins=(Decimal(300000),)).values == ("other",)
     cells = ["2020-05-01"] * 20 + ["2021-05-01"] * 9 + ["2022-05-01"] * 30
     assert held(treated(cells, bins="year")) == {"<= 2020-12-31": 20, "> 2020-12-31": 39}
-
-
-def test_a_class_value_of_few_records_is_merged_with_others_or_refused(tmp_path: Path) -> None:
     few = {"class_name": "y", "treatments": {"y": ColumnTreatment()}}
     y = ["a"] * 20 + ["b"] * 20 + ["c"] * 5 + ["d"] * 5
     share = share_of(tmp_path, {"x": ["p", "q"] * 25, "y": y}, **few)
@@ -201,7 +181,7 @@ def test_a_column_whose_cells_nearly_all_differ_is_refused_as_an_identifier(cell
     assert len(share_of(tmp_path, table, treatments=USUAL, ignore=["who"]).attributes) == 1
 
 
-def test_columns_that_name_records_are_refused(tmp_path: Path) -> None:
+def test_columns_that_name_records_are_refused_and_numbers_binned_unless_listed(tmp_path: Path) -> None:
     table = {"x": ["p", "q"] * 150, "who": MAILS}
     assert "predict another column or, if it is a measurement" in refused(tmp_path, table, class_name="who")
     table = {"mail": MAILS, "x": ["p", "q"] * 150, "phone": [f"+4179{i:06}" for i in range(300)]}
@@ -212,9 +192,6 @@ def test_columns_that_name_records_are_refused(tmp_path: Path) -> None:
         "differ, as in an identifier"
     )
     assert len(share_of(tmp_path, table, treatments=USUAL, ignore=["mail", "phone"]).attributes) == 1
-
-
-def test_numbers_that_are_not_listed_are_binned_and_that_is_told(tmp_path: Path) -> None:
     table = {
         "salary": [str(1000 + 13 * i) for i in range(300)],
         "code": ["1", "2", "3"] * 100,
@@ -285,7 +262,18 @@ DATABASES = [
 ]
 
 
-def test_timestamps_of_databases_are_dates() -> None:
+def test_timestamps_are_dates_binned_by_year_quarter_month_and_edges() -> None:
+    cells = [(date(2022, 7, 1) + timedelta(days=i)).isoformat() for i in range(730)]
+    years = treated(cells, bins="year")
+    assert held(years) == {"<= 2022-12-31": 184, "(2022-12-31, 2023-12-31]": 365, "> 2023-12-31": 181}
+    assert len(treated(cells, bins="quarter").values) == 8
+    assert treated(cells, bins="month").values[1] == "(2022-07-31, 2022-08-31]"
+    fewer = treated(cells, bins="month", max_values=4).values
+    assert len(fewer) == 4
+    assert fewer[0] == "<= 2023-02-28"
+    assert treated(cells, bins=(date(2023, 3, 15),)).values == ("<= 2023-03-15", "> 2023-03-15")
+    told = [label_of(years.values, text) for text in ("1999-01-01", "31.12.2023", "2024-01-01 00:00:00", "1/2/2024")]
+    assert told == ["<= 2022-12-31", "(2022-12-31, 2023-12-31]", "> 2023-12-31", None]
     for written in DATABASES:
         assert treated([written, "2024-01-31"] * 20, bins="year").values == ("<= 2019-12-31", "> 2019-12-31")
     for written in DATABASES:

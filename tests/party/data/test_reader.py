@@ -129,7 +129,7 @@ def test_a_long_text_is_read_though_another_thread_has_begun_before_and_ends_mea
     assert len(read_csv(tmp_path / "second.csv", second, form)) == 1
 
 
-def test_quotes_byte_order_marks_and_long_cells_are_read(tmp_path: Path) -> None:
+def test_quotes_are_read_and_an_open_one_or_a_name_that_is_not_there_refused(tmp_path: Path) -> None:
     for mark in (b"", codecs.BOM_UTF8):
         for end in (b"\n", b"\r\n"):
             content = mark + b"id,city\n1,Z\xc3\xbcrich\n2,\n".replace(b"\n", end)
@@ -150,9 +150,6 @@ def test_quotes_byte_order_marks_and_long_cells_are_read(tmp_path: Path) -> None
     assert len(frame) == n
     assert list(frame.cells[0]) == [str(i) for i in range(n)]
     assert len({id(cell) for cell in frame.cells[1]}) == 1
-
-
-def test_an_open_quote_or_a_name_that_is_not_there_is_refused(tmp_path: Path) -> None:
     error = refused(written(tmp_path, GOOD + b'1,"' + C + b",4\n" * 20_000))
     assert error.line == 3
     assert ".csv, .tsv, .txt or .parquet" in str(refused(written(tmp_path, GOOD, "table.xls")))
@@ -164,12 +161,6 @@ def test_an_open_quote_or_a_name_that_is_not_there_is_refused(tmp_path: Path) ->
     frame = read_frame(written(tmp_path, GOOD))
     with pytest.raises(DataError, match="column 'town': the file has no such column"):
         frame.column("town")
-
-
-def test_reprs_show_sizes_only(tmp_path: Path) -> None:
-    frame = read_frame(written(tmp_path, GOOD))
-    assert repr(frame) == "<Frame 1 x 3>"
-    assert repr(frame.column("id")) == "<Column of 1 cells>"
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -246,7 +237,10 @@ def test_what_cannot_be_used_is_no_hindrance_elsewhere(tmp_path: Path) -> None:
     assert list(map(list, frame.cells[1:])) == [[CANARY + "\udcff"], ["[1, 2]"], ["Bern"]]
 
 
-def test_names_are_read_as_they_are_seen_and_how_many_were_not_is_told(tmp_path: Path) -> None:
+def test_reprs_show_sizes_and_names_are_read_as_they_are_seen(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, GOOD))
+    assert repr(frame) == "<Frame 1 x 3>"
+    assert repr(frame.column("id")) == "<Column of 1 cells>"
     frame = read_frame(written(tmp_path, 'id\u200b,"Body\n mass",a\n1,2,3\n'.encode()))
     assert frame.columns == ("id", "Body mass", "a")
     assert list(map(notice_text, frame.notices)) == [
@@ -255,7 +249,7 @@ def test_names_are_read_as_they_are_seen_and_how_many_were_not_is_told(tmp_path:
     assert "column 1 holds a control character" in str(refused(written(tmp_path, b"a\x1b[2J,b\n1,2\n")))
 
 
-def test_parquet_is_told_by_its_content_and_damaged_parquet_refused(tmp_path: Path) -> None:
+def test_parquet_is_told_by_its_content_and_passes_the_same_checks_as_csv(tmp_path: Path) -> None:
     content = parquet(tmp_path, {"id": pa.array(["1"]), "city": pa.array(["Bern"])}).read_bytes()
     assert list(map(list, read_frame(written(tmp_path, content, "table.csv")).cells)) == [["1"], ["Bern"]]
     for cell in ([CANARY], {"a": CANARY}):
@@ -275,9 +269,6 @@ def test_parquet_is_told_by_its_content_and_damaged_parquet_refused(tmp_path: Pa
         error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": odd}))
         assert (error.line, error.column) == (1, "odd")
         assert "holds bytes that are not UTF-8" in str(error)
-
-
-def test_parquet_headers_and_cells_pass_the_same_checks_as_csv(tmp_path: Path) -> None:
     table = pa.Table.from_arrays([pa.array([CANARY]), pa.array(["2"])], names=["a", "a"])
     pq.write_table(table, tmp_path / "table.parquet")
     assert "column 2 is also that of column 1" in str(refused(tmp_path / "table.parquet"))
@@ -336,7 +327,13 @@ def test_a_table_has_the_form_that_its_name_says_and_is_read_back(tmp_path: Path
     assert path.read_bytes() == content
 
 
-def test_lines_end_in_lf_and_names_ask_for_a_form(tmp_path: Path) -> None:
+def test_without_pyarrow_parquet_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DataError, match="writing Parquet needs pyarrow: pip install"):
+        check_table_name(tmp_path / "t.parquet")
+
+
+def test_lines_end_in_lf_and_bytes_that_are_no_text_are_written_as_they_were_read(tmp_path: Path) -> None:
     assert csv_text(["a", "b"], [["1", None], ["x,y", "\r"]]) == 'a,b\n1,\n"x,y","\r"\n'
     assert csv_text(["\ufeffa"], []) == "\ufeff\ufeffa\n"
     for name in ("t.xlsx", "t.xls", "t", "t.json", "t.gz", "t.parquet.gz", "t.csv.zip", "t.feather"):
@@ -346,15 +343,6 @@ def test_lines_end_in_lf_and_names_ask_for_a_form(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=problem):
             write_table(tmp_path / name, ["a"], [["x"]])
         assert not list(tmp_path.iterdir())
-
-
-def test_without_pyarrow_parquet_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DataError, match="writing Parquet needs pyarrow: pip install"):
-        check_table_name(tmp_path / "t.parquet")
-
-
-def test_bytes_that_are_no_text_are_written_as_they_were_read_where_the_form_can_hold_them(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_bytes(b"id,odd\n1,B\xe4\n2,\xc3\xbc\n")
     frame = read_frame(tmp_path / "rows.csv")
     write_table(tmp_path / "out.csv", frame.columns, frame.cells)

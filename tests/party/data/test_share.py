@@ -58,7 +58,7 @@ def refused(folder: Path, text: str = TABLE, kind: type[InputError] = DataError,
     return caught.value
 
 
-def test_a_share_has_ids_attributes_in_file_order_and_the_class_last(tmp_path: Path) -> None:
+def test_a_share_has_ids_and_attributes_in_order_whatever_the_order_of_the_file(tmp_path: Path) -> None:
     share = share_of(tmp_path, treatments=BINNED)
     assert share.ids == ["r1", "r2", "r3", "r4"]
     assert [(a.party, a.name, a.values) for a in share.attributes] == [
@@ -71,10 +71,7 @@ def test_a_share_has_ids_attributes_in_file_order_and_the_class_last(tmp_path: P
     assert share.table.codes.dtype == np.uint8
     assert share.table.codes.tolist() == [[1, 1, 1], [0, 1, 0], [2, 2, 1], [1, 0, 0]]
     assert [each.missing for each in share.attributes] == [MissingCells("missing")] * 2
-
-
-def test_records_are_sorted_by_id_whatever_the_order_of_the_file(tmp_path: Path) -> None:
-    """Ids are compared as texts, so that 10 stands before 9, and an umlaut after every plain letter."""
+    # Ids are compared as texts, so that 10 stands before 9, and an umlaut after every plain letter.
     ids = ["Ü1", "9", "10", "b", "B", "a"]
     rows = [f"v{number},{text},{number % 2}" for number, text in enumerate(ids)]
     shares = [
@@ -118,7 +115,7 @@ def test_a_column_that_is_not_in_the_file_is_refused_by_name(arguments: Any, tmp
     assert "table.csv" in str(error)
 
 
-def test_empty_and_repeated_ids_are_refused_by_line(tmp_path: Path) -> None:
+def test_empty_and_repeated_ids_are_refused_and_columns_play_one_part(tmp_path: Path) -> None:
     error = refused(tmp_path, TABLE.replace("r2", "").replace("r4", ""))
     assert isinstance(error, DataError)
     assert (error.line, error.column) == (3, "id")
@@ -129,9 +126,6 @@ def test_empty_and_repeated_ids_are_refused_by_line(tmp_path: Path) -> None:
     assert "2 ids occur on an earlier line too" in str(error)
     error = refused(tmp_path, TABLE.replace("Basel,r2,54", f"Basel,r2,{CANARY}"), treatments=BINNED)
     assert str(error).startswith(f"{tmp_path / 'table.csv'}, line 3, column 'age': ")
-
-
-def test_columns_play_one_part_and_ids_are_as_they_are(tmp_path: Path) -> None:
     for arguments in ({"id_column": "class"}, {"ignore": ["id"]}, {"ignore": ["class"]}, {"ignore": ["note", "note"]}):
         assert "named twice" in str(refused(tmp_path, kind=ConfigError, **arguments))
     share = share_of(tmp_path, TABLE.replace("r2", "?").replace("r3", " r1"))
@@ -149,14 +143,11 @@ def test_columns_play_one_part_and_ids_are_as_they_are(tmp_path: Path) -> None:
     assert share.class_attribute.values == ("no", "yes", "missing")
 
 
-def test_a_share_shows_sizes_only(tmp_path: Path) -> None:
+def test_a_share_shows_sizes_only_and_is_the_same_from_parquet(tmp_path: Path) -> None:
     assert repr(share_of(tmp_path)) == "<DataShare 4 records, 2 attributes, the class>"
     other = share_of(tmp_path, class_name=None)
     assert repr(other) == "<DataShare 4 records, 3 attributes, no class>"
     assert len(other) == 4
-
-
-def test_a_share_is_the_same_from_parquet(tmp_path: Path) -> None:
     from_csv = share_of(tmp_path, treatments=BINNED)
     binned = {"age": replace(BINNED["age"], smallest_value=1), "*": ColumnTreatment(smallest_value=1)}
     table = pyarrow.csv.read_csv(tmp_path / "table.csv")
@@ -209,16 +200,13 @@ def looks(cells: Sequence[str | None]) -> Looks:
     return Looks(Column("size", read.numbers or read, Path("t.csv"), range(2, len(cells) + 2)))
 
 
-def test_cells_name_records_where_they_are_many_and_over_half_of_them_differ() -> None:
+def test_cells_name_records_where_they_are_many_and_codes_are_told_from_other_numbers() -> None:
     few, many = [f"v{i}" for i in range(FEW)], [f"v{i}" for i in range(FEW + 1)]
     assert not looks(few).nearly_all_differ
     assert looks(many).nearly_all_differ
     assert looks([*many, *many[:-1]]).nearly_all_differ
     assert not looks([*many, *many]).nearly_all_differ
     assert looks([*many, *[None] * 99]).nearly_all_differ
-
-
-def test_numbers_that_are_codes_are_told_from_others() -> None:
     for cells in (
         ["007", "0815"],
         ["+41790000000", "+4179"],

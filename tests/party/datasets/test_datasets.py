@@ -62,11 +62,6 @@ def share_of(dataset: Dataset, folder: Path) -> DataShare:
     return read_share(folder / "table.csv", "alice", "id", dataset.class_name, dataset.treatments)
 
 
-def test_every_file_of_the_uci_comes_out_byte_for_byte() -> None:
-    digests = {file: hashlib.sha256(text).hexdigest() for name in NAMES for file, text in originals(name).items()}
-    assert digests == PUBLISHED
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_data_set_has_its_columns_rows_and_classes(name: str) -> None:
     dataset = load(name)
@@ -77,13 +72,15 @@ def test_a_data_set_has_its_columns_rows_and_classes(name: str) -> None:
     assert set(dataset.treatments) == set(dataset.columns) - {dataset.class_name}
 
 
-def test_tic_tac_toe_is_every_board_on_which_a_game_can_end() -> None:
+def test_every_file_of_the_uci_and_every_board_of_tic_tac_toe_comes_out() -> None:
+    digests = {file: hashlib.sha256(text).hexdigest() for name in NAMES for file, text in originals(name).items()}
+    assert digests == PUBLISHED
     rows = load("tic-tac-toe").rows
     assert len(rows) == len(set(rows)) == 958
     assert load("tic-tac-toe").columns[:2] == ("top-left-square", "top-middle-square")
 
 
-def test_missing_cells_are_where_the_originals_have_them() -> None:
+def test_missing_cells_are_where_the_originals_have_them_and_a_samples_number_is_no_column() -> None:
     votes, cancer, mushroom, adult = map(load, ["votes", "breast-cancer", "mushroom", "adult"])
     assert [column(votes, name).count("?") for name in votes.columns[1:]] == VOTES_MISSING
     assert {name for name in cancer.columns if "?" in column(cancer, name)} == {"bare-nuclei"}
@@ -93,9 +90,6 @@ def test_missing_cells_are_where_the_originals_have_them() -> None:
     assert column(adult, "workclass").count("?") == 1836 + 963
     assert column(adult, "occupation")[:ADULT_TRAINING_ROWS].count("?") == 1843
     assert column(adult, "native-country")[ADULT_TRAINING_ROWS:].count("?") == 274
-
-
-def test_the_number_of_a_sample_is_no_column() -> None:
     assert load("breast-cancer").columns[0] == "clump-thickness"
     assert load("breast-cancer").rows[0] == ("5", "1", "1", "1", "2", "1", "3", "1", "1", "2")
 
@@ -136,12 +130,9 @@ def test_every_raw_cell_is_found_among_the_values(name: str, tmp_path: Path) -> 
             assert told == attribute.values[code] or (name, attribute.name, text) == ("votes", "immigration", "?")
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_name_is_refused_and_a_data_set_shows_its_size_only() -> None:
     with pytest.raises(InputError, match="tic-tac-toe, votes, breast-cancer, mushroom, adult"):
         load("iris")
-
-
-def test_a_data_set_shows_its_size_only() -> None:
     assert repr(load("votes")) == "<Dataset votes: 435 x 17>"
 
 

@@ -53,17 +53,6 @@ def cost(terms: Terms | None = None, splits: int | None = None, line: Line = NO_
     return forecast(sizes(**changes), terms, ENCRYPTING if terms.encrypts else TRANSFERRING, splits, line)
 
 
-def test_naive_bayes_takes_vectors_and_transfers_of_its_values() -> None:
-    """At the root all counts are asked: 28 values of 2 classes, and the chooser has 14 vectors and one for all."""
-    told = cost(make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(0)))
-    chosen, corrected = 4 * 10_000 * 15, 10_000 * 28 * 2 * 14 / 8
-    assert told.bytes == pytest.approx(chosen + corrected + 26_000 + 2_500 + 28 * 2 * 8, rel=0.05)
-    terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
-    trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
-    two = cost(terms).bytes - trained_on_as_many.bytes
-    assert two == pytest.approx(2_000 * 24 * 2 * (4 + 1 / 8) + 24 * 2_576, rel=0.05)
-
-
 def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two() -> None:
     """What crossed in trees that were counted, of 14 columns of two values."""
     for records, omega, depth, splits, megabytes in [
@@ -81,7 +70,15 @@ def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two() -> No
         assert 0.5 < (told.bytes - others) / (megabytes * 1e6) < 2
 
 
-def test_noise_is_in_every_count_and_no_secure_count_costs_nothing() -> None:
+def test_noise_is_in_every_count_and_naive_bayes_takes_vectors_of_its_values() -> None:
+    """At the root all counts are asked: 28 values of 2 classes, and the chooser has 14 vectors and one for all."""
+    told = cost(make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(0)))
+    chosen, corrected = 4 * 10_000 * 15, 10_000 * 28 * 2 * 14 / 8
+    assert told.bytes == pytest.approx(chosen + corrected + 26_000 + 2_500 + 28 * 2 * 8, rel=0.05)
+    terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
+    trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
+    two = cost(terms).bytes - trained_on_as_many.bytes
+    assert two == pytest.approx(2_000 * 24 * 2 * (4 + 1 / 8) + 24 * 2_576, rel=0.05)
     exact, noisy = (cost(make_terms(method="smc", max_depth=3, noise=noise), 7) for noise in (None, Fraction(1)))
     assert noisy.bytes > 2 * exact.bytes
     estimated = cost(make_terms(method="randomized"))
@@ -177,14 +174,11 @@ def test_a_line_adds_its_delay_for_each_round_trip_and_what_bytes_take(terms: di
     assert cost(made, records=10**6, line=Line(1e12)).seconds == pytest.approx(near.seconds, rel=0.01)
 
 
-def test_on_a_slow_line_sending_takes_longer_than_encrypting_which_goes_on_beside_it() -> None:
+def test_workers_share_encryption_and_on_a_slow_line_sending_goes_on_beside_it() -> None:
     smc = make_terms(method="smc", counting="paillier")
     near, slow, fast = (cost(smc, 10, line).seconds for line in (NO_LINE, Line(1e5), Line(1e9)))
     assert fast == pytest.approx(near, rel=0.01)
     assert slow > 2 * near
-
-
-def test_workers_share_encryption_but_not_what_one_process_does() -> None:
     two, many = SPEED.with_workers(2), SPEED.with_workers(64)
     assert (two.encrypt, many.encrypt) == (SPEED.encrypt / 2, SPEED.encrypt / 64)
     assert many.with_workers(1) == SPEED

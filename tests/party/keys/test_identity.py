@@ -91,17 +91,11 @@ def test_a_new_identity_says_who_and_where_and_for_how_long(tmp_path: Path) -> N
     assert loaded.certificate == cert
 
 
-def test_the_key_and_its_directory_are_private(tmp_path: Path) -> None:
+def test_two_identities_have_two_private_keys_and_no_repr_shows_one(tmp_path: Path) -> None:
     create(tmp_path / "alice", "alice")
     assert (tmp_path / "alice").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "alice" / "key.pem").stat().st_mode & 0o777 == 0o600
-
-
-def test_two_identities_have_two_keys(tmp_path: Path) -> None:
     assert create(tmp_path / "a", "alice").key_pem != create(tmp_path / "b", "alice").key_pem
-
-
-def test_the_repr_of_an_identity_shows_no_key(tmp_path: Path) -> None:
     assert repr(create(tmp_path, "alice")) == "<Identity alice>"
 
 
@@ -282,13 +276,12 @@ def test_our_own_certificate_and_our_own_name_are_refused(alice: Path, tmp_path:
     assert load_peers(alice) == {}
 
 
-def test_a_certificate_out_of_its_dates_is_not_trusted(alice: Path, tmp_path: Path) -> None:
+def test_a_certificate_out_of_its_dates_is_not_trusted_and_a_pinned_one_that_expires_is_named(
+    alice: Path, tmp_path: Path, bob: Path
+) -> None:
     create_identity(tmp_path / "old", "bob", clock=lambda: NOW - 2 * LIFETIME)
     with pytest.raises(IdentityError, match=r"cert\.pem expired on"):
         trust(alice, tmp_path / "old" / "cert.pem", clock=at_noon)
-
-
-def test_a_pinned_certificate_that_expires_is_named(alice: Path, bob: Path) -> None:
     peer = trust(alice, bob / "cert.pem", clock=at_noon)
     peer.check_dates(NOW + LIFETIME)
     with pytest.raises(IdentityError, match="the certificate of bob expired"):
@@ -318,13 +311,10 @@ def test_a_peer_whose_certificate_may_sign_others_is_not_called(
         dataclasses.replace(peer, certificate=parse_certificate(pem, "it")).check_signs_no_other()
 
 
-def test_trust_needs_a_sound_identity_of_our_own(alice: Path, bob: Path) -> None:
+def test_trust_needs_a_sound_identity_and_a_pinned_file_its_name(alice: Path, bob: Path) -> None:
     (alice / "key.pem").unlink()
     with pytest.raises(IdentityError, match=r"key\.pem does not exist"):
         trust(alice, bob / "cert.pem", clock=at_noon)
-
-
-def test_a_pinned_file_under_another_name_is_refused(alice: Path, bob: Path) -> None:
     (alice / "peers").mkdir()
     (alice / "peers" / "carol.pem").write_bytes((bob / "cert.pem").read_bytes())
     with pytest.raises(IdentityError, match=r"carol\.pem is the certificate of bob"):

@@ -44,11 +44,6 @@ def key_texts(folder: Path) -> list[str]:
     return [line.split()[1] for line in (folder / "paillier.key").read_text().splitlines()[1:]]
 
 
-def test_created_keys_load_and_have_the_asked_length(folder: Path) -> None:
-    assert load_key(folder, BITS).bits == BITS
-    assert len(load_secret(folder)) == 32
-
-
 def test_two_parties_have_different_secrets(tmp_path: Path) -> None:
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
@@ -56,10 +51,6 @@ def test_two_parties_have_different_secrets(tmp_path: Path) -> None:
         create_keys(folder, BITS, floor_bits=BITS)
     assert load_secret(folders[0]) != load_secret(folders[1])
     assert load_key(folders[0], BITS) != load_key(folders[1], BITS)
-
-
-def test_only_the_owner_can_read_the_secrets(folder: Path) -> None:
-    assert {(folder / name).stat().st_mode & 0o777 for name in KEY_FILES} == {0o600}
 
 
 def test_on_a_full_disk_no_secret_is_made_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +144,10 @@ def test_a_composite_factor_is_refused_without_showing_it(folder: Path) -> None:
     assert f"{q:x}"[:8] not in str(caught.value)
 
 
-def test_a_key_shorter_than_the_run_needs_is_refused(folder: Path) -> None:
+def test_created_keys_load_for_their_owner_alone_and_a_shorter_key_than_needed_is_refused(folder: Path) -> None:
+    assert load_key(folder, BITS).bits == BITS
+    assert len(load_secret(folder)) == 32
+    assert {(folder / name).stat().st_mode & 0o777 for name in KEY_FILES} == {0o600}
     with pytest.raises(IdentityError, match="has 512 bits, this run needs 2048"):
         load_key(folder, 2048)
 

@@ -52,7 +52,7 @@ def test_a_certificate_that_is_changed_on_the_way_is_seen_by_both(whose: str) ->
             side.verify(other.proof)
 
 
-def test_a_proof_is_good_in_one_direction_and_one_attempt_alone() -> None:
+def test_a_point_is_ours_to_judge_and_a_proof_good_in_one_direction_and_attempt() -> None:
     caller = Pairing(CODE, BOB, calls=True)
     first = Pairing(CODE, ALICE, calls=False)
     bob, alice = meet(caller, first)
@@ -62,10 +62,6 @@ def test_a_proof_is_good_in_one_direction_and_one_attempt_alone() -> None:
     with pytest.raises(PeerError):
         again.verify(bob.proof)  # replayed to a listener that draws afresh
     assert alice.verify(bob.proof) == BOB
-
-
-def test_a_point_is_ours_to_judge() -> None:
-    caller = Pairing(CODE, BOB, calls=True)
     for point in (caller.point, b"B" + caller.point[1:]):
         with pytest.raises(PeerError, match="does not begin as a pairing does"):
             Pairing(CODE, BOB, calls=True).meet(caller.point, der(ALICE))
@@ -102,17 +98,6 @@ def test_whatever_comes_ends_as_one_error(point: bytes, sent: bytes) -> None:
         met.verify(bytes(32))
 
 
-def test_one_in_a_hundred_million_guesses_is_right() -> None:
-    bounds: list[int] = []
-
-    def draw(bound: int) -> int:
-        bounds.append(bound)
-        return 0
-
-    assert new_code(draw) == "000 000 003"
-    assert bounds == [10**CODE_DIGITS] == [100_000_000]
-
-
 # The code as people say it
 
 
@@ -132,7 +117,15 @@ CHANGES: dict[str, Callable[[str, int], str]] = {
 }
 
 
-def test_codes_are_read_as_people_write_them() -> None:
+def test_one_guess_in_a_hundred_million_is_right_and_codes_are_read_as_people_write_them() -> None:
+    bounds: list[int] = []
+
+    def draw(bound: int) -> int:
+        bounds.append(bound)
+        return 0
+
+    assert new_code(draw) == "000 000 003"
+    assert bounds == [10**CODE_DIGITS] == [100_000_000]
     spoken = new_code(lambda _: 7_004_217)
     for text in (spoken, spoken.replace(" ", ""), spoken.replace(" ", "-"), f"  {spoken}\n"):
         assert read_spoken_code(text) == spoken.replace(" ", "")

@@ -69,7 +69,30 @@ def test_a_model_that_was_written_is_read_and_written_again_byte_for_byte(model:
         np.testing.assert_allclose(np.exp(ours), np.exp(theirs), rtol=1e-11)
 
 
-def test_the_format_is_as_documented(tmp_path: Path) -> None:
+def surveyed_bayes() -> NaiveBayes:
+    unknown = float("inf")
+    errors = [[0.01, 0.015], [[0.25, unknown], [0.125, unknown], [0.5, unknown]], [[0, 0.5], [0.75, 2]]]
+    return replace(small_bayes(), errors=tuple(np.array(each) for each in errors))
+
+
+def test_errors_that_cannot_be_are_refused_with_the_place() -> None:
+    for old, new, problem in [
+        ("[0.01, 0.015]", "null", "errors must be a list"),
+        ("[0.01, 0.015]", "[0.01]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[0.01, 0.015]", "[0.01, -0.015]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[0.01, 0.015]", "[0.01, 1e400]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[0.01, 0.015]", "[0.01, true]", "errors must hold 2 numbers of 0 or more, or null"),
+        ("[[0.0, 0.5], [0.75, 2.0]]", "null", r"attributes\[1\].errors must be a list"),
+        ("[[0.0, 0.5], [0.75, 2.0]]", "[[0.0, 0.5]]", r"attributes\[1\].errors must be 2 lists"),
+        (', "errors": [0.01, 0.015]', "", "must have exactly the keys"),
+    ]:
+        text = bayes_json(surveyed_bayes())
+        assert old in text
+        with pytest.raises(ModelError, match=problem):
+            bayes_from_json(text.replace(old, new, 1))
+
+
+def test_models_and_errors_are_read_as_they_were_written_in_the_documented_format(tmp_path: Path) -> None:
     write_model(tmp_path / "b.json", small_bayes())
     untold = {"missing": None, "marks": None}
     assert json.loads((tmp_path / "b.json").read_text()) == {
@@ -97,32 +120,6 @@ def test_the_format_is_as_documented(tmp_path: Path) -> None:
         ],
     }
     assert bayes_json(read_bayes(tmp_path / "b.json")) == bayes_json(small_bayes())
-
-
-def surveyed_bayes() -> NaiveBayes:
-    unknown = float("inf")
-    errors = [[0.01, 0.015], [[0.25, unknown], [0.125, unknown], [0.5, unknown]], [[0, 0.5], [0.75, 2]]]
-    return replace(small_bayes(), errors=tuple(np.array(each) for each in errors))
-
-
-def test_errors_that_cannot_be_are_refused_with_the_place() -> None:
-    for old, new, problem in [
-        ("[0.01, 0.015]", "null", "errors must be a list"),
-        ("[0.01, 0.015]", "[0.01]", "errors must hold 2 numbers of 0 or more, or null"),
-        ("[0.01, 0.015]", "[0.01, -0.015]", "errors must hold 2 numbers of 0 or more, or null"),
-        ("[0.01, 0.015]", "[0.01, 1e400]", "errors must hold 2 numbers of 0 or more, or null"),
-        ("[0.01, 0.015]", "[0.01, true]", "errors must hold 2 numbers of 0 or more, or null"),
-        ("[[0.0, 0.5], [0.75, 2.0]]", "null", r"attributes\[1\].errors must be a list"),
-        ("[[0.0, 0.5], [0.75, 2.0]]", "[[0.0, 0.5]]", r"attributes\[1\].errors must be 2 lists"),
-        (', "errors": [0.01, 0.015]', "", "must have exactly the keys"),
-    ]:
-        text = bayes_json(surveyed_bayes())
-        assert old in text
-        with pytest.raises(ModelError, match=problem):
-            bayes_from_json(text.replace(old, new, 1))
-
-
-def test_errors_are_read_as_they_were_written() -> None:
     text = bayes_json(surveyed_bayes())
     assert json.loads(text)["errors"] == [0.01, 0.015]
     assert json.loads(text)["attributes"][0]["errors"] == [[0.25, None], [0.125, None], [0.5, None]]

@@ -270,40 +270,10 @@ def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(
     assert result.labels == ["good", "bad", "good"]
 
 
-def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
-    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
-
-
-def test_missing_cells_are_what_the_model_says_and_its_marks_mean_them(tmp_path: Path) -> None:
-    city = ("alice", "city", ("Bergen", "Oslo", "other"))
-    model = model_of(city, missing=MissingCells("Oslo", ("-99", "gone")))
-    path = tmp_path / "rows.csv"
-    path.write_text("city,x\n,1\n-99.0,1\ngone,1\nNA,1\nRome,1\n")
-    codes = coded_rows(model, read_frame(path), [0]).codes[:, 0].tolist()
-    assert codes == [1, 1, 1, 2, 2]
-    assert coded_rows(model, read_frame(path, Form(missing=("NA",))), [0]).codes[:, 0].tolist() == [1, 2, 2, 1, 2]
-    found = coded_rows(model_of(city), read_frame(path), [0])
-    assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
-
-
-def test_numbers_that_would_be_values_with_another_decimal_sign_are_told_where_they_become_other(
-    tmp_path: Path,
-) -> None:
-    tariff = model_of(("alice", "tariff", ("1.5", "2000", "other")))
-    rows = 'tariff\n"1,5"\n"2,000"\n"9,5"\n1.5\nx\n'
-    (note,) = prediction_notes(predict(tmp_path, rows, tariff))
-    assert note == """column 'tariff': 1 are numbers if "." begins a fraction: say so by --decimal ".\""""
-    assert predict(tmp_path, rows, tariff).labels == ["good"] * 3 + ["bad", "good"]
-    assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
-
-
-def test_what_was_left_out_of_cells_is_told(tmp_path: Path) -> None:
+def test_what_was_left_out_of_cells_is_told_and_a_stray_cell_hides_nothing(tmp_path: Path) -> None:
     result = predict(tmp_path, "alice.age,city,bob.age\n17,Os\u200blo,no\n17,Oslo,no\n17,oslo,no\n")
     assert result.notices == (About.CELLS_UNSEEN(column="city", cells=1),)
     assert result.labels[:2] == ["good", "good"]
-
-
-def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) -> None:
     tariff, phone = ("alice", "tariff", ("1", "2", "other")), ("bob", "phone", ("False", "True", "other"))
     path = tmp_path / "rows.csv"
     for rows in (["1,True", "2,False", "2,True", "x,True"], ["1.0,TRUE", "2.0,FALSE", "2.0,TRUE", "x,n.k."]):
@@ -313,12 +283,6 @@ def test_a_stray_cell_does_not_hide_values_that_the_model_knows(tmp_path: Path) 
     older = model_of(("alice", "tariff", ("1.0", "2.0", "other")))  # as it was written before a value had one text
     path.write_text("tariff\n1\n2.00\nx\n")
     assert coded_rows(older, read_frame(path), [0]).codes[:, 0].tolist() == [0, 1, 2]
-
-
-def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
-    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
-    result = predict(tmp_path, text)
-    assert (result.correct, result.known) == (1, 3)
 
 
 UNTOLD = MissingCells()
@@ -357,8 +321,18 @@ def test_columns_are_found_by_name_in_full_first(tmp_path: Path) -> None:
     assert predict(tmp_path, "bob.alice.age\n0\n1\n", tree).labels == ["bad", "good"]
 
 
-def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missing(tmp_path: Path) -> None:
-    """The owner's missing cells read -1, so that "?" is an answer like any other."""
+def test_other_missing_tokens_can_be_given_and_values_of_the_data_are_no_missing_cells(tmp_path: Path) -> None:
+    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+    city = ("alice", "city", ("Bergen", "Oslo", "other"))
+    model = model_of(city, missing=MissingCells("Oslo", ("-99", "gone")))
+    path = tmp_path / "rows.csv"
+    path.write_text("city,x\n,1\n-99.0,1\ngone,1\nNA,1\nRome,1\n")
+    codes = coded_rows(model, read_frame(path), [0]).codes[:, 0].tolist()
+    assert codes == [1, 1, 1, 2, 2]
+    assert coded_rows(model, read_frame(path, Form(missing=("NA",))), [0]).codes[:, 0].tolist() == [1, 2, 2, 1, 2]
+    found = coded_rows(model_of(city), read_frame(path), [0])
+    assert (found.codes[:, 0].tolist(), found.unknown[0].cells) == ([UNKNOWN, 2, 2, UNKNOWN, 2], 2)
+    # The owner's missing cells read -1, so that "?" is an answer like any other.
     tree = model_of(("alice", "vote", ("?", "no", "missing")))
     assert predict(tmp_path, 'vote\n?\nno\n""\n', tree).labels == ["bad", "good", "good"]
 
@@ -400,7 +374,13 @@ def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_pat
     assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
 
 
-def test_numbers_with_decimal_commas_are_told_how_to_be_written(tmp_path: Path) -> None:
+def test_numbers_of_another_decimal_sign_are_told_with_how_to_write_them(tmp_path: Path) -> None:
+    tariff = model_of(("alice", "tariff", ("1.5", "2000", "other")))
+    rows = 'tariff\n"1,5"\n"2,000"\n"9,5"\n1.5\nx\n'
+    (note,) = prediction_notes(predict(tmp_path, rows, tariff))
+    assert note == """column 'tariff': 1 are numbers if "." begins a fraction: say so by --decimal ".\""""
+    assert predict(tmp_path, rows, tariff).labels == ["good"] * 3 + ["bad", "good"]
+    assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
     told = (
         "column 'alice.age': 3 of 4 cells hold no value that the model knows; 2 are numbers if "
         '"," begins a fraction: say so by --decimal ","'
@@ -430,7 +410,10 @@ def test_the_same_people_get_the_same_classes_however_they_are_written(writing: 
     assert not list(prediction_notes(result))
 
 
-def test_an_accuracy_of_nothing_says_whether_the_cells_are_known(tmp_path: Path) -> None:
+def test_the_class_column_scores_rows_and_an_accuracy_of_nothing_says_what_is_known(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
+    result = predict(tmp_path, text)
+    assert (result.correct, result.known) == (1, 3)
     text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
     assert list(prediction_notes(predict(tmp_path, text))) == [
         "every cell that was read is a value that the model knows",
