@@ -14,8 +14,7 @@ from party.models.any_file import model_json
 from party.settings.collector_template import DraftQuestion, draft_design, draft_survey
 from tests.party.association.conftest import DESIGN as BASKETS
 from tests.party.association.conftest import lines as baskets
-from tests.party.models.test_bayes_file import small_bayes
-from tests.party.models.test_itemset_file import FOUND
+from tests.party.models.test_bayes_file import FOUND, small_bayes
 from tests.party.survey.files import RELATED, UNRELATED, rows, write_rows
 from tests.support.models import small_model
 from tests.support.processes import cotally_here, make_pair

@@ -1,7 +1,14 @@
 """Roles and the specification of what a transport does."""
 
+import hashlib
+import hmac
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from fractions import Fraction
+from itertools import chain, combinations, pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -10,8 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.answers import AnswerNumbers, KeptAnswers
-from protocols.errors import DeviationError, PeerError
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.identifiers import MOST_ID_COLUMNS, USUAL_SPELLINGS, IdForm, Spelling, read_form, seen
 from protocols.messages import KeptParts, LostAnswers, MaskedPage, ModelDigest, Verdict
+from protocols.randomness import canonical, keyed_digest, keyed_uniforms, public_order
 from protocols.role import (
     Message,
     Part,
@@ -30,6 +39,7 @@ from protocols.role import (
     together,
 )
 from protocols.two_party.memory import resume
+from tests.support.binomial import ShareTest, lower_tail, upper_tail
 from tests.support.duel import duel
 
 
@@ -268,3 +278,174 @@ def test_an_answer_is_kept_before_it_is_used_and_no_foreign_one_is_taken() -> No
         saved(answers.ask(asked(FIRST), lambda numbers: numbers == SECOND))
     ends = duel(resume(Memory(kept(FIRST)), b"n"), resume(Memory(kept(SECOND, FIRST)), b"n"))
     assert any(isinstance(end.error, DeviationError) for end in ends)
+
+
+@given(st.lists(st.binary(max_size=3), max_size=3), st.lists(st.binary(max_size=3), max_size=3))
+def test_two_splits_never_join_to_the_same_bytes(one: list[bytes], other: list[bytes]) -> None:
+    assert (canonical(*one) == canonical(*other)) == (one == other)
+
+
+@given(st.binary(max_size=150), st.lists(st.binary(max_size=150), max_size=3))
+def test_many_under_one_key_are_what_each_is_alone(key: bytes, labels: list[bytes]) -> None:
+    """Keys longer than a block of the hash are hashed first (RFC 2104)."""
+    alone = [int.from_bytes(hmac.digest(key, canonical(label, bytes(4)), "sha256"), "big") % 1000 for label in labels]
+    assert list(keyed_uniforms(key, labels, 1000)) == alone
+
+
+@pytest.mark.parametrize("bound", range(1, 17))
+def test_over_all_blocks_every_integer_comes_equally_often(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With blocks of 8 bits: 256 blocks, of which those past the last multiple of the bound are drawn again."""
+    monkeypatch.setattr("protocols.randomness._BLOCK_BITS", 8)
+    again = b"\0"
+    drawn: Counter[int] = Counter()
+    rejected = 0
+    for block in range(256):
+        asked: list[bytes] = []
+
+        def digest(message: bytes, block: int = block, asked: list[bytes] = asked) -> bytes:
+            asked.append(message[-4:])
+            return bytes([block]) if message.endswith(bytes(4)) else again
+
+        monkeypatch.setattr("protocols.randomness._digest_under", lambda _key, digest=digest: digest)
+        (value,) = keyed_uniforms(b"", [b""], bound)
+        assert asked == [n.to_bytes(4, "big") for n in range(len(asked))]
+        if len(asked) == 1:
+            drawn[value] += 1
+        else:
+            assert value == 0
+            rejected += 1
+    assert drawn == dict.fromkeys(range(bound), 256 // bound)
+    assert rejected == 256 % bound
+
+
+def test_fields_are_canonical_and_the_public_order_depends_on_the_seed_alone() -> None:
+    assert canonical(b"ab", b"") == b"\0\0\0\0\0\0\0\2ab\0\0\0\0\0\0\0\0"
+    assert canonical() == b""
+    expected = hmac.new(b"key", canonical(b"a", b"bc"), hashlib.sha256).digest()
+    assert keyed_digest(b"key", b"a", b"bc") == expected
+    for bound in (1, 2, 20, 63 * 20, 10**9, 2**128):
+        block = hmac.new(b"key", canonical(b"label", b"\0\0\0\0"), hashlib.sha256).digest()
+        assert list(keyed_uniforms(b"key", [b"label"], bound)) == [int.from_bytes(block, "big") % bound]
+    for bound in (0, -1, 2**128 + 1):
+        with pytest.raises(InputError, match=r"between 1 and 2\*\*128"):
+            list(keyed_uniforms(b"key", [b"label"], bound))
+    orders = [public_order(seed, 50) for seed in (0, 1, 2, 12)]
+    assert all(sorted(order) == list(range(50)) for order in orders)
+    assert all(one != other for one, other in pairwise(orders))
+    assert public_order(1, 50) == orders[1]
+
+    # Both parties, and later versions, must split alike.
+    def place(index: int) -> bytes:
+        return hashlib.sha256(b"\0\0\0\0\0\0\0\00217" + (8).to_bytes(8, "big") + index.to_bytes(8, "big")).digest()
+
+    assert list(public_order(17, 9)) == sorted(range(9), key=place)
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(" 0.AÅİßﬀé́"), max_size=12)
+FORMS = st.builds(IdForm, st.just(1), st.frozensets(st.sampled_from(Spelling)))
+ALL = frozenset(Spelling)
+
+
+def normal(text: str, *alike: Spelling) -> str:
+    return IdForm(1, frozenset(alike)).joined([text])
+
+
+def test_what_a_spelling_may_differ_in_is_one_id_with_it_and_two_without() -> None:
+    for spelling, one, other in [
+        (Spelling.BLANKS, " Ann \t Lee\u00a0", "Ann Lee"),
+        (Spelling.CASE, "STRASSE", "straße"),
+        (Spelling.ACCENTS, "é", "e\u0301"),
+        (Spelling.NUMBERS, "42.00", "42"),
+        (Spelling.NUMBERS, "42.", "42"),
+        (Spelling.ZEROS, "0042", "42"),
+        (Spelling.ZEROS, "000", "0"),
+    ]:
+        assert normal(one, spelling) == normal(other, spelling)
+        without = ALL - {spelling} - ({Spelling.CASE} if spelling is Spelling.ACCENTS else set())
+        assert normal(one, *without) != normal(other, *without)
+
+
+@given(FORMS, TEXTS)
+def test_a_normal_form_is_its_own(form: IdForm, text: str) -> None:
+    once = form.joined([text])
+    assert form.joined([once]) == once
+
+
+@given(TEXTS)
+def test_canonically_equal_texts_are_one_id_whatever_case_they_have(text: str) -> None:
+    forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
+    for alike in ({Spelling.ACCENTS}, {Spelling.ACCENTS, Spelling.CASE}, ALL):
+        assert len({normal(each, *alike) for each in forms}) == 1
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=4), st.lists(TEXTS, min_size=2, max_size=4))
+def test_ids_of_several_columns_are_equal_only_if_all_their_parts_are(one: list[str], other: list[str]) -> None:
+    first, second = (IdForm(len(parts), frozenset()) for parts in (one, other))
+    seen_one, seen_other = list(map(seen, one)), list(map(seen, other))
+    assert (first.joined(one) == second.joined(other)) == (seen_one == seen_other)
+    assert first.parts(first.joined(one)) == seen_one
+
+
+def test_texts_that_look_alike_are_one_id_in_forms_of_a_few_columns() -> None:
+    for text in ("p7\u200b", "\ufeffp7", "p\u00ad7", "p7\x00", "\u200ep7"):
+        for form in (IdForm(), IdForm(1, frozenset())):
+            assert form.joined([text]) == "p7"
+            assert form.all_joined([["p1", text]]) == ["p1", "p7"]
+        assert normal("a\u00a0b") == "a b"
+    assert [IdForm().joined([text]) for text in (" 042.0 ", "Ann")] == ["042", "Ann"]
+    for text in ("4.2", "1e3", "-42.0", "A042", "٤٢", "1.0.0", "0x10", ".0", ""):
+        assert normal(text, Spelling.NUMBERS, Spelling.ZEROS) == text
+    form = IdForm(2, frozenset())
+    parts = ["", ":", "1:", "1:a", "0:", "a", "0:0:"]
+    joined = {form.joined([a, b]) for a in parts for b in parts}
+    assert len(joined) == len(parts) ** 2
+    for alike in chain.from_iterable(combinations(Spelling, size) for size in range(6)):
+        form = IdForm(3, frozenset(alike))
+        assert read_form(form.names, 3) == form
+        assert list(form.names) == sorted(form.names)
+    assert IdForm(2).with_more([Spelling.CASE]) == IdForm(2, USUAL_SPELLINGS | {Spelling.CASE})
+    for columns in (0, -1, MOST_ID_COLUMNS + 1):
+        with pytest.raises(InputError, match="ids must be of 1 to 16 columns"):
+            IdForm(columns)
+    for names in (["sound"], ["case", "case"], ["CASE"]):
+        with pytest.raises(InputError, match="ids must be a list of some of accents, blanks, case, numbers, zeros"):
+            read_form(names, 1)
+
+
+@given(st.lists(TEXTS | st.text("a0A.\n", max_size=4), max_size=4), FORMS)
+def test_many_ids_have_the_forms_that_each_of_them_has(texts: list[str], form: IdForm) -> None:
+    assert form.all_joined([texts]) == [form.joined([text]) for text in texts]
+
+
+def exact_upper(trials: int, chance: Fraction, hits: int) -> Fraction:
+    return sum(
+        (comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(max(hits, 0), trials + 1)),
+        Fraction(0),
+    )
+
+
+@pytest.mark.parametrize("trials", [1, 2, 7, 40])
+@pytest.mark.parametrize("chance", [Fraction(9, 20), Fraction(1, 100), Fraction(9, 10), Fraction(0), Fraction(1)])
+def test_tails_are_the_exact_sums(trials: int, chance: Fraction) -> None:
+    for hits in range(-1, trials + 2):
+        exact = float(exact_upper(trials, chance, hits))
+        assert upper_tail(trials, chance, hits) == pytest.approx(exact, rel=1e-10, abs=1e-14)
+        assert lower_tail(trials, chance, hits - 1) == pytest.approx(1 - exact, rel=1e-10, abs=1e-14)
+
+
+def test_acceptance_is_as_wide_as_the_alarm_allows_far_out_and_at_the_claim_itself() -> None:
+    assert upper_tail(1000, Fraction(1, 2), 600) == pytest.approx(1.3642320780330344e-10, rel=1e-9)
+    assert float(exact_upper(1000, Fraction(1, 2), 600)) == pytest.approx(1.3642320780330344e-10, rel=1e-12)
+    check = ShareTest(200, Fraction(9, 20), 0.01)
+    assert (
+        exact_upper(200, check.chance, check.high + 1) <= Fraction("0.005") < exact_upper(200, check.chance, check.high)
+    )
+    lower = 1 - exact_upper(200, check.chance, check.low)
+    assert lower <= Fraction("0.005") < 1 - exact_upper(200, check.chance, check.low + 1)
+    assert check.accepts(check.low)
+    assert check.accepts(check.high)
+    assert not check.accepts(check.low - 1)
+    assert not check.accepts(check.high + 1)
+    check = ShareTest(200, Fraction(9, 20), 0.01)
+    exact = exact_upper(200, check.chance, check.high + 1) + 1 - exact_upper(200, check.chance, check.low)
+    assert check.power(check.chance) == pytest.approx(float(exact), rel=1e-9)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from party.cli.main import COMMANDS, command_parser
 from party.models.itemset_file import itemsets_json
-from tests.party.models.test_itemset_file import FOUND
+from tests.party.models.test_bayes_file import FOUND
 from tests.support.processes import BITS, cotally_here
 
 BASKETS = """\

@@ -1,19 +1,40 @@
 """`cotally ledger`: an auditor reads what was told, finds what was altered, and takes it all away as JSON."""
 
+import io
 import json
+import logging
+import re
+import shlex
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
+import threading
+import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from party.cli import serve
 from party.cli.main import main
+from party.cli.serve import DAY_SECONDS, repeated_daily
+from party.keys.certificates import LIFETIME, WARNING_DAYS
+from party.keys.identity import renew, trust
 from party.keys.keystore import SECRET_FILE
 from party.keys.passphrase import write_secret
 from party.records.ledger import LEDGER_FILE
+from party.show.log import log_event, start_log, stop_log
+from party.show.parties import expiry_lines
+from protocols.errors import InputError
 from protocols.terms import ALL, KEY_FLOOR, Counting
+from tests.support.identities import create_identity
+from tests.support.processes import Pair, cotally_here, finish, make_pair, run_here, serving, wait_for
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
+from tests.support.timer import SkippingTimer
 
 
 @pytest.fixture
@@ -143,3 +164,233 @@ def test_verify_says_that_all_is_whole_or_names_the_altered_entry(
 def test_a_ledger_is_found_only_beside_legal_settings(config: Path) -> None:
     config.write_text(config.read_text() + f"\nsmallest_key_bits = {KEY_FLOOR - 1}\n")
     assert run(config, "show") == 2
+
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "scripts" / "deploy"
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+SECRET = "canary value"
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
+    rows = [[SECRET if i % 3 else "x", "yn"[i % 2]] for i in range(150)]
+    other = [["pq"[i // 2 % 2]] for i in range(150)]
+    return make_pair(trusting, tmp_path / "parties", (["a", "class"], rows), (["c"], other))
+
+
+def test_a_log_tells_of_each_session_and_fault_with_its_time_and_nothing_of_the_data(pair: Pair) -> None:
+    log = pair.folder / "node.log"
+    pair.edit("alice", 'omega = "all"', "omega = 1")
+    with serving(pair, "--log", str(log)) as node:
+        assert pair.train_here(pair.write_job(omega=2)).code == 5
+        assert pair.train_here(pair.write_job(omega=1)).code == 0
+        node.terminate()
+        assert finish(node).code == 0
+    lines = log.read_text().splitlines()
+    assert all(re.fullmatch(rf"{STAMP} (info|warning|error) \S.*", line) for line in lines)
+    events = [line.split(" ", 1)[1] for line in lines]
+    assert re.fullmatch(r"info alice listens on \S+ for bob", events[0])
+    assert events.count("info a session with bob begins") == 2
+    assert any(event.startswith("error the parties differ on 'omega'") for event in events), events
+    assert any(event.startswith("info the run with bob has ended: ") for event in events)
+    assert SECRET not in log.read_text()
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def test_a_log_as_json_goes_to_the_standard_error(pair: Pair) -> None:
+    with serving(pair, "--log", "json", "--progress", "none") as node:
+        assert pair.train_here(pair.write_job()).code == 0
+        node.terminate()
+        told = finish(node).err
+    found = [json.loads(line) for line in told.splitlines() if line.startswith('{"time"')]
+    assert {each["event"] for each in found} >= {"a session with bob begins"}
+    assert all(set(each) == {"time", "level", "event"} for each in found)
+
+
+def test_an_error_that_nobody_foresaw_is_logged_without_its_text(tmp_path: Path) -> None:
+    handler = start_log(str(tmp_path / "log"))
+    try:
+        int(SECRET)
+    except ValueError:
+        logging.getLogger("party.transport").exception("a thread of the session failed")
+    finally:
+        stop_log(handler)
+    (line,) = (tmp_path / "log").read_text().splitlines()
+    assert "a thread of the session failed: internal error: ValueError in test_log.py" in line
+    assert SECRET not in line
+
+
+def test_a_log_that_is_moved_away_is_begun_again_and_a_full_disk_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    handler = start_log(str(log))
+    log_event("one")
+    log.rename(tmp_path / "log.1")
+    log_event("two")
+    assert log.read_text().endswith("info two\n")
+
+    def full(_: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    assert isinstance(handler, logging.StreamHandler)
+    monkeypatch.setattr(handler.stream, "write", full, raising=False)
+    log_event("three")
+    monkeypatch.undo()
+    stop_log(handler)
+
+
+def test_a_log_whose_folder_goes_loses_events_and_nothing_else_and_is_its_owners_alone(tmp_path: Path) -> None:
+    """FAULTS case 100."""
+    log = tmp_path / "logs" / "log"
+    log.parent.mkdir()
+    handler = start_log(str(log))
+    shutil.rmtree(log.parent)
+    log_event("two")
+    assert not log.parent.exists()
+    log.parent.mkdir()
+    log_event("three")
+    stop_log(handler)
+    assert log.read_text().endswith("info three\n")
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_on_a_full_disk_costs_a_run_nothing_and_goes_nowhere_else(pair: Pair) -> None:
+    """FAULTS case 100: by the device that is always full."""
+    with serving(pair, "--once", "--log", "/dev/full", "--progress", "none") as alice:
+        assert pair.train(pair.write_job(method="randomized"), "--progress", "none").code == 0
+        ended = finish(alice)
+    assert ended.code == 0
+    assert "a session with" not in ended.err + ended.out
+    assert "No space" not in ended.err + ended.out
+
+
+def test_a_log_that_cannot_be_written_is_refused_at_the_start(
+    pair: Pair, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "nowhere" / "log"
+    with pytest.raises(InputError, match="cannot be written"):
+        start_log(str(target))
+    assert main(["serve", str(pair.alice / "party.toml"), "--log", str(target)]) == 2
+    assert "cannot be written: No such file or directory" in capsys.readouterr().err
+
+
+# The files by which it is kept running
+
+
+def arguments_work(words: list[str]) -> None:
+    """Let the command line read these arguments: settings that are not there are the first thing that it misses."""
+    done = subprocess.run(
+        [sys.executable, "-m", "party.cli.main", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "party.toml" in done.stderr
+    assert "--help" not in done.stderr
+
+
+def test_the_unit_of_systemd_and_the_container_start_what_there_is(tmp_path: Path) -> None:
+    text = (DEPLOY / "cotally.service").read_text()
+    (command,) = re.findall(r"^ExecStart=/opt/cotally/bin/cotally (.*)$", text, re.MULTILINE)
+    arguments_work(shlex.split(command))
+    assert re.search(r"^RestartPreventExitStatus=2 3$", text, re.MULTILINE)
+    if shutil.which("systemd-analyze") is None:
+        return
+    unit = tmp_path / "cotally.service"
+    unit.write_text(text.replace("/opt/cotally/bin/cotally", sys.executable).replace("User=cotally\n", ""))
+    done = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
+    assert not [line for line in done.stderr.splitlines() if "cotally.service" in line], done.stderr
+    lines = (DEPLOY / "Containerfile").read_text().replace("\\\n", "").splitlines()
+    steps = [line.split(" ", 1) for line in lines if line and not line.startswith("#")]
+    assert {name for name, _ in steps} == {"FROM", "COPY", "RUN", "ENV", "VOLUME", "EXPOSE", "ENTRYPOINT", "CMD"}
+    for name, rest in steps:
+        if name == "COPY":
+            assert all((ROOT / source).exists() for source in rest.split()[:-1])
+    started = {name: json.loads(rest) for name, rest in steps if name in ("ENTRYPOINT", "CMD")}
+    assert started["ENTRYPOINT"] == ["cotally"]
+    arguments_work(started["CMD"])
+
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(100)]
+
+
+@pytest.mark.parametrize(("days", "told"), [(WARNING_DAYS, False), (WARNING_DAYS - 1, True), (0, True)])
+def test_who_has_less_than_thirty_days_is_told_the_date(tmp_path: Path, days: int, told: bool) -> None:
+    made = create_identity(tmp_path, "bob", clock=lambda: NOW)
+    lines = expiry_lines([made], NOW + LIFETIME - timedelta(days=days))
+    assert bool(lines) is told
+    if told:
+        assert "the certificate of bob expires on 2028-04-30" in lines[0]
+
+
+@pytest.mark.parametrize("command", ["serve", "train"])
+@pytest.mark.parametrize("whose", ["alice", "bob"])
+def test_both_commands_tell_of_either_certificate_before_anybody_is_met(
+    trusting: Path, tmp_path: Path, command: str, whose: str
+) -> None:
+    pair: Pair = make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
+    folder, other = pair.folder / whose, pair.folder / ("bob" if whose == "alice" else "alice")
+    for name in ("key.pem", "cert.pem"):
+        (folder / name).unlink()
+    made = create_identity(folder, whose, clock=lambda: datetime.now(UTC) - LIFETIME + timedelta(days=9))
+    (other / "peers" / f"{whose}.pem").write_bytes(made.pem)
+    pair.edit("bob", '# address = "alice.example.org:7071"', 'address = "127.0.0.1:9"')
+    pair.edit("bob", "patience = 30", "patience = 1")
+    pair.edit("alice", 'listen = "127.0.0.1:0"', 'listen = "192.0.2.1:1"')  # which is no address of this machine
+    party = pair.alice if command == "serve" else pair.bob
+    more = [] if command == "serve" else [pair.write_job()]
+    ended = cotally_here(command, party / "party.toml", *more, "--workers", "1", "--progress", "none")
+    assert ended.code in (2, 3)
+    assert f"note: the certificate of {whose} expires on {made.certificate.not_valid_after_utc:%Y-%m-%d}" in ended.err
+
+
+def test_a_task_is_repeated_once_a_day_and_not_before_a_day_is_over() -> None:
+    timer, days = SkippingTimer(stands=True), list[float]()
+    with repeated_daily(lambda: days.append(timer.now()), timer):
+        timer.skip(DAY_SECONDS - 1)
+        timer.settle()
+        assert not days
+        for day in (1, 2, 3):
+            timer.skip(DAY_SECONDS)
+            wait_for(lambda day=day: len(days) == day)
+    timer.skip(DAY_SECONDS)
+    timer.settle()
+    assert len(days) == 3
+
+
+def test_who_serves_repeats_it_until_both_certificates_are_renewed(
+    trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day is a fifth of a second; Alice renews hers, and Bob's is trusted again, while she serves."""
+    monkeypatch.setattr(serve, "DAY_SECONDS", 0.2)
+    pair: Pair = make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
+    soon = datetime.now(UTC) - LIFETIME + timedelta(days=9)
+    for name in ("alice", "bob"):
+        renew(pair.folder / name, clock=lambda: soon)
+    trust(pair.alice, pair.bob / "cert.pem")
+    told = io.StringIO()
+    main_thread, problems = threading.get_ident(), list[BaseException]()
+
+    def said(name: str) -> int:
+        return told.getvalue().count(f"the certificate of {name} expires on")
+
+    def live() -> None:
+        try:
+            wait_for(lambda: said("alice") > 2 and said("bob") > 2)
+            renew(pair.alice)
+            renew(pair.bob)
+            trust(pair.alice, pair.bob / "cert.pem")
+            before = said("alice"), said("bob")
+            time.sleep(1.0)  # five days
+            assert said("alice") <= before[0] + 1  # one that had been read before
+            assert said("bob") <= before[1] + 1
+        except BaseException as error:  # noqa: BLE001  # for the test to look at
+            problems.append(error)
+        signal.pthread_kill(main_thread, signal.SIGTERM)
+
+    thread = threading.Thread(target=live)
+    thread.start()
+    assert run_here(["serve", pair.alice, "--workers", "1", "--progress", "none"], io.StringIO(), told) == 0
+    thread.join()
+    assert not problems

@@ -16,9 +16,9 @@ from party.data import Form, Frame, csv_file, read_frame
 from party.data.csv_file import read_plain
 from party.data.form import MAX_LINE, CsvLayout
 from party.data.notices import About
-from party.errors import DataError
+from party.errors import ConfigError, DataError, IdentityError, PeerLostError, PeerStoppedError, exit_code
 from party.show.notices import notice_text
-from protocols.errors import InputError
+from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from tests.support.examples import at_most
 
 ROWS = [["1", "Zürich", "2,5"], ["2", "Genève", None]]
@@ -226,3 +226,22 @@ def test_many_rows_come_in_the_order_of_the_file() -> None:
     written = read_plain(Path("t.csv"), text.getvalue().encode(), LAYOUT)
     assert written is not None
     assert [list(cells) for cells in written.cells] == [list(column) for column in zip(*rows, strict=True)]
+
+
+def test_faults_end_with_their_exit_codes() -> None:
+    for kind in (InputError, DataError, ConfigError, IdentityError):
+        assert issubclass(kind, InputError)
+        assert exit_code(kind("x")) == 2
+    for error in (PeerError("x"), PeerLostError("x"), PeerStoppedError("x"), DeviationError()):
+        assert isinstance(error, PeerError)
+        assert exit_code(error) == 3
+    assert issubclass(DisagreementError, PeerError)
+    assert exit_code(DisagreementError("theta", "differs")) == 5
+
+
+def test_a_data_error_names_what_is_known_of_the_place() -> None:
+    error = DataError("is odd", path="t.csv", line=3, column="age")
+    assert str(error) == "t.csv, line 3, column 'age': is odd"
+    assert (error.path, error.line, error.column) == ("t.csv", 3, "age")
+    assert str(DataError("is odd", path="t.csv", column="age")) == "t.csv, column 'age': is odd"
+    assert str(DataError("is odd")) == "is odd"

@@ -3,6 +3,11 @@
 Real sessions over real ledgers and journals are played with a recorder. Tables say what precedes a message that tells
 something, and what is done after one before the next leaves. A kind of message that no table names fails; so does every
 log in which two neighbours are swapped.
+
+No mask of a transfer serves twice: in whole runs of each kind, and over all sessions of runs that are killed.
+
+Who goes on makes new transfers under new names, even where a machine that is put back draws as it did before.
+`tests/integration/test_simulation.py` looks in the same way at whatever it lets happen.
 """
 
 import tempfile
@@ -26,12 +31,17 @@ from protocols.jobs import Align, Job, Receiver, Train
 from protocols.role import Joinable, Message
 from protocols.terms import Counting, Impurity, Learner, Method, Reveal, RuleTerms
 from protocols.two_party.inputs import PartyInputs
+from tests.party.node.test_going_on import CASES, Killed, Meeting
+from tests.protocols.ciphers.paillier.chance import Chance
+from tests.support import offering, sessions
 from tests.support.channels import memory_channels
 from tests.support.effects import ENTRY, SENT, Effect, recorded
+from tests.support.examples import few
 from tests.support.joint_itemsets import rule_terms
+from tests.support.mask_recorder import ALONE, ONCE, MaskRecorder
 from tests.support.offering import Offering
 from tests.support.parties import Case, make_local
-from tests.support.sessions import ANY_ODDS, CASE, Sessions, with_terms
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, with_terms
 
 COUNTED = {"counts", "accuracy", "itemsets"}
 EACH: Mapping[str, set[str]] = {
@@ -40,7 +50,7 @@ EACH: Mapping[str, set[str]] = {
     "RowShares": {"prediction"}, "ModelDigest": {"model"}, "DisguisedPage": {"copy"},
 }  # fmt: skip
 """Before each of these messages an entry of its own is written, that the peer is told it or that both are."""
-ONCE: Mapping[str, set[str]] = {
+ORDER_ONCE: Mapping[str, set[str]] = {
     "Share": {"columns"}, "TableCommitment": {"columns"}, "HiddenContents": {"comparison"},
     "JointDigests": {"comparison"},
     "HintPage": {"alignment"}, "OpenedPage": {"alignment", "opened", "windows"}, "ValuesPage": {"alignment"},
@@ -153,8 +163,8 @@ def _unrecorded(kind: str, before: list[Effect]) -> Iterator[str]:
     shown = sum(each.what == SENT and each.kind in pages for each in before)
     if opened and kind in pages and len(opened) != 2 * shown + 1:
         yield f"{kind} leaves, and that it opens something is not on record"
-    if kind in ONCE and not any(each.kind in ONCE[kind] for each in entries):
-        yield f"{kind} leaves before any of {ONCE[kind]} is on record"
+    if kind in ORDER_ONCE and not any(each.kind in ORDER_ONCE[kind] for each in entries):
+        yield f"{kind} leaves before any of {ORDER_ONCE[kind]} is on record"
     if not RELEASED.get(kind, set()) <= _released(before):
         yield f"{kind} leaves before {RELEASED[kind] - _released(before)} is on record as released"
     sent = [str(each) for each in before]
@@ -266,7 +276,7 @@ def test_what_is_told_is_on_record_before_and_what_is_confirmed_is_kept(job: str
 
 
 def test_every_kind_of_message_has_a_place_and_is_sent() -> None:
-    tables = [set(EACH), set(ONCE), set(NOTHING)]
+    tables = [set(EACH), set(ORDER_ONCE), set(NOTHING)]
     kinds = {each.__name__ for each in {*Message.__subclasses__(), *Joinable.__subclasses__()} - {Joinable}}
     assert set.union(*tables) == kinds
     assert sum(map(len, tables)) == len(kinds)
@@ -297,3 +307,103 @@ def test_every_swap_of_a_record_and_the_message_after_it_is_seen(job: str) -> No
             if kept and second.what == SENT and not faults([*log[:at], second, first, *log[at + 2 :]]):
                 unseen.add((str(first), str(second)))
     assert unseen <= HARMLESS
+
+
+Killing = Callable[[str, int], list[int]]
+"""Plays a session in which a party is killed before its n-th message; returns how many messages each has sent."""
+
+
+@pytest.mark.parametrize(
+    "job", [name for name in JOBS if "dot products" not in name and not {"randomized", "mined"} & set(name.split())]
+)
+def test_no_mask_serves_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch, job: str) -> None:
+    recorder = MaskRecorder(monkeypatch)
+    JOBS[job]()
+    assert 1 <= recorder.offsets <= 2  # one for each direction that is used
+    assert recorder.times() == ONCE
+
+
+def meeting(own: Sessions, job: Job) -> Killing:
+    def play(killed: str, at: int) -> list[int]:
+        one = Meeting(own, killed, at, job=job)
+        ends = one.play()
+        assert not killed or isinstance(ends[killed], Killed)
+        return [len(one.sent[name]) for name in NAMES]
+
+    return play
+
+
+def masks_predicting(folder: Path) -> Killing:
+    pair = Offering(folder)
+
+    def play(killed: str, at: int) -> list[int]:
+        pair.killed, pair.at = killed, at
+        ends = dict(zip(NAMES, pair.play(), strict=True))
+        assert not killed or isinstance(ends[killed], offering.Killed)
+        return [pair.sent[name] for name in NAMES]
+
+    return play
+
+
+def masks_training(folder: Path, way: str) -> Killing:
+    case = with_terms(CASE, **CASES[way])
+    return meeting(Sessions(folder, case, ANY_ODDS), Train(case.terms))
+
+
+class OfOtherPeople(Sessions):
+    """Each lists a person whom the other does not."""
+
+    def local(self, party: str) -> PartyInputs:
+        return replace(super().local(party), records=of_other_people(self.case, party).records)
+
+
+RUNS: dict[str, Callable[[Path], Killing]] = {
+    "hybrid": lambda folder: masks_training(folder, "windows"),
+    "smc": lambda folder: masks_training(folder, "smc"),
+    "naive Bayes": lambda folder: masks_training(folder, "naive Bayes"),
+    "an alignment": lambda folder: meeting(OfOtherPeople(folder, CASE, 'least_overlap = "1/2"\n'), Align()),
+    "a prediction": masks_predicting,
+}
+
+
+def draw_as_before(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let these parties' chance be the same in each session, as that of machines that are put back."""
+    bring = make_local
+
+    def brought(case: Case, party: str) -> PartyInputs:
+        local = bring(case, party)
+        if party not in names:
+            return local
+        return replace(local, secrets=replace(local.secrets, randomness=Chance(NAMES.index(party))))
+
+    monkeypatch.setattr(sessions, "make_local", brought)
+
+
+def kill_twice_and_go_on(folder: Path, run: str) -> None:
+    for name in ("rehearsal", "run"):
+        (folder / name).mkdir()
+    alice, bob = RUNS[run](folder / "rehearsal")("", -1)
+    play = RUNS[run](folder / "run")
+    play("alice", alice * 2 // 3)
+    play("bob", bob * 2 // 3)
+    play("", -1)
+
+
+@pytest.mark.parametrize("run", few([*RUNS], 2))
+def test_no_mask_serves_twice_where_a_run_is_killed_and_goes_on_from_a_machine_that_was_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str
+) -> None:
+    recorder = MaskRecorder(monkeypatch)
+    draw_as_before(monkeypatch, "alice")
+    kill_twice_and_go_on(tmp_path, run)
+    assert recorder.offsets >= 2
+    assert recorder.times() <= ONCE | ALONE
+
+
+@pytest.mark.parametrize("run", few([*RUNS], 2))
+def test_were_both_put_back_masks_would_serve_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str) -> None:
+    """The control, with names of sessions that come again; one party alone cannot bring it about."""
+    recorder = MaskRecorder(monkeypatch)
+    draw_as_before(monkeypatch, *NAMES)
+    kill_twice_and_go_on(tmp_path, run)
+    assert not recorder.times() <= ONCE | ALONE

@@ -6,7 +6,7 @@ from functools import cache
 
 from protocols.randomness import canonical
 from tests.protocols.oblivious.plain_curve import G, P, Plain, as_bytes, plus, times
-from tests.protocols.oblivious.test_curve import swift
+from tests.protocols.oblivious.test_known_answers import swift
 
 Row = list[int]
 

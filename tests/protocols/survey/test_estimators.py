@@ -7,15 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer, Query
 from protocols.errors import InputError
 from protocols.learning.impurity import merit, merit_gradient
-from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes, logarithm
 from protocols.learning.tree import Leaf, Split, Tree
+from protocols.privacy.entry import Entry, entry_of
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.role import run_alone
 from protocols.simulation.two_party import bulk_draw
+from protocols.survey.inference import inference_rules, privacy_after_mining
 from protocols.survey.mining import (
     Doubt,
     chance_of_none,
@@ -26,13 +31,24 @@ from protocols.survey.mining import (
     prune_tree,
     split_doubts,
 )
-from protocols.survey.responses import Responses
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables import NO_ANSWER, ROOT, Codes, Expression, Term
 from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
 from tests.support.enumeration import disguised_copies, expressions, true_count
-from tests.support.surveys import HALF, RELATED_THETA, SIZES, designs, every_survey, sampled, schema_for, unrelated
+from tests.support.plain import reference_id3
+from tests.support.surveys import (
+    HALF,
+    RELATED_THETA,
+    SIZES,
+    designs,
+    every_survey,
+    sampled,
+    schema_for,
+    uniform,
+    unrelated,
+)
 
 CODES = correlated(SIZES, 40, seed=3, flips=0.5)
 SCHEMA = schema_for(SIZES)
@@ -481,3 +497,251 @@ def test_noise_alone_is_seldom_called_more_and_much_is_seen() -> None:
     assert hits >= ShareTest(200, Fraction(9, 10), 1e-6).low
     for statistic, freedom, chance in CHI_SQUARE:
         assert chi_square_tail(statistic, freedom) == pytest.approx(chance, rel=1e-4)
+
+
+MINED_CODES = correlated(SIZES, 200, seed=5, flips=0.4)
+
+
+MINED_STUMP = Tree(schema_for((2, 2)), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
+
+
+@pytest.mark.parametrize("kind", ["related", "unrelated"])
+def test_over_all_samples_and_coins_the_squared_error_of_an_accuracy_is_its_variance(kind: str) -> None:
+    """Three respondents from a population of two, each alike likely: every sample, every outcome, exactly weighed."""
+    sizes, groups = (2, 2), ((0, 1),)
+    design: Design = (
+        RelatedDesign(sizes, groups, Fraction(3, 4)) if kind == "related" else unrelated(sizes, groups, Fraction(1, 4))
+    )
+    population = np.array([[1, 1], [0, 1]], dtype=np.uint8)
+    mean = square = variance = 0.0
+    for index in np.ndindex(2, 2, 2):
+        for survey, chance in every_survey(design, population[list(index)]):
+            found = estimate_accuracy(MINED_STUMP, survey)
+            weight = float(chance) / 8
+            mean += weight * found.share
+            square += weight * (found.share - 0.5) ** 2
+            variance += weight * found.standard_error**2
+    assert mean == pytest.approx(0.5, abs=1e-12)
+    assert variance == pytest.approx(square, rel=1e-9)
+
+
+PLAIN_CLASS: list[Design] = [
+    RelatedDesign((2, 3, 2), ((0,), (1,)), Fraction(3, 5)),
+    unrelated((2, 2, 2), ((0, 1),), Fraction(2, 5)),
+]
+
+
+DISGUISED_CLASS: list[Design] = [
+    RelatedDesign((2, 2), ((0, 1),), Fraction(4, 5)),
+    RelatedDesign((2, 3), ((0,), (1,)), Fraction(3, 5)),
+    unrelated((2, 2), ((0,), (1,)), Fraction(2, 3)),
+]
+
+
+@pytest.mark.parametrize("design", DISGUISED_CLASS, ids=["one group", "two groups", "unrelated"])
+def test_the_prior_is_the_unbiased_estimate_and_projected_only_where_that_has_less_than_nobody(design: Design) -> None:
+    """Over all outcomes: the mean of the estimate is the truth, exactly; prior and root are it wherever they can be."""
+    codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    classes = range(design.sizes[-1])
+    mean = [Fraction(0) for _ in classes]
+    projected = 0
+    for survey, chance in every_survey(design, codes):
+        counts = [estimate_count(survey.codes, Expression().child(1, c), design).count for c in classes]
+        mean = [total + chance * count for total, count in zip(mean, counts, strict=True)]
+        negative = min(counts) < 0
+        projected += negative
+        positive = [max(count, Fraction(0)) for count in counts]
+        own = counts if not negative else [3 * count / sum(positive) for count in positive]
+        assert survey.class_counts() == tuple(map(float, own))
+        assert np.exp(learn_naive_bayes(survey).prior) == pytest.approx([float(count) / 3 for count in own])
+        assert grow_tree(survey).root.counts == tuple(map(float, own))
+    assert mean == [(codes[:, 1] == c).sum() for c in classes]
+    assert projected
+
+
+def test_an_accuracy_is_counted_with_the_error_of_a_sample() -> None:
+    for design in CERTAIN:
+        survey = sampled(design, MINED_CODES)
+        tree = grow_tree(sampled(design, MINED_CODES[:50]))
+        share = float((tree.predict(MINED_CODES) == MINED_CODES[:, -1]).mean())
+        measured = estimate_accuracy(tree, survey)
+        assert measured.share == pytest.approx(share)
+        assert measured.standard_error == pytest.approx((share * (1 - share) / 199) ** 0.5)
+    assert estimate_accuracy(
+        MINED_STUMP, sampled(unrelated((2, 2), ((0, 1),)), MINED_CODES[:1, [0, 3]])
+    ).standard_error == float("inf")
+    for design in PLAIN_CLASS:
+        codes = np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]], dtype=np.uint8)
+        for survey, _ in every_survey(design, codes):
+            assert survey.class_counts() == (1.0, 2.0)
+            assert np.exp(learn_naive_bayes(survey).prior) == pytest.approx([1 / 3, 2 / 3], rel=1e-15)
+            assert grow_tree(survey).root.counts == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("name", ["one group", "two groups", "a plain class"])
+@pytest.mark.parametrize("kind", ["unrelated", "related"])
+def test_many_disguised_records_give_the_tree_and_the_classes_of_the_clear_ones(kind: str, name: str) -> None:
+    """60,000 records of a rule with wide margins: the first split and the predictions are those of the truth."""
+    generator = np.random.default_rng(11)
+    cells = generator.integers(0, SIZES[:-1], size=(60_000, 3))
+    label = np.where(generator.random(60_000) < 0.1, 1 - cells[:, 2], cells[:, 2])
+    codes = np.column_stack([cells, label]).astype(np.uint8)
+    survey = sampled(designs()[f"{kind}, {name}"], codes, seed=1)
+    tree, model = grow_tree(survey), learn_naive_bayes(survey)
+    assert isinstance(tree.root, Split)
+    assert tree.root.attribute == 2
+    fresh = codes[:1000]
+    assert (model.predict(fresh) == fresh[:, 2]).all()
+    held_out = sampled(designs()[f"{kind}, {name}"], codes, seed=2)
+    pruned = prune_tree(tree, held_out)
+    assert pruned.size <= tree.size
+    assert (pruned.predict(fresh) == fresh[:, 2]).mean() > 0.99
+    measured = estimate_accuracy(pruned, held_out)
+    assert abs(measured.share - 0.9) < 6 * measured.standard_error  # false alarm below 10^-6 by the normal tail
+
+
+def test_one_class_gives_a_single_leaf() -> None:
+    codes = MINED_CODES.copy()
+    codes[:, -1] = 0
+    sizes = (2, 4, 2, 1)
+    tree = grow_tree(sampled(RelatedDesign(sizes, ((0, 1), (2,)), Fraction(3, 4)), codes))
+    assert isinstance(tree.root, Leaf)
+    assert tree.root.counts == (200.0,)
+
+
+def test_a_constant_attribute_is_never_worth_a_split_before_others() -> None:
+    sizes = (1, 2, 2)
+    codes = np.column_stack([np.zeros(200), MINED_CODES[:, 3], MINED_CODES[:, 3]]).astype(np.uint8)
+    tree = grow_tree(sampled(RelatedDesign(sizes, ((0, 1), (2,)), Fraction(9, 10)), codes))
+    assert isinstance(tree.root, Split)
+    assert tree.root.attribute == 1
+
+
+def test_a_class_in_which_the_estimates_leave_nobody_is_no_error() -> None:
+    """Every response says class 0: the estimate of class 0 is above all records, that of class 1 below 0."""
+    design = unrelated((2, 2), ((0, 1),), Fraction(1, 4))
+    survey = Responses(schema_for((2, 2)), np.zeros((4, 2), dtype=np.uint8), design)
+    model = learn_naive_bayes(survey)
+    assert np.isneginf(model.prior[1])
+    assert model.predict(np.array([[0, 0], [1, 0]], dtype=np.uint8)).tolist() == [0, 0]
+    assert np.isfinite(model.shares(np.array([[1, 0]], dtype=np.uint8))).all()
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    for codes, sizes, text in [
+        (np.zeros((0, 4)), SIZES, "there are no records to learn from"),
+        (np.zeros((3, 4)), (2, 2, 2, 2), "the design is for columns of"),
+        (np.zeros((3, 3)), SIZES, "the design has 4 columns, the table 3"),
+        (np.full((3, 4), 3), SIZES, "a code outside the design's domains"),
+    ]:
+        with pytest.raises(InputError, match=text):
+            Responses(schema_for(SIZES), codes.astype(np.uint8), RelatedDesign(sizes, (), Fraction(1)))
+
+
+def test_with_theta_one_or_zero_nothing_is_lost_and_surveys_need_attributes() -> None:
+    for design in CERTAIN:
+        survey = sampled(design, MINED_CODES)
+        assert grow_tree(survey).root == reference_id3(MINED_CODES.tolist(), SIZES[:-1], 2)
+    survey = sampled(RelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), MINED_CODES[:, [0, 2, 3]])
+    assert grow_tree(survey).root == reference_id3(MINED_CODES[:, [0, 2, 3]].tolist(), (2, 2), 2)
+    for design in CERTAIN:
+        for smoothing in (0.0, 1.0):
+            model = learn_naive_bayes(sampled(design, MINED_CODES), smoothing)
+            engine = PlaintextEngine(schema_for(SIZES), MINED_CODES, MINED_CODES[:0])
+            plain = run_alone(fit_naive_bayes(schema_for(SIZES), engine, smoothing))
+            assert np.allclose(model.prior, plain.prior)
+            for ours, theirs in zip(model.conditional, plain.conditional, strict=True):
+                assert np.allclose(np.exp(ours), np.exp(theirs))
+    with pytest.raises(InputError, match="attribute to split on"):
+        survey_schema(["class"], [("a", "b")])
+    survey = sampled(designs()["related, one group"], MINED_CODES)
+    assert repr(survey) == "<Responses 200 x 4>"
+    sizes, groups = (2, 2), ((0, 1),)
+    skewed = (uniform(sizes, groups)[0], (Fraction(9, 10), Fraction(1, 10)))
+    design = UnrelatedDesign(sizes, groups, Fraction(1, 2), skewed)
+    truth = np.tile(np.array([[0, 0], [1, 1], [1, 1], [1, 1]], dtype=np.uint8), (5000, 1))
+    model = learn_naive_bayes(sampled(design, truth))
+    assert np.exp(model.prior) == pytest.approx([0.25, 0.75], abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["related, two groups", "unrelated, a plain class", "unrelated, dependent answers"])
+@pytest.mark.parametrize("smoothing", [0.0, 2.0])
+def test_chances_have_the_errors_of_what_records_add_to_them(name: str, smoothing: float) -> None:
+    """To `P(v | c)` a record adds `(f_vc - P(v | c) f_c)/N_c`, by the estimates of single records."""
+    design = designs()[name]
+    survey = sampled(design, MINED_CODES)
+    model, classes = learn_naive_bayes(survey, smoothing), survey.class_counts()
+    assert len(model.errors) == 1 + len(SIZES[:-1])
+    for label, estimate in enumerate(survey.class_estimates()):
+        assert model.errors[0][label] == pytest.approx(estimate.proportion_error, rel=1e-9)
+        for column, size in enumerate(SIZES[:-1]):
+            cells = [Expression((Term(column, value), Term(len(SIZES) - 1, label))) for value in range(size)]
+            added = np.array(
+                [[float(estimate_count(row[None], cell, design).count) for cell in cells] for row in survey.codes]
+            )
+            total = np.maximum(added.sum(axis=0), 0).sum()
+            shares = np.maximum(added.sum(axis=0), 0) / total
+            apart = (added - added.sum(axis=1, keepdims=True) * shares) / total
+            shrunk = classes[label] / (classes[label] + smoothing * size)
+            expected = shrunk * np.sqrt(len(survey) * apart.var(axis=0, ddof=1))
+            assert model.errors[1 + column][:, label] == pytest.approx(expected, rel=1e-9)
+
+
+def test_chances_spread_as_far_as_their_errors_say_which_are_unknown_of_one_record() -> None:
+    """Respondents drawn from one population 300 times, 500 at a time; an error of 300 spreads is good to 4 %."""
+    design = unrelated((2, 2), ((0,), (1,)), Fraction(3, 4))
+    population = np.array([[0, 0]] * 4 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3, dtype=np.uint8)
+    generator = np.random.default_rng(5)
+    models = [
+        learn_naive_bayes(sampled(design, population[generator.integers(0, 10, 500)], seed=seed)) for seed in range(300)
+    ]
+    for found, said in (
+        ([np.exp(model.prior) for model in models], [model.errors[0] for model in models]),
+        ([np.exp(model.conditional[0]) for model in models], [model.errors[1] for model in models]),
+    ):
+        assert np.std(found, axis=0) == pytest.approx(np.mean(said, axis=0), rel=0.15)
+    design = unrelated((2, 2), ((0,),))
+    alone = Responses(schema_for((2, 2)), np.array([[0, 1]], dtype=np.uint8), design)
+    assert all(np.isinf(each).all() for each in learn_naive_bayes(alone).errors)
+    several = Responses(schema_for((2, 2)), np.array([[0, 1], [1, 1], [0, 1]], dtype=np.uint8), design)
+    prior, table = learn_naive_bayes(several).errors
+    assert prior.tolist() == [0, 0]
+    assert np.isinf(table).tolist() == [[True, False], [True, False]]
+
+
+MINED_SCHEMA = survey_schema(("drinks", "smokes"), (("yes", "no"), ("yes", "no")))
+MINED_TREE = Tree(MINED_SCHEMA, Split((5.0, 5.0), 0, (Leaf((4.0, 1.0), 0), Leaf((2.0, 3.0), 1))))
+DESIGN = RelatedDesign((2, 2), ((0,), (1,)), Fraction(4, 5))
+
+
+def class_entry() -> Entry:
+    return entry_of(DESIGN, 1)
+
+
+def test_rules_have_chances_of_paths_and_preconditions_the_share_that_they_get_right() -> None:
+    ((first, second),) = inference_rules(MINED_TREE)
+    assert (first.label, first.precondition, first.confidence) == (0, Fraction(1, 2), Fraction(4, 5))
+    assert (second.label, second.precondition, second.confidence) == (1, Fraction(1, 2), Fraction(3, 5))
+    schema = survey_schema(("a", "b", "c"), (("0", "1"),) * 3)
+    useless, telling = np.full((2, 2), 0.5), np.array([[0.75, 0.25], [0.25, 0.75]])
+    half = logarithm(np.array([0.5, 0.5]))
+    model = NaiveBayes(schema, half, (logarithm(useless), logarithm(telling)))
+    entry = entry_of(RelatedDesign((2, 2, 2), ((2,),), Fraction(4, 5)), 2)
+    found = privacy_after_mining(inference_rules(model), entry)
+    assert float(found.right) == pytest.approx(0.75)
+    assert float(found.known) == pytest.approx(8 / 25 - 0.75)
+    assert found.rules == 4
+    # `PSE(PRE) = 2 * 1/2 * 8/25` of a coin of 4/5 and equal classes; `REC = 1/2 * 4/5 + 1/2 * 3/5`.
+    found = privacy_after_mining(inference_rules(MINED_TREE), class_entry())
+    assert (found.before, found.right, found.rules) == (Fraction(8, 25), Fraction(7, 10), 2)
+    assert found.known == Fraction(8, 25) - Fraction(7, 10)
+    assert (found.commonest, found.unknown) == (Fraction(1, 2), None)
+    # 3 of 4 and 1 of 2 responses fit the rules, and a response is true with the chance 4/5.
+    codes = np.array([[0, 0], [0, 0], [0, 0], [0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    found = privacy_after_mining(inference_rules(MINED_TREE), class_entry(), codes)
+    assert found.unknown == Fraction(8, 25) - Fraction(4, 5) * (Fraction(3, 4) + Fraction(1, 2))
+    assert privacy_after_mining(inference_rules(MINED_TREE), class_entry(), codes[:0]).unknown is None
+    empty = Tree(MINED_SCHEMA, Split((5.0, 5.0), 0, (Leaf((5.0, 5.0), 0), Leaf((0.0, 0.0), 0))))
+    assert [len(rules) for rules in inference_rules(empty)] == [1]
+    with pytest.raises(InputError, match="at least one recoverability"):
+        privacy_after_mining(inference_rules(Tree(MINED_SCHEMA, Leaf((0.0, 0.0), 0))), class_entry())
