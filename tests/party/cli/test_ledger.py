@@ -217,7 +217,7 @@ def test_an_error_that_nobody_foresaw_is_logged_without_its_text(tmp_path: Path)
     finally:
         stop_log(handler)
     (line,) = (tmp_path / "log").read_text().splitlines()
-    assert "a thread of the session failed: internal error: ValueError in test_log.py" in line
+    assert "a thread of the session failed: internal error: ValueError in test_ledger.py" in line
     assert SECRET not in line
 
 
