@@ -235,10 +235,7 @@ def item_names(found: JointItemsets) -> list[str]:
 
 
 def sets_of(found: JointItemsets, confidence: float = CONFIDENCE) -> ResultColumns:
-    """Return the frequent sets, those of fewest items first; `settled` says whether a support is exact.
-
-    Of sets without counts there are no supports.
-    """
+    """Return the frequent sets, fewest items first; `settled` for exact supports, none where nobody counted."""
     number = {term: position for position, term in enumerate(items_of(found.attributes))}
     sets, names = found.frequent, item_names(found)
     if not found.has_counts:

@@ -1,10 +1,4 @@
-"""The command `cotally`: finds the subcommand, and turns every end into an exit code and at most one line of error.
-
-Each subcommand is a line in `COMMANDS`, a function of `party.cli.arguments` that declares its help and arguments, and
-one of this package that does it, which is imported when the arguments are read: it is slow to import.
-
-Exit codes: `party/SYMPTOMS.md` has the table.
-"""
+"""The command `cotally`: finds the subcommand, imported when needed, and ends with an exit code (SYMPTOMS.md)."""
 
 import argparse
 import os

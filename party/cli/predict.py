@@ -51,10 +51,7 @@ def _party(named: Path) -> PartyConfig:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Classified:
-    """The rows of a file in its order, the class of each and, where asked for, the share of each class.
-
-    A row that was not classified has an empty class, and shares that are no numbers.
-    """
+    """Rows in the file's order, their classes and shares; a row that was not classified has "" and nan."""
 
     frame: Frame
     target: Attribute

@@ -132,10 +132,7 @@ _ORPHANED = 143
 
 
 def serve(connection: "Connection[Any, Any]") -> None:
-    """Answer each `(function, task)` by `(True, result)` or `(False, error)` until the party hangs up.
-
-    An interruption from the keyboard is the party's to deal with. Without memory even for that, it ends.
-    """
+    """Answer each `(function, task)` by `(True, result)` or `(False, error)` until the party hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_parent, name="watch", daemon=True).start()
     line = _Line(connection)

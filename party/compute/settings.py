@@ -14,12 +14,7 @@ _CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9
 
 @dataclass(frozen=True)
 class ComputeSettings:
-    """Where to compute.
-
-    Args:
-        workers: Processes on this machine; `ALL_CPUS` for as many as there are processors, 1 for this one alone.
-        cluster: Address of a Dask scheduler, `dask://host:port`, or `dask+tls://host:port`; None for this machine.
-    """
+    """Where to compute: in `workers` processes here (`ALL_CPUS`: all), or at a Dask scheduler (`dask://host:port`)."""
 
     workers: int = ALL_CPUS
     cluster: str | None = None

@@ -1,8 +1,4 @@
-"""The cells of a column that Arrow holds: as doubles where all are plain numbers, else as texts, made once asked for.
-
-A number needs no text to be sorted and binned. What doubles could confuse, or what may be a code, is left to the
-texts: more than 15 digits, a needless zero or a plus in front, an exponent in a text, blanks, anything not finite.
-"""
+"""The cells of an Arrow column: doubles where all are plain numbers that doubles tell apart, else texts when asked."""
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -119,10 +115,7 @@ def _doubles(chunk: Any) -> Floats | None:
 
 
 def _filled(chunk: Any) -> NDArray[np.bool_] | None:
-    """Return which of the texts are not empty, or None unless those are made as plain numbers are.
-
-    That is: of digits, points and minuses, a minus only in front, no zero before another digit, and short.
-    """
+    """Return which texts are not empty; None unless those are short plain numbers without a needless zero or plus."""
     _, ends, content = chunk.buffers()
     if chunk.null_count or content is None:
         return None

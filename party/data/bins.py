@@ -100,10 +100,7 @@ def edges_of(
 
 
 def _quantiles(parts: int, numbers: SortedNumbers) -> tuple[Decimal, ...]:
-    """Return for `0 < j < parts` the smallest number that `j/parts` of the records do not exceed.
-
-    Repeats are dropped, and so is the largest number (nothing lies above it), unless nothing else is left.
-    """
+    """Return for `0 < j < parts` the smallest number that `j/parts` of the records do not exceed, each once."""
     values, below = numbers.values, numbers.below[:-1]
     total = int(numbers.below[-1])
     edges: list[Decimal] = []
@@ -115,10 +112,7 @@ def _quantiles(parts: int, numbers: SortedNumbers) -> tuple[Decimal, ...]:
 
 
 def _period_ends(period: str, days: SortedNumbers, smallest: int) -> tuple[Decimal, ...]:
-    """Return the last days of the periods that `smallest` records hold, and of the longer ones that others hold so.
-
-    What ends on or after the latest day is left out, unless nothing else is left.
-    """
+    """Return the last days of periods, or of longer ones, that `smallest` records hold; at least one."""
     left = Counter[int]()
     for ordinal, records in zip(days.values, days.records.tolist(), strict=True):
         on = date.fromordinal(int(ordinal))
@@ -155,10 +149,7 @@ def _rounded(edges: Sequence[Decimal], numbers: SortedNumbers, smallest: int) ->
 
 
 def _roundest(low: Decimal, high: Decimal) -> Decimal:
-    """Return the multiple of the greatest power of ten in `low <= x < high` that is nearest to the middle.
-
-    NB: nearest to the edge itself it would follow the number of a record that lies in the middle of a gap.
-    """
+    """Return the roundest number in `low <= x < high` nearest to the middle, so that no record's number shows."""
     middle = _EXACT.divide(_EXACT.add(low, high), Decimal(2))
     power = max(middle.adjusted(), low.adjusted(), high.adjusted()) + 1
     while True:

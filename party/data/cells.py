@@ -1,9 +1,4 @@
-"""The cells of a column: each distinct text once, and a code per record; or, of plain numbers, a double per record.
-
-A million records then take megabytes, and whatever is done to a column is done to its distinct texts; only counting
-them, and the last step, touch every record, and both are array operations. Of numbers no text is made until one is
-looked at.
-"""
+"""The cells of a column: each distinct text once and a code per record, or a double per record of plain numbers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,12 +128,7 @@ class TextCells(Cells):
 
 
 class NumberCells(Cells):
-    """Cells that are all plain numbers, or empty; the text of a number is the usual one.
-
-    Args:
-        each: Of each record, finite; not a number for an empty cell. It is the double of the number, and of no other
-            one that occurs.
-    """
+    """Cells that are all plain numbers: of each record the double that is this number alone, nan for an empty cell."""
 
     def __init__(self, each: Floats) -> None:
         self.each = each + 0.0  # of two zeros, the usual one

@@ -43,11 +43,7 @@ OTHER = "other"
 def joined_bins(
     edges: Sequence[Decimal], records: Sequence[int], smallest: int, most: int | None
 ) -> tuple[Decimal, ...]:
-    """Return the edges that remain when rare bins have joined a neighbour, then the rarest until few enough are left.
-
-    The rarest bin joins the smaller of its neighbours; of two equal ones, the lower. With `smallest = 1` nothing is
-    rare, not even an empty bin. No edge remains if all records end up in one bin.
-    """
+    """Return the edges that remain when rare bins have joined their smaller neighbour, then the rarest until `most`."""
     kept, sizes = list(edges), list(records)
     while len(sizes) > 1:
         rarest = min(range(len(sizes)), key=sizes.__getitem__)
@@ -63,13 +59,7 @@ def joined_bins(
 
 @dataclass(frozen=True)
 class Merged:
-    """What becomes "other".
-
-    Args:
-        labels: The labels, the data's own "other" among them; none if nothing has to be merged.
-        rare: How many of them, not counting the data's own "other", fewer than `smallest` records hold.
-        absorbed: Whether a label that enough records hold is among them, because the rare ones were too few.
-    """
+    """Labels that become "other", how many of them are rare, and whether a label that enough hold is among them."""
 
     labels: frozenset[str]
     rare: int = 0
@@ -77,12 +67,7 @@ class Merged:
 
 
 def merged_labels(frequency: Mapping[str, int], smallest: int, most: int | None) -> Merged:
-    """Return the labels that become "other".
-
-    Those are the labels that fewer than `smallest` records hold; of the others the rarest, so that at most `most`
-    labels remain (of equally common ones, those first in text order remain); and the rarest of what is then left, for
-    as long as fewer than `smallest` records hold "other".
-    """
+    """Return what becomes "other": rare labels, then the rarest beyond `most`, until "other" itself is not rare."""
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
     room = len(ranked) if most is None else most - 1
     common = [label for label in ranked if smallest == 1 or frequency[label] >= smallest]
@@ -126,10 +111,7 @@ class TreatedColumn:
 
 @dataclass
 class _Labels:
-    """Labels, which of them each record has, their frequencies in domain order, which rise, and what to say of them.
-
-    A record whose cell is missing has the last one, whichever it is.
-    """
+    """Labels, which each record has (the last one if missing), their frequencies, which rise, and what to say."""
 
     names: Sequence[str]
     of: NDArray[np.integer]
@@ -171,10 +153,7 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
 
 
 def _missing_label(treatment: ColumnTreatment, values: tuple[str, ...], filler: str | None) -> str | None:
-    """Return the value of a missing cell in a new row: that of the records, but for what shows how few are missing.
-
-    Where too few are missing for a value of their own, that they are must not show.
-    """
+    """Return the value of a missing cell in a new row; too few missing ones do not show."""
     if treatment.missing == "refuse":
         return None
     if treatment.missing == "value":

@@ -1,8 +1,4 @@
-"""A table that was read: columns by name, each cell as the file has it and as the text that it stands for.
-
-What is wrong with a column is said when it is used: one that is ignored may hold anything. No error and no notice holds
-the content of a cell (FAULTS 95).
-"""
+"""A table as it was read; a fault of a column is raised when it is used, and no error shows a cell (FAULTS 95)."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -234,10 +230,7 @@ def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) 
 
 
 def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) -> tuple[str, ...]:
-    """Check the names of the columns that are kept: each given, well-formed and distinct.
-
-    A faulty one is described by position only, since a file without a header has a record there.
-    """
+    """Check the names of the kept columns; a faulty one is named by position, as it may be a record."""
     first: dict[str, int] = {}
     for position in kept:
         name = names[position]

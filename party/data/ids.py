@@ -1,8 +1,4 @@
-"""The ids of a table's records, in the normal form that both parties declare (DESIGN 13).
-
-An id may be made of several columns. Where one occurs again the file is refused, or the first or the last of its rows
-is kept, as its owner has declared. No error says which id it is (FAULTS 56).
-"""
+"""The ids of records in the form that both declare (DESIGN 13), of one or more columns; none is shown (FAULTS 56)."""
 
 import re
 from collections import Counter
@@ -117,10 +113,7 @@ def _shape(text: str) -> str:
 
 
 def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[Notice]:
-    """Yield what a few ids differ in from nearly all others, where the form would take them for other people.
-
-    And whether all of them end as numbers that a spreadsheet has rounded.
-    """
+    """Yield what a few ids differ in from nearly all others, and whether all end as a spreadsheet rounds them."""
     every = "".join(ids)
     if Spelling.CASE not in form.alike and every not in (every.lower(), every.upper()):
         written = Counter((each == each.upper(), each == each.lower()) for each in ids)

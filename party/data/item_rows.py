@@ -1,8 +1,4 @@
-"""Rows of ids and items, such as purchases, as a table of persons: a column of 0 and 1 per item.
-
-An item's name crosses as a column's does. So an item that nearly nobody or nearly everybody has is no column: those few
-would be named by it. That an item stands twice with a person says no more than once.
-"""
+"""Rows of ids and items as a table of 0 and 1 per person; an item nearly nobody or everybody has would name them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,10 +34,7 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
 
 
 def wanted_items(frame: Frame, who: IdColumns, ignore: Sequence[str], wanted: Sequence[str]) -> Frame:
-    """Return a table with a row per person and a column for each of these items, even if nobody has one.
-
-    Args and errors are as of `frequent_items`.
-    """
+    """Return a table with a row per person and a column for each of these items, even if nobody has one."""
     return _table(frame, who, _find(frame, who, ignore), wanted)
 
 

@@ -171,10 +171,7 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
 
 
 def marker_like(looks: Looks, treatment: ColumnTreatment) -> Notice | None:
-    """Return the number that stands apart from all others, looks like a marker of missing cells, and is held often.
-
-    Below the others it is the only negative one; above them, it is further from the next than they are from each other.
-    """
+    """Return the number that stands far apart from all others, and is held often, as a marker of missing cells is."""
     if looks.kind != "numbers" or looks.different <= 2:
         return None
     plain = looks.column.cells.numbers

@@ -1,7 +1,4 @@
-"""What the owner of a table should know of how it was read, as values; `party.show.notices` has the words.
-
-No notice holds the content of a cell, except the markers of missing ones (FAULTS 95).
-"""
+"""What a table's owner should know, as values (words: `show.notices`): no cell but missing markers (FAULTS 95)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,9 +1,4 @@
-"""The distinct numbers of a column in rising order: exact, and fast where a double orders them as they are.
-
-A decimal number of at most 15 digits has a double of its own, and doubles are ordered as the numbers are; and a double
-has a shortest decimal number of its own. So a column of such numbers is sorted as doubles, and an exact number is made
-only where one is looked at.
-"""
+"""A column's distinct numbers in order: doubles where these order them as they are (15 digits), else exact."""
 
 import re
 from bisect import bisect_right
@@ -145,10 +140,7 @@ def sorted_numbers(
 
 
 def doubles(texts: Collection[str]) -> Floats | None:
-    """Return the doubles of texts that are all plain numbers which doubles tell apart and order, or None.
-
-    A text that begins with a needless zero or a plus is none: it may be a code.
-    """
+    """Return the doubles of texts that are all plain numbers which doubles order; None if one may be a code."""
     if max(map(len, texts), default=0) > DIGITS_OF_A_DOUBLE:
         return None
     joined = "\n".join((*texts, ""))

@@ -1,8 +1,4 @@
-"""A party's share of the joint table: its record ids, and its columns as attributes (DESIGN 3).
-
-Records are sorted by id as soon as they are read, so two files that list the same people in different orders make the
-same table for both parties.
-"""
+"""A party's share of the joint table (DESIGN 3): records sorted by id, so that both sides agree on their order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -123,10 +123,7 @@ def plain_text(text: str, decimal: str | None = None) -> str:
 
 
 def decimal_signs(cells: Mapping[str, int]) -> dict[str, int]:
-    """Return how many cells a sign, if it were declared to begin a fraction, would make numbers that are none now.
-
-    Of the two signs the one that makes more, both where they make as many, none where they make none.
-    """
+    """Return how many more cells would be numbers if a sign began a fraction: of the sign that makes more."""
     texts = [(text, held) for text, held in cells.items() if number(text) is None]
     made = {
         sign: sum(held for text, held in texts if number(plain_text(text, sign)) is not None) for sign in (POINT, COMMA)

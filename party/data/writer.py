@@ -1,7 +1,4 @@
-"""Write a table as its file's name says, as text that the reader reads back as it was, or as Parquet.
-
-The same table gives the same bytes.
-"""
+"""Write a table by its file's name, as CSV that reads back as it was or as Parquet; same table, same bytes."""
 
 import csv
 import gzip

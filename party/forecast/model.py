@@ -174,10 +174,7 @@ _AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of o
 
 @dataclass(frozen=True)
 class Sizes:
-    """What both parties bring: the domains of each side's attributes.
-
-    `class_holder` is the place of the side that alone holds the class, None if both do.
-    """
+    """What both parties bring; `class_holder` is the place of the side that alone holds the class, None if both do."""
 
     records: int
     sides: tuple[Sequence[int], Sequence[int]]
@@ -298,10 +295,7 @@ def _most_levels(attributes: int, terms: Terms) -> int:
 
 
 def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
-    """Guess the number of inner nodes: as of a tree grown to the end, with the smallest leaf in the place of a record.
-
-    A depth allows no more than the attributes' values combine to.
-    """
+    """Guess the inner nodes of a tree grown to the end; a depth allows what the attributes' values combine to."""
     levels, mean = _most_levels(len(domains), terms), sum(domains) / len(domains)
     if terms.noises_tree:  # no leaf is above the last level
         return sum(mean**level for level in range(levels))

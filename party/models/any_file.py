@@ -88,11 +88,7 @@ def write_model(path: Path, model: Model) -> None:
 
 
 class KeptModel:
-    """Write a model under another name, whole and on the disk; give it its own once the peer holds it too.
-
-    Each party sends the digest of its model only when that is written: so neither says that both hold it while one has
-    lost it, as to a full disk (FAULTS case 90).
-    """
+    """Write a model under another name; give it its own once the peer holds it too: neither loses one (FAULTS 90)."""
 
     def __init__(self, place: Callable[[KeptResult], Path]) -> None:
         self._place = place

@@ -1,11 +1,4 @@
-"""A finished naive Bayes classifier as a file.
-
-`cotally-bayes/2` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "errors", "attributes":
-[{"party", "name", "values", "missing", "marks", "chances": [[P(v given c), ...], ...], "errors"}]}`, chances as one
-list per value with one number per class, and errors likewise: null where counts were not a survey's, and for an error
-that is unknown. Numbers have twelve digits, so that a file that was read is written again byte for byte. The reader
-trusts nothing: a file that breaks any rule is refused with the place.
-"""
+"""Naive Bayes as a file, `cotally-bayes/2` (FORMATS.md); whatever breaks a rule is refused with its place."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,13 +1,4 @@
-"""Itemsets that two parties have found together, as a file.
-
-`cotally-itemsets/1` is JSON: `{"format", "records", "min_support": "1/20", "least", "undecided", "attributes":
-[{"party", "name", "values"}, ...], "sets": [{"items": [[column, value], ...], "count", "variance", "settled"}, ...]}`,
-items as positions, counts and variances as fractions in text, in the order of the number of items and then of the
-items. `cotally-sets/1` is the same of sets whose counts nobody knows: of each there are the items alone. It has `rules`
-besides: null if none was asked about, else `{"metric", "min_threshold", "reached": [[antecedent, consequent], ...]}`.
-
-The reader trusts nothing: a file that breaks any rule is refused with the place.
-"""
+"""Itemsets of two parties as a file, `cotally-itemsets/1` or without counts `cotally-sets/1` (FORMATS.md)."""
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction

@@ -86,10 +86,7 @@ def read_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CodedRows:
-    """The rows of a file as codes of a model's attributes (`rows x attributes`), outside of a domain where unknown.
-
-    `unknown` names the columns that have cells of no known value; `read` are all that were read.
-    """
+    """Rows as codes of a model's attributes, outside of a domain where unknown; `unknown` names such columns."""
 
     codes: Rows
     unknown: tuple[Unknown, ...]

@@ -1,8 +1,4 @@
-"""Strict reading of a model's JSON: anything that breaks a rule is refused, with its place.
-
-Shared by the formats of trees (`tree_file`) and of naive Bayes (`bayes_file`), which begin alike: a format, the class,
-attributes.
-"""
+"""Strict reading of a model's JSON: what breaks a rule is refused, with its place."""
 
 import json
 import sys

@@ -1,14 +1,4 @@
-"""The finished model as a file.
-
-`cotally-model/3` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "impurity",
-"noise", "prune"}, "attributes": [{"party", "name", "values", "missing", "marks"}], "tree": NODE}`. An attribute whose
-values rise says how many, `"ordered"`; a tree of two-way splits says `"splits": "two-way"`, and its nodes are about
-conditions such as `age <= 30`, of the values yes and no. A NODE is `{"counts", "attribute", "children": [{"value",
-"node": NODE}]}` or, a leaf, `{"counts", "class"}`; a tree of which nobody knows the counts has none, at any node. Where
-both parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any
-rule is refused with the place. Trees are walked without recursion: a tree over many two-valued columns can be one long
-chain.
-"""
+"""A tree as a file, `cotally-model/3` (FORMATS.md), read strictly and walked without recursion: it may be a chain."""
 
 from collections import Counter
 from collections.abc import Sequence

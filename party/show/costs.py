@@ -110,11 +110,7 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
 
 
 def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, records: int) -> list[str]:
-    """Say so where errors of estimated gains are not small beside what there is to gain.
-
-    Each side estimates by its own columns and the other's copy, and the mean ranks: the class holder's columns are
-    exact at home and twice disguised at the peer, ours are else disguised on one side each.
-    """
+    """Say so where errors of estimated gains, each side's by its own columns and the other's copy, are not small."""
     if terms.method is not Method.HYBRID or terms.omega == ALL:
         return []
     classes = local.class_attribute.size if local.class_attribute else 2

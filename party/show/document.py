@@ -273,11 +273,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Names, and what is shown of each beside it.
-
-    Args:
-        of: The table whose columns they explain: those that have no room in it need no meaning.
-    """
+    """Names with what is shown beside each; names of columns that table `of` leaves out are left out too."""
 
     kind: ClassVar = "pairs"
     rows: Sequence[tuple[str, str]]

@@ -1,7 +1,4 @@
-"""The log of a node: what happened, when and how grave it was, line by line or as JSON.
-
-It holds no data. An error that nobody foresaw is logged by its kind and place alone: its own text may hold a record.
-"""
+"""The log of a node, line by line or as JSON; it holds no data, so an unforeseen error shows kind and place alone."""
 
 import json
 import logging

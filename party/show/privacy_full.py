@@ -1,7 +1,4 @@
-"""The full report: everything found of a design in plain words, attributes of the same figures in one paragraph.
-
-For programs an infinite loss is `"infinite"`; attributes and groups go by name.
-"""
+"""The full report of a design, attributes of the same figures once; for programs an infinite loss is `"infinite"`."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -67,7 +64,16 @@ def attribute_lines(alike: Sequence[AttributeFindings]) -> list[str]:
     head = f"{names}, by the own response alone"
     if labels:
         head += f" (with the values of {found.name}; {listed(labels)} likewise, value by value as declared)"
-    return [f"{head}:", *_indented([*response_lines(found), *_measure_lines(found)])]
+    lines = []
+    for label, chance, posterior in zip(found.values, found.responses, found.posteriors, strict=True):
+        if posterior is None:
+            lines.append(f"{label!r} is never sent.")
+            continue
+        order = sorted(range(len(posterior)), key=lambda value: -posterior[value])
+        shown = [f"{found.values[v]!r} {percent(posterior[v])} (was {percent(found.prior[v])})" for v in order[:3]]
+        more = ", and others" if len(order) > 3 else ""
+        lines.append(f"{label!r} is sent by {percent(chance)}; then the truth is {', '.join(shown)}{more}.")
+    return [f"{head}:", *_indented([*lines, *_measure_lines(found)])]
 
 
 def _measure_lines(found: AttributeFindings) -> list[str]:
@@ -87,30 +93,22 @@ def _measure_lines(found: AttributeFindings) -> list[str]:
     ]
 
 
-def response_lines(found: AttributeFindings) -> list[str]:
-    lines = []
-    for label, chance, posterior in zip(found.values, found.responses, found.posteriors, strict=True):
-        if posterior is None:
-            lines.append(f"{label!r} is never sent.")
-            continue
-        order = sorted(range(len(posterior)), key=lambda value: -posterior[value])
-        shown = [f"{found.values[v]!r} {percent(posterior[v])} (was {percent(found.prior[v])})" for v in order[:3]]
-        more = ", and others" if len(order) > 3 else ""
-        lines.append(f"{label!r} is sent by {percent(chance)}; then the truth is {', '.join(shown)}{more}.")
-    return lines
-
-
 def group_lines(group: GroupFindings, found: Findings) -> list[str]:
     title = titled(group.name)
     names = ", ".join(found.names(group.columns))
     lies = group.kind in (Kind.RELATED, Kind.CROSSWISE)
     worth = "the most that its attributes keep secret together" if lies else "of whether it is the truth"
     infinite = ": some response rules combinations of values out" if isinf(group.loss) else ""
+    alike: dict[tuple[int, int], list[Relation]] = {}
+    for relation in group.relations:
+        sizes = len(found.attributes[relation.first].values), len(found.attributes[relation.second].values)
+        ordered = relation if sizes[0] <= sizes[1] else relation.turned()
+        alike.setdefault((min(sizes), max(sizes)), []).append(ordered)
     text = [
         f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
         f"Smallest single-entry privacy of its attributes, each by its own response: {percent(group.single_entry)}.",
         f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}{_if_known(group)}.",
-        *relation_lines(group.relations, found),
+        *[_relation_line(sizes, pairs, found) for sizes, pairs in sorted(alike.items())],
     ]
     return [f"{title[0].upper()}{title[1:]} ({names}):", *_indented(text)]
 
@@ -120,16 +118,6 @@ def _if_known(group: GroupFindings) -> str:
         return ""
     share = "" if group.given_away is None else f", to whom the truth of {percent(group.given_away)} is then certain"
     return f"; infinite against someone who knows a personal answer of the respondent{share}"
-
-
-def relation_lines(relations: Sequence[Relation], found: Findings) -> list[str]:
-    """Return what relations give to someone who knows an attribute from elsewhere; pairs of equal sizes in one."""
-    alike: dict[tuple[int, int], list[Relation]] = {}
-    for relation in relations:
-        sizes = len(found.attributes[relation.first].values), len(found.attributes[relation.second].values)
-        ordered = relation if sizes[0] <= sizes[1] else relation.turned()
-        alike.setdefault((min(sizes), max(sizes)), []).append(ordered)
-    return [_relation_line(sizes, pairs, found) for sizes, pairs in sorted(alike.items())]
 
 
 def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Findings) -> str:

@@ -1,8 +1,4 @@
-"""How far a run is: phases in words, with a time estimate.
-
-A terminal gets one line that is redrawn, a file plain lines now and then. All of it goes to the standard error, so that
-results can be piped.
-"""
+"""How far a run is: one line redrawn on a terminal, lines now and then in a file; all on the standard error."""
 
 import os
 import sys
@@ -73,12 +69,10 @@ class Step:
 
 
 def step(progress: Progress) -> Step:
-    """Return a role's progress in words."""
     return Step(WORDS[progress.phase], progress.done, progress.total)
 
 
 def working(work: Work, done: float = 0, total: float = 0) -> Step:
-    """Return a command's own progress in words."""
     return Step(WORDS[work], done, total)
 
 
@@ -147,7 +141,6 @@ class Display:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the stream so that an error, where there is one, has a line of its own."""
         if error is None:
             self.finish()
         else:

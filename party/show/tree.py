@@ -1,7 +1,4 @@
-"""A learned model for people to read: a tree as text and for Graphviz, naive Bayes as tables of chances.
-
-Names and values come from files, so nothing unprintable of them reaches a terminal.
-"""
+"""A learned model as text and for Graphviz; nothing unprintable of names and values reaches a terminal."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -141,10 +141,7 @@ def _answers(frame: Frame, questionnaire: Questionnaire, ids: Sequence[str]) -> 
 def _release(
     key: bytes, questionnaire: Questionnaire, ids: Sequence[str], codes: Codes, answers: Codes | None
 ) -> Mapping[str, object]:
-    """Return what leaves, field by field; contents as digests that nobody without the key can check a guess against.
-
-    The order of the records is no part of it: coins go with ids.
-    """
+    """Return what leaves, field by field, in no order; contents as digests that need the key to be checked."""
     order = sorted(range(len(ids)), key=ids.__getitem__)
     records = [canonical(ids[row].encode(), codes[row].tobytes()) for row in order]
     told = None if answers is None else keyed_digest(key, b"answers", *(answers[row].tobytes() for row in order)).hex()

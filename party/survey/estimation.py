@@ -199,10 +199,7 @@ def corrected_finding(answers: Codes, expression: Expression, questionnaire: Que
 
 
 def estimated_priors(codes: Codes, questionnaire: Questionnaire) -> list[tuple[Fraction, ...] | None]:
-    """Return the distribution of every column, estimated and projected: negative shares to 0, the rest rescaled.
-
-    The estimates of a column add up to all records with an answer, so some are positive; None if there are none.
-    """
+    """Return each column's distribution, negative shares set to 0 and the rest rescaled; None without answers."""
     return [_projected(codes, column, questionnaire) for column in range(len(questionnaire.names))]
 
 
@@ -243,10 +240,7 @@ def rules_privacy(
 
 
 def known_answers(codes: Codes, questionnaire: Questionnaire) -> list[tuple[str, Fraction]]:
-    """Return whose truth is certain to anyone who knows the personal answers that responses rest on.
-
-    Each by its name, with the share of such respondents by the estimates.
-    """
+    """Return by group the share of respondents whose truth is certain to anyone who knows their personal answers."""
     found = estimated_priors(codes, questionnaire)
     sizes = questionnaire.design.sizes
     priors = [prior or (Fraction(1, size),) * size for prior, size in zip(found, sizes, strict=True)]

@@ -33,10 +33,7 @@ class Parts:
 
 @dataclass(frozen=True, repr=False)
 class MinedModel:
-    """A model, its accuracy on held-out records, and the splits that chance may bring, or their lead.
-
-    `guess` is the accuracy of always guessing the class that is commonest among the records that were learned from.
-    """
+    """A model, its accuracy on held-out records beside guessing the commonest class, and splits chance may bring."""
 
     model: Model
     accuracy: Accuracy | None

@@ -61,12 +61,7 @@ def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
 
 
 def clearness(learned: Responses, rows: Responses) -> float:
-    """Return whether rows are likelier to be clear than disguised, in standard errors: clear above 0, disguised below.
-
-    Each row's likelihood under naive Bayes of the estimated true records is held against that of the answers as sent.
-    In the mean the log-ratio is above 0 on true records and below 0 on sent ones, since each model is the nearest of
-    its kind to its own records.
-    """
+    """Return whether rows are likelier clear (above 0) or disguised, in standard errors, by naive Bayes of both."""
     rows = rows.answered([rows.schema.class_index])
     size = learned.design.sizes
     sent = Responses(learned.schema, learned.codes, RelatedDesign(size, (), Fraction(1)))

@@ -51,11 +51,7 @@ def stopped_by(peer: str, reason: Reason) -> PeerError:
 
 
 def reason_for(error: BaseException) -> Reason:
-    """Return what the peer hears when this error ends our role.
-
-    What only a broken or hostile peer does is a deviation; an interruption, a disagreement and a peer that is
-    gone are not.
-    """
+    """Return what the peer hears when this error ends our role: a deviation only where it must be broken or hostile."""
     if isinstance(error, DisagreementError | errors.RunCancelledError):
         return Reason.CANCELLED
     if not isinstance(error, Exception) or isinstance(error, errors.PeerLostError | errors.PeerStoppedError):
@@ -252,10 +248,7 @@ class PagedChannel(ABC):
 
 @dataclass(frozen=True)
 class Watchers:
-    """Who hears how far a role is, notes what each side learns, and saves what the run may need to go on.
-
-    A fact, or an item to keep, is safe when its watcher returns: only then does the role go on.
-    """
+    """Follow a role, note what each side learns, save what resuming needs; each is safe when its watcher returns."""
 
     progress: Callable[[Progress], None] = lambda _: None
     note: Callable[[Fact], None] = lambda _: None
@@ -266,11 +259,7 @@ NO_WATCHERS: Final = Watchers()
 
 
 def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
-    """Run a role over a channel and return its result; the caller closes the channel.
-
-    Whatever ends the role early is sent to the peer as a `Reason`, and raised again. Not so a disagreement: the
-    messages that bring it to the peer must arrive.
-    """
+    """Run a role and return its result; the peer hears why it ended early, except of a disagreement it must receive."""
     try:
         return _drive(role, channel, watch)
     except DisagreementError:

@@ -102,10 +102,7 @@ def greeting(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> 
 
 
 def _takes_ours(secure: ssl.SSLSocket) -> bool:
-    """Return whether our certificate is taken: under TLS 1.3 that shows after a handshake that looks good.
-
-    A node that takes it speaks first; gRPC breaks off without a word.
-    """
+    """Return whether our certificate is taken, seen after the handshake: a node speaks first, gRPC breaks off."""
     try:
         return bool(secure.recv(1))
     except TimeoutError:

@@ -148,10 +148,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, repr=False)
 class Page:
-    """A piece of a frame; or, with `end`, the last of a stream.
-
-    With the last of a frame goes how far the sender's `ledger` leads, signed, where that has grown.
-    """
+    """A piece of a frame, with how far the sender's signed `ledger` leads; or, with `end`, the last of a stream."""
 
     body: bytes = b""
     last: bool = False
@@ -160,10 +157,7 @@ class Page:
 
 
 class Pace:
-    """How many bytes the next page has: as many as this line carries in about a second.
-
-    Only a whole page is a sign of life. With pages of one size, a slow line would be taken for a dead one.
-    """
+    """How many bytes the next page has: what this line carries in about a second, as a whole page is a sign of life."""
 
     def __init__(self) -> None:
         self.size = _FIRST_PAGE
@@ -187,10 +181,7 @@ def cut(frame: bytes, pace: Pace, ledger: SignedHead | None = None) -> Iterator[
 
 
 class Pages:
-    """A bounded queue of pages between two threads, which either side can make fail.
-
-    The head stays in the queue until it is removed, so that an empty queue means that all was delivered.
-    """
+    """A bounded queue of pages that either side can make fail; its head stays until removed: empty is delivered."""
 
     def __init__(self, limit: int = WINDOW, timer: Timer = REAL_TIME) -> None:
         self._least = self._limit = limit

@@ -52,14 +52,6 @@ IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", Fraction(1, 2))
 
 
-def bayes_sections(model: NaiveBayes) -> list[PageSection]:
-    """Return the chances of the model's values, drawn and as text, and what each attribute says of the class."""
-    title, *lines = laid_out(bayes_parts(model), None)
-    said = f"{title}: how likely each value is in each class, as bars in the classes' order."
-    drawing = Drawing("The model", bayes_svg(model, alone=False), lines)
-    return [PageSection("model", "The model", [said, drawing]), _informing(model)]
-
-
 def _informing(model: NaiveBayes) -> PageSection:
     attributes, bits = model.schema.attributes, informations(model).tolist()
     rows = sorted(zip(bits, references(attributes), attributes, strict=True), key=lambda row: -row[0])
@@ -215,7 +207,10 @@ def _model_sections(model: KeptResult, levels: int | None) -> tuple[str, list[Pa
         return f"Decision tree for {name}", [tree_section(model, levels), *importance]
     if levels is not None:
         raise InputError("--levels: naive Bayes has none")
-    return f"Naive Bayes for {name}", bayes_sections(model)
+    title, *lines = laid_out(bayes_parts(model), None)
+    said = f"{title}: how likely each value is in each class, as bars in the classes' order."
+    drawing = Drawing("The model", bayes_svg(model, alone=False), lines)
+    return f"Naive Bayes for {name}", [PageSection("model", "The model", [said, drawing]), _informing(model)]
 
 
 def tree_section(tree: Tree, levels: int | None) -> PageSection:

@@ -1,11 +1,4 @@
-"""A tree as a drawing in SVG: its root at the left, a box per node, the classes of its records as a bar.
-
-A box names the value that leads to it, and below it the attribute that is asked next or the class of a leaf. Classes
-differ in colour and in pattern.
-
-Parents stand beside the first of their children, no two nodes in one place: a drawing that is higher than a screen
-begins with its root, where reading begins, on a phone too.
-"""
+"""A tree as SVG: its root at the left, a box per node, the classes of its records as a bar in colours and patterns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,11 +22,7 @@ class _Contour:
 
 
 def tidy(children: Sequence[Sequence[int]]) -> list[float]:
-    """Return where each node stands across its level, the root at 0 and neighbours at least 1 apart.
-
-    Subtrees are put as close together as their outlines allow (Reingold and Tilford 1981). No recursion: a tree may be
-    deeper than Python's stack.
-    """
+    """Return where each node stands across its level, as close as outlines allow (Reingold, Tilford), no recursion."""
     offsets = [0.0] * len(children)
     contours: dict[int, _Contour] = {}
     for node in reversed(range(len(children))):

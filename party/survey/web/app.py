@@ -59,12 +59,7 @@ _SECONDS_FOR_A_BODY: Final = 20
 
 @dataclass(frozen=True, repr=False)
 class CollectorSurvey:
-    """A survey that is served.
-
-    Args:
-        enough: The number of answers with which it closes; None for any.
-        turned: Called with the page that is served from now on, since a model has been published.
-    """
+    """A survey that is served until `enough` answers; `turned` hears of the page that a published model brings."""
 
     settings: CollectorSettings
     store: AnswerStore

@@ -98,10 +98,7 @@ def _make_file(path: Path, make: bool) -> None:
 
 @contextmanager
 def _told(name: str, errors: type[Exception]) -> Iterator[None]:
-    """Turn whatever a database refuses into one error, which holds nothing of what was to be kept.
-
-    SQLite's own texts hold none of it, and say whether the disk is full.
-    """
+    """Turn whatever a database refuses into one error, which holds nothing of what was to be kept."""
     try:
         yield
     except errors as error:
@@ -110,11 +107,7 @@ def _told(name: str, errors: type[Exception]) -> Iterator[None]:
 
 
 class PostgresDatabase(Closing):
-    """A PostgreSQL database; a connection that was lost is made again. The password may stand in `PGPASSWORD`.
-
-    Args:
-        make: Whether to make the tables where there are none.
-    """
+    """A PostgreSQL database, connected again when lost; `make` makes tables, `PGPASSWORD` may hold the password."""
 
     read_stage = "SELECT stage FROM survey FOR SHARE"
     name = "the database"

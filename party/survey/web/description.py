@@ -46,13 +46,7 @@ class PageQuestion:
 
 @dataclass(frozen=True)
 class PageBlock:
-    """The columns of a group, or those that are plain.
-
-    Args:
-        kind: "related", "unrelated", "crosswise", "triangular" or "direct".
-        coin: Whole numbers in proportion to the chances of its coin's sides, the truth first.
-        relates: Whether responses show how its columns relate.
-    """
+    """The columns of a group, or the plain ones: what its coin does (`kind`, whole chances), its questions."""
 
     name: str
     kind: str

@@ -22,10 +22,7 @@ _MOST_CELLS = 400
 
 @dataclass(frozen=True)
 class ResultCell:
-    """The share of one value, or of one pair; `interval` is for the population.
-
-    `corrected` is the share among those who do not answer at random, where the design has control items.
-    """
+    """The share of a value or pair, an interval for the population, and the share without random answers."""
 
     values: tuple[str, ...]
     share: float
@@ -36,10 +33,7 @@ class ResultCell:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """All shares of a column, or of a pair of columns, by the answers of those who gave one.
-
-    `plain` says that no answer in it was disguised.
-    """
+    """All shares of a column or pair, by those who answered; `plain` says that no answer in it was disguised."""
 
     columns: tuple[str, ...]
     records: int
@@ -50,14 +44,7 @@ class ResultTable:
 
 @dataclass(frozen=True)
 class SurveyResults:
-    """All that answers say so far.
-
-    Args:
-        weighted: Whether records stand for unequal parts of a population.
-        at_random: The share that answers at random; None where there is no control item, or too few answered it.
-        known: Of groups whose responses rest on personal answers, by their names, the share of respondents whose truth
-            is certain to an insider who knows these answers, by the estimates so far.
-    """
+    """All that answers say so far; `known` is by group the share whose truth a knower of personal answers learns."""
 
     records: int
     confidence: float

@@ -88,10 +88,7 @@ def test_json(questionnaire: Questionnaire, published: PublishedModel) -> dict[s
 
 
 def model_numbers(model: Model) -> dict[str, Any]:
-    """Return a model as numbers: of naive Bayes, logarithms in grains, null for minus infinity; of a tree, its nodes.
-
-    A node is `[column, numbers of its children]` or `[class]`.
-    """
+    """Return a model as numbers: logarithms in grains, or nodes `[column, numbers of its children]` and `[class]`."""
     if isinstance(model, NaiveBayes):
         return {
             "prior": _finite(grains(model.prior).tolist()),

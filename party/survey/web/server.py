@@ -1,8 +1,4 @@
-"""The collector's server as a process: uvicorn on one socket, with TLS by certificate files or behind a proxy.
-
-Nothing of a caller is written down: no log of calls, no address. Where the process ends, by a signal or by SIGKILL,
-every response that was acknowledged is on the disk.
-"""
+"""The collector's server: uvicorn with TLS or behind a proxy; no log of calls, acknowledged answers on the disk."""
 
 import socket
 import ssl
@@ -28,10 +24,7 @@ _WAITING = 128
 
 
 def answers_needed(design: Design, closing: ClosingSettings) -> int | None:
-    """Return with how many answers every share of one column has its wanted interval; None if none is wanted.
-
-    Fixed before there are answers, so that looking at them does not decide when to stop.
-    """
+    """Return with how many answers every share has its wanted interval, fixed before there are any; None if unasked."""
     if closing.half_width is None:
         return None
     return shares_sample_size(design, closing.half_width, float(closing.confidence)).records

@@ -190,10 +190,7 @@ class AnswerStore(Closing):
         return Reception.TOO_OFTEN if known else Reception.UNKNOWN_CODE
 
     def close_survey(self) -> None:
-        """End it, unless it has ended: cut the responses from the codes that they came with, for good.
-
-        What was cut short before, by a crash or a full disk, is done to its end.
-        """
+        """End it for good, or finish a closing that was cut short: cut the responses from their codes."""
         database = self._database
         with database.transaction():
             if database.run("UPDATE survey SET stage = ? WHERE stage < ?", (SurveyStage.CUT,) * 2):
@@ -287,10 +284,7 @@ def spaced(code: str) -> str:
 
 
 def link_rows(address: str, codes: Iterable[str]) -> list[list[str]]:
-    """Return of each code the link and the code as printed.
-
-    The code stands behind a `#`: a browser keeps that to itself, so the page is served before anyone knows for whom.
-    """
+    """Return of each code the link, its code behind `#`, which a browser keeps to itself, and the code."""
     return [[f"{address}#{code}", spaced(code)] for code in codes]
 
 

@@ -1,8 +1,4 @@
-"""The initiator: opens a session, and moves its pages by two threads that call and never listen.
-
-One thread pushes pages in their order, the other pulls. A call that fails on the way is repeated with the same
-bytes until `patience` seconds have passed; nothing else is repeated.
-"""
+"""The initiator: two threads push and pull pages in order; a failed call is repeated with the same bytes."""
 
 import contextlib
 import itertools

@@ -1,8 +1,4 @@
-"""The responder: listens, admits pinned peers, and runs one session at a time.
-
-A session lives as long as its initiator calls, and the initiator always calls: one of its threads pulls without a
-pause. When no call has come for `patience` seconds, the peer is lost.
-"""
+"""The responder: one session of a pinned peer at a time, lost when no call has come for `patience` seconds."""
 
 import contextlib
 import threading

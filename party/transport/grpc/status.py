@@ -123,11 +123,7 @@ def refused(code: grpc.StatusCode, peer: str, dates: str) -> CotallyError:
 
 
 def status_told(error: grpc.RpcError) -> grpc.StatusCode:
-    """Return the status that a peer gave a call, and `UNAVAILABLE` where the call broke on the way.
-
-    A connection that breaks, as after a flipped byte, has the same codes as a peer that refuses; but only what a node
-    says by intention bears its mark.
-    """
+    """Return the status a node itself gave a call, by its mark; `UNAVAILABLE` where the call broke on the way."""
     code: grpc.StatusCode = error.code()
     marked = any(each.key == _MARK[0] for each in error.trailing_metadata() or ())
     return Code.UNAVAILABLE if code in _BREAKS and not marked else code
@@ -182,10 +178,7 @@ class Guard(StrictCalls):
         self._clock, self._renewed = clock, renewed
 
     def _admit(self, context: grpc.ServicerContext) -> None:
-        """Admit a pinned key, whose certificate is within its dates (FAULTS C1, C2).
-
-        NB: TLS lets in whatever a pinned key has signed (`anchor`): here it is that key itself, or nobody.
-        """
+        """Admit the pinned key itself within its dates, and nothing that key has signed (`anchor`; FAULTS C1, C2)."""
         shown = _shown(context)
         peer = self._peers.get(fingerprint(shown))
         if peer is None:
