@@ -66,9 +66,9 @@ CHECKS = {
 
 
 def test_the_tests_of_a_module_are_those_of_its_name_and_those_that_import_it() -> None:
-    found = covering("party/transport/pages.py")
-    assert found[0] == "tests/party/transport/test_pages.py"
-    assert all("party.transport.pages" in (ROOT / each).read_text("utf-8") for each in found)
+    found = covering("party/transport/channel.py")
+    assert found[0] == "tests/party/transport/test_channel.py"
+    assert all("party.transport.channel" in (ROOT / each).read_text("utf-8") for each in found)
 
 
 def test_every_check_that_is_called_redundant_is_there() -> None:
