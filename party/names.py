@@ -1,14 +1,29 @@
-"""Names: what a party's may be, what a misspelt one probably meant, and how names and odds stand in a sentence."""
+"""Names and addresses: what they may be, what a misspelt one meant, and how names and odds stand in a sentence."""
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from typing import Final
 
 from party.errors import IdentityError
 
+DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")  # at which this machine reaches itself
+
 _SMALL = 100
 _PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Host and port; an IPv6 host is kept without its brackets."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def is_party_name(name: str) -> bool:

@@ -18,8 +18,11 @@ _HELP = {"help", "description"}
 
 EXCEPTIONS = {
     "party/demo/survey_example.py": "the comments of a design that people fill in, in a file",
+    "party/settings/collector.py": "what is said of each key, in a file and in a README",
     "party/settings/collector_template.py": "the comments of settings that people fill in, in a file",
+    "party/settings/ids.py": "what is said of each key, in a file and in a README",
     "party/settings/page_texts.py": "what respondents read, which settings may replace",
+    "party/settings/party.py": "what is said of each key, in a file and in a README",
     "party/settings/template.py": "the comments of settings that people fill in, in a file",
     "party/records/database.py": "statements of SQL",
     "party/records/journal.py": "statements of SQL",

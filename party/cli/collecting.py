@@ -16,10 +16,9 @@ from party.data.writer import table_bytes
 from party.errors import ConfigError
 from party.files import new_file, write_atomically
 from party.models.any_file import model_json, read_model
-from party.names import suggestion
+from party.names import Address, suggestion
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.settings.survey import Questionnaire
-from party.settings.toml import Address
 from party.show.collecting import (
     closed_line,
     collected_json,

@@ -14,12 +14,12 @@ from party.keys.identity import load_identity, pin, renew, trust
 from party.keys.pairing import new_code, read_spoken_code
 from party.keys.passphrase import SOURCES
 from party.keys.sealing import seal_keys, unseal_keys
+from party.names import DEFAULT_HOSTS
 from party.node.creation import create_party
 from party.node.doctor import Examination
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE, party_folder, settings_file
 from party.settings.template import party_files
-from party.settings.toml import DEFAULT_HOSTS
 from party.show.parties import (
     ASK_FOR_CODE,
     code_lines,

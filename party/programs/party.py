@@ -15,6 +15,7 @@ from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity, trust
 from party.keys.keystore import load_secret
 from party.models.any_file import KeptModel, KeptResult
+from party.names import DEFAULT_HOSTS
 from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
@@ -38,7 +39,6 @@ from protocols.jobs import Job
 from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 Place = Path | str
-LOOPBACK_HOSTS = ("localhost", "127.0.0.1")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Party:
         cls,
         folder: Place,
         name: str,
-        hosts: Sequence[str] = LOOPBACK_HOSTS,
+        hosts: Sequence[str] = DEFAULT_HOSTS,
         *,
         settings: str | None = None,
         key_bits: int = USUAL_KEY_BITS,

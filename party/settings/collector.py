@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
+from party.names import Address
 from party.settings.page_texts import read_page_texts
 from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, need_groups, read_design
-from party.settings.toml import BLANKS, Address, Section, read_address, read_toml
+from party.settings.toml import BLANKS, LINE, REQUIRED, TEXTS, Declared, Key, Read, Section, address, read_toml
 from protocols.errors import InputError
+from protocols.kinds import Between, Exact
 from protocols.randomized_response.design import Design, Kind
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.survey.personal_test import BitDesign
@@ -49,11 +52,6 @@ def read_population(section: Section, questionnaire: Questionnaire) -> Populatio
     return Population(column, shares)
 
 
-_KEYS = (
-    "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "texts",
-    "population", "round_two",
-)  # fmt: skip
-_SERVER = ("listen", "address", "certificate", "key", "proxy", "requests", "submissions")
 _QUESTION = ("text", "answers", "personal", "personal_answers")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 POSTGRES = ("postgresql://", "postgres://")
@@ -148,29 +146,75 @@ class CollectorSettings:
         return f"<CollectorSettings {self.path}>"
 
 
-def read_collector_settings(path: Path | str) -> CollectorSettings:
-    """Read a `survey.toml` and the design that it names.
+def _read_moment(section: Section, key: str) -> datetime:
+    moment = section.raw(key)
+    if type(moment) is not datetime or moment.tzinfo is None:
+        raise section.error(key, f"must be {_MOMENT}, without quotes")
+    return moment
 
-    Raises:
-        ConfigError: A file cannot be read, or a setting is missing, unknown or out of range.
-    """
-    top = read_toml(Path(path), _KEYS)
-    folder = top.path.parent
-    questionnaire = read_design(folder / top.text("design", "design.toml"))
+
+_MOMENT = "a time with its zone, such as 2026-12-31T18:00:00+01:00"
+_ENDS = (Fraction(0), Fraction(1))
+_USUAL = Address("127.0.0.1", 8080)
+SURVEY: Final[Declared] = {
+    "title": Key(LINE, REQUIRED, "of the page"),
+    "design": Key(LINE, "design.toml", "the questions' values, their groups and theta"),
+    "language": Key(LINE, "en", "of the texts"),
+    "direction": Key(
+        Read(lambda top, key: top.choice(key, ("ltr", "rtl")), 'must be "ltr" or "rtl"'), "ltr", 'or "rtl"'
+    ),
+    "introduction": Key(Read(lambda top, key: top.text(key, "", controls=BLANKS), "text"), ""),
+}
+SERVER: Final[Declared] = {
+    "listen": Key(
+        address(lowest_port=0), _USUAL, 'with certificate and key, or behind a proxy, "0.0.0.0:8443"', f'"{_USUAL}"'
+    ),
+    "address": Key(LINE, None, "what links begin with: where respondents find the page", f'"http://{_USUAL}/"'),
+    "certificate": Key(LINE, None, "TLS by this file and key, in PEM", '"cert.pem"'),
+    "key": Key(LINE, None, "", '"key.pem"'),
+    "proxy": Key(TEXTS, (), "proxies that do TLS: their word for who calls is taken", '["127.0.0.1"]'),
+    "requests": Key(Between(1, 10**6), 60, "most submissions a minute from one address"),
+    "submissions": Key(Between(1, 1000), 20, "most submissions by one link; each replaces the one before"),
+}
+STORE: Final[Declared] = {
+    "place": Key(LINE, "answers.sqlite", 'or "postgresql://user@host/database", password in PGPASSWORD'),
+}
+CLOSE: Final[Declared] = {
+    "date": Key(Read(_read_moment, _MOMENT), None, "a time", "2026-12-31T18:00:00+01:00"),
+    "half_width": Key(
+        Exact(*_ENDS, 'must lie between 0 and 1, such as "1/20"', opens=_ENDS),
+        None,
+        "once there are answers enough for intervals of this half-width",
+        '"1/20"',
+    ),
+    "confidence": Key(
+        Exact(*_ENDS, 'must lie between 0 and 1, such as "19/20"', opens=_ENDS), Fraction(19, 20), "of these intervals"
+    ),
+}
+_TABLES = ("server", "store", "close", "questions", "texts", "population", "round_two")
+
+
+def read_collector_settings(path: Path | str) -> CollectorSettings:
+    """Read a `survey.toml` and the design that it names."""
+    top = read_toml(Path(path), (*SURVEY, *_TABLES))
+    folder, words = top.path.parent, top.values(SURVEY)
+    questionnaire = read_design(folder / words["design"])
     need_groups(questionnaire)
-    introduction, texts = top.text("introduction", "", controls=BLANKS), read_page_texts(top.section("texts", None))
-    questions, closing = _questions(top.section("questions", None), questionnaire, texts), _closing(top)
+    texts = read_page_texts(top.section("texts", None))
+    questions = _questions(top.section("questions", None), questionnaire, texts)
+    closing = ClosingSettings(**top.section("close", CLOSE).values(CLOSE))
+    (place,) = top.section("store", STORE).values(STORE).values()
     return CollectorSettings(
         path=top.path,
-        title=top.text("title"),
-        language=top.text("language", "en"),
-        direction=top.choice("direction", ("ltr", "rtl"), "ltr"),
-        introduction=tuple(part.strip() for part in introduction.split("\n\n") if part.strip()),
+        title=words["title"],
+        language=words["language"],
+        direction=words["direction"],
+        introduction=tuple(part.strip() for part in words["introduction"].split("\n\n") if part.strip()),
         questionnaire=questionnaire,
         questions=questions,
         texts=texts,
-        server=_server(top.section("server", _SERVER), folder),
-        store=_store(top.section("store", ("place",)), folder),
+        server=_server(top.section("server", SERVER), folder),
+        store=place if place.startswith(POSTGRES) else folder / place,
         closing=closing,
         population=read_population(top.section("population", None), questionnaire),
         round_two=_round_two(top, questionnaire, questions, closing) if "round_two" in top.names else None,
@@ -256,9 +300,8 @@ def _answers(entry: Section, key: str, values: tuple[str, ...]) -> tuple[str, ..
 
 
 def _server(section: Section, folder: Path) -> ServerSettings:
-    listen = read_address(section, "listen", lowest_port=0) or Address("127.0.0.1", 8080)
-    certificate, key = section.text("certificate", None), section.text("key", None)
-    proxies = section.texts("proxy", ())
+    values = section.values(SERVER)
+    listen, certificate, key, proxies = (values[name] for name in ("listen", "certificate", "key", "proxy"))
     if (certificate is None) != (key is None):
         raise section.error("certificate", "give certificate and key, or neither")
     if certificate is None and not proxies and listen.host not in _LOOPBACK:
@@ -271,8 +314,8 @@ def _server(section: Section, folder: Path) -> ServerSettings:
         certificate=None if certificate is None else folder / certificate,
         key=None if key is None else folder / key,
         proxies=proxies,
-        requests=section.integer("requests", 1, 10**6, 60),
-        submissions=section.integer("submissions", 1, 1000, 20),
+        requests=values["requests"],
+        submissions=values["submissions"],
     )
 
 
@@ -287,11 +330,6 @@ def _public(section: Section, listen: Address, has_tls: bool) -> str:
     if not fits or any(c.isspace() for c in text):
         raise section.error("address", 'must be where respondents find it, such as "https://survey.example.org/"')
     return text if text.endswith("/") else f"{text}/"
-
-
-def _store(section: Section, folder: Path) -> Path | str:
-    place = section.text("place", "answers.sqlite")
-    return place if place.startswith(POSTGRES) else folder / place
 
 
 def _round_two(
@@ -311,17 +349,3 @@ def _round_two(
         return BitDesign(section.fraction("truth", "3/4"))
     except InputError as error:
         raise section.error("truth", error.problem) from None
-
-
-def _closing(top: Section) -> ClosingSettings:
-    section = top.section("close", ("date", "half_width", "confidence"))
-    moment = section.raw("date", None)
-    if moment is not None and (type(moment) is not datetime or moment.tzinfo is None):
-        raise section.error("date", "must be a time with its zone, such as 2026-12-31T18:00:00+01:00, without quotes")
-    width = section.fraction("half_width") if "half_width" in section.names else None
-    confidence = section.fraction("confidence", "19/20")
-    if width is not None and not 0 < width < 1:
-        raise section.error("half_width", 'must lie between 0 and 1, such as "1/20"')
-    if not 0 < confidence < 1:
-        raise section.error("confidence", 'must lie between 0 and 1, such as "19/20"')
-    return ClosingSettings(moment, width, confidence)

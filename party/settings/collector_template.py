@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from party.settings.collector import CLOSE, SERVER, STORE, SURVEY
+from party.settings.template import key_lines
 from party.settings.toml import exact_number, toml_text
 
 _DESIGN = """\
@@ -33,30 +35,20 @@ _PERSONAL = """
 _SURVEY = """\
 # A survey that people answer in their browser. Its coins are tossed there; this server gets disguised answers alone.
 title = {title}
-design = "design.toml"   # the questions' values, their groups and theta
-language = "en"          # of the texts
-direction = "ltr"        # or "rtl"
+{survey}
 # Paragraphs, with an empty line between them. Say who asks, and what for.
 introduction = \"\"\"
 \"\"\"
 
 [server]
-listen = "127.0.0.1:8080"              # with certificate and key, or behind a proxy, "0.0.0.0:8443"
-address = "http://127.0.0.1:8080/"     # what links begin with: where respondents find the page
-# certificate = "cert.pem"             # TLS by these files, in PEM
-# key = "key.pem"
-# proxy = ["127.0.0.1"]                # proxies that do TLS: their word for who calls is taken
-requests = 60                          # most submissions a minute from one address
-submissions = 20                       # most submissions by one link; each replaces the one before
+{server}
 
 [store]
-place = "answers.sqlite"               # or "postgresql://user@host/database", password in PGPASSWORD
+{store}
 
 # When the survey closes of itself: codes are then cut from answers, for good. `cotally survey close` does it too.
 [close]
-# date = 2026-12-31T18:00:00+01:00
-# half_width = "1/20"                  # once there are answers enough for intervals of this half-width
-# confidence = "19/20"
+{close}
 
 # What respondents read. answers: one per value, in the order of the design.
 # For the unrelated question, a personal one too, which you cannot look up; where there is none, the page draws.
@@ -155,7 +147,14 @@ def draft_survey(title: str, questions: Sequence[DraftQuestion]) -> str:
             f"[questions.{toml_text(each.name)}]\ntext = {toml_text(each.text)}\nanswers = [{answers}]\n"
             f"# personal = {toml_text(_proposal(number))}\n# personal_answers = [{answers}]"
         )
-    return _SURVEY.format(title=toml_text(title), questions="\n\n".join(sections))
+    return _SURVEY.format(
+        title=toml_text(title),
+        questions="\n\n".join(sections),
+        survey=key_lines({name: SURVEY[name] for name in ("design", "language", "direction")}, SURVEY),
+        server=key_lines(SERVER, ("listen", "address", "requests", "submissions")),
+        store=key_lines(STORE, STORE),
+        close=key_lines(CLOSE, ()),
+    )
 
 
 def _proposal(number: int) -> str:

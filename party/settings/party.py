@@ -5,7 +5,7 @@ agrees to; it stays at home. Every key is checked: the error names file, key and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -21,17 +21,26 @@ from party.data.moments import day
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError, IdentityError
 from party.files import is_there
-from party.names import check_party_name
-from party.settings.ids import (
-    ID_KEYS,
-    USUAL_ALIGNMENTS,
-    AlignmentBounds,
-    read_id_columns,
-)
+from party.names import Address, check_party_name
+from party.settings.ids import ID_KEYS, AlignmentBounds, read_id_columns
 from party.settings.place import CONFIG_FILE, settings_file
-from party.settings.toml import BLANKS, Address, Section, declared_values, read_address, read_toml
+from party.settings.toml import (
+    BLANKS,
+    LINE,
+    NAME,
+    REQUIRED,
+    TEXTS,
+    Declared,
+    Key,
+    Read,
+    Section,
+    address,
+    keys_of,
+    read_toml,
+)
 from protocols.errors import InputError
 from protocols.kinds import MOST_DIGITS, Between, Exact, Flag, PickList
+from protocols.tables import MAX_DOMAIN
 from protocols.terms import (
     ALL,
     BITS,
@@ -51,6 +60,7 @@ from protocols.terms import (
 from protocols.two_party.inputs import USUAL_LIMITS, Limits
 
 ANY: Final = "any"
+USUAL_MIN_LEAF: Final = 5
 SHARE_OF_RECORDS: Final = f"n/{RECORDS_PER_BIT}"
 _COUNT: Final = Between(1, 10**12, ANY)
 _ODDS: Final = Exact(
@@ -73,10 +83,22 @@ class LifeBounds:
     which side of our splits that person is (13).
     """
 
-    most_runs: Annotated[int | None, _COUNT] = None
-    most_bits: Annotated[int | str | None, replace(BITS, word=ANY, other=SHARE_OF_RECORDS)] = SHARE_OF_RECORDS
-    most_counts: Annotated[int | None, _COUNT] = None
-    most_predictions: Annotated[int | None, replace(_COUNT, low=0)] = 0
+    most_runs: Annotated[
+        int | None, _COUNT, "most runs on different terms over this data set: two can be subtracted"
+    ] = 1
+    most_bits: Annotated[
+        int | str | None,
+        replace(BITS, word=ANY, other=SHARE_OF_RECORDS),
+        "most bits that trees alone, and predictions by them, may reveal: with each the peer may know one fact about a "
+        'person; or a number, "any"',
+    ] = SHARE_OF_RECORDS
+    most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs over it may reveal"] = None
+    most_predictions: Annotated[
+        int | None,
+        replace(_COUNT, low=0),
+        "most people about whom joint predictions may answer, over its life: an answer shows what our columns say of "
+        "that person; none under epsilon",
+    ] = 0
 
     def bits_of(self, records: int) -> int | None:
         """Return the most bits that may be revealed of this many records; None for any."""
@@ -86,9 +108,6 @@ class LifeBounds:
     def allows_predictions(self) -> bool:
         """Whether joint predictions may be answered at all."""
         return self.most_predictions is None or self.most_predictions > 0
-
-
-USUAL_BOUNDS: Final = LifeBounds(most_runs=1)
 
 
 @dataclass(frozen=True)
@@ -123,34 +142,47 @@ def read_party_name(section: Section, key: str, name: str) -> str:
     return name
 
 
-def read_node(section: Section, name: str) -> NodeSettings:
-    """Read `[node]` of the party of this name.
+_SECONDS: Final = Between(1, 86400)
+NODE: Final[Declared] = {
+    "listen": Key(address(lowest_port=0), None, "where `cotally serve` listens", '"0.0.0.0:7071"'),
+    "peer": Key(
+        Read(lambda section, key: read_party_name(section, key, section.text(key)), "a party's name"),
+        None,
+        "the other party, trusted by `cotally trust`",
+        '"PEER"',
+    ),
+    "address": Key(
+        address(lowest_port=1),
+        None,
+        "where `cotally train` reaches it; who listens needs none",
+        '"PEER.example.org:7071"',
+    ),
+    "patience": Key(_SECONDS, 30, "seconds without a sign of life after which the peer is given up"),
+    "silence": Key(
+        replace(_SECONDS, high=604800), 3600, "seconds without a message after which a peer that lives is given up"
+    ),
+}
+PREDICT: Final[Declared] = {
+    "rows": Key(LINE, None, "the file that is classified with the peer's columns; refused without one", '"new.csv"'),
+    "model": Key(LINE, "model.json", "the model of the run by which it is"),
+}
 
-    Raises:
-        ConfigError: A setting is out of its range.
-    """
-    peer = section.text("peer", None)
-    if peer == name:
+
+def _read_node(section: Section, name: str) -> NodeSettings:
+    node = NodeSettings(**section.values(NODE))
+    if node.peer == name:
         raise section.error("peer", "is this party's own name: name the other party")
-    return NodeSettings(
-        listen=read_address(section, "listen", lowest_port=0),
-        peer=peer if peer is None else read_party_name(section, "peer", peer),
-        address=read_address(section, "address", lowest_port=1),
-        patience=section.integer("patience", 1, 86400, 30),
-        silence=section.integer("silence", 1, 604800, 3600),
-    )
+    return node
 
 
-def read_predict(section: Section, folder: Path) -> PredictSettings:
-    """Read `[predict]`; its files are relative to this folder."""
-    rows = section.text("rows", None)
-    return PredictSettings(None if rows is None else folder / rows, folder / section.text("model", "model.json"))
+def _read_predict(section: Section, folder: Path) -> PredictSettings:
+    rows, model = section.values(PREDICT).values()
+    return PredictSettings(None if rows is None else folder / rows, folder / model)
 
 
 T = TypeVar("T")
 
 HERE = "local"
-USUAL_MIN_LEAF = 5
 
 _GONE = {
     "ranks": "both sides' estimated gains rank, and no gain is revealed",
@@ -201,21 +233,48 @@ class Acceptance:
     `probabilities` allows joint predictions that give the shares of the classes beside the class.
     """
 
-    methods: Annotated[tuple[Method, ...], PickList(Method)]
-    odds: Annotated[Fraction | None, _ODDS]
-    omega: Annotated[Window, OMEGA]
-    counting: Annotated[tuple[Counting, ...], PickList(Counting)]
-    smallest_key_bits: Annotated[int, KEY_BITS]
-    max_depth: Annotated[int | None, DEPTH]
-    min_leaf: Annotated[int, LEAF]
-    limits: Limits = USUAL_LIMITS
-    noise: Annotated[Fraction | None, replace(NOISE, legal=f'{NOISE.legal}, or "any"', word=ANY)] = None
-    epsilon: Annotated[Fraction | None, _BUDGET] = None
-    life: LifeBounds = USUAL_BOUNDS
-    probabilities: Annotated[bool, Flag()] = False
-    exact_counts: Annotated[bool, Flag()] = False
-    most_sets: Annotated[int | None, replace(SETS, word=ANY)] = None
-    alignments: AlignmentBounds = USUAL_ALIGNMENTS
+    methods: Annotated[tuple[Method, ...], PickList(Method)] = tuple(Method)
+    odds: Annotated[Fraction | None, _ODDS, 'strongest odds to 1 of a disguised value, or "any"'] = Fraction(2)
+    omega: Annotated[Window, OMEGA, "most attributes that may get exact counts at a node"] = ALL
+    counting: Annotated[tuple[Counting, ...], PickList(Counting), "of which job.toml names one"] = tuple(Counting)
+    smallest_key_bits: Annotated[int, KEY_BITS, "of Paillier's modulus"] = USUAL_KEY_BITS
+    max_depth: Annotated[int | None, DEPTH, "most splits of a path; with a number, a job must have one too"] = None
+    min_leaf: Annotated[int, LEAF, "fewest records of a leaf; 1 lets a tree name single persons"] = USUAL_MIN_LEAF
+    limits: Limits = field(
+        default=USUAL_LIMITS,
+        metadata={
+            "max_classes": "most values of the class: in one of names, every count is a person",
+            "smallest_class": "fewest training records of each class",
+            "smallest_test": "fewest held-out records, or none: an accuracy over one reveals a person",
+            "most_values": "most values of a column that the peer brings where no count is revealed: more say more of "
+            "people whom it picked",
+            "most_columns": "most columns that it brings then",
+        },
+    )
+    exact_counts: Annotated[
+        bool,
+        Flag(),
+        'whether the other party may see exact counts (reveal = "counts"), from which it can work out records of ours',
+    ] = False
+    most_sets: Annotated[
+        int | None,
+        replace(SETS, word=ANY),
+        "most itemsets that a job for rules may ask about: the peer chooses which",
+    ] = None
+    noise: Annotated[
+        Fraction | None,
+        replace(NOISE, legal=f'{NOISE.legal}, or "any"', word=ANY),
+        "largest epsilon of a job; a number refuses exact counts; needs epsilon",
+    ] = None
+    epsilon: Annotated[
+        Fraction | None,
+        _BUDGET,
+        "most epsilon that all runs over this data set may spend; only with a number does noise take the place of "
+        "min_leaf, most_bits, exact_counts",
+    ] = None
+    life: LifeBounds = field(default_factory=LifeBounds)
+    probabilities: Annotated[bool, Flag(), "whether these may give class shares, which nearly name the leaf"] = False
+    alignments: AlignmentBounds = field(default_factory=AlignmentBounds)
 
     @property
     def answers(self) -> bool:
@@ -223,14 +282,12 @@ class Acceptance:
         return self.life.allows_predictions and self.epsilon is None
 
 
-USUAL_AGREE: Final = Acceptance(
-    tuple(Method), Fraction(2), ALL, tuple(Counting), USUAL_KEY_BITS, max_depth=None, min_leaf=USUAL_MIN_LEAF
-)
+USUAL_AGREE: Final = Acceptance()
 
 
 @dataclass(frozen=True)
 class PartyConfig:
-    """A party's settings. Keys and certificates lie in the folder of the file."""
+    """A party's settings. Declared and certificates lie in the folder of the file."""
 
     path: Path
     name: str
@@ -310,27 +367,60 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         name=name,
         data=data,
         columns=_columns(top.section("columns", None), data),
-        disguise=_disguise(top.section("disguise", ("groups", "plain"))),
-        agree=_acceptance(top.section("agree", declared_values(USUAL_AGREE), _GONE), key_floor),
-        node=read_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
+        disguise=_disguise(top.section("disguise", DISGUISE)),
+        agree=_acceptance(top.section("agree", keys_of(USUAL_AGREE), _GONE), key_floor),
+        node=_read_node(top.section("node", NODE), name),
         compute=_compute(top),
-        predict=read_predict(top.section("predict", ("rows", "model")), path.parent),
+        predict=_read_predict(top.section("predict", PREDICT), path.parent),
     )
+
+
+def _markers(data: Section, key: str) -> tuple[str, ...]:
+    return (*MISSING_MARKERS, *data.texts(key))
+
+
+_SMALLEST: Final = Between(1, MOST_SMALLEST_VALUE)
+DATA: Final[Declared] = {
+    "file": Key(LINE, REQUIRED, "CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file", '"data.csv"'),
+    **ID_KEYS,
+    "dataset": Key(
+        LINE,
+        None,
+        "coins are made once for each name, so another gives other trees (default: the file's)",
+        '"visits-2026"',
+    ),
+    "class": Key(NAME, None, "column to predict, if this party holds it", '"outcome"'),
+    "separator": Key(
+        Read(lambda data, key: data.text(key, controls="\t"), "one character"),
+        None,
+        "between columns (default: found out, as the encoding is)",
+        '";"',
+    ),
+    "encoding": Key(LINE, None, "of the file", '"cp1252"'),
+    "decimal": Key(LINE, None, 'what begins a fraction; then points group thousands (of ".", commas)', '","'),
+    "missing": Key(
+        Read(_markers, "a list of texts"),
+        None,
+        "texts that mean a missing cell, beside ?, -, NA, n/a, null and more",
+        '["-99"]',
+    ),
+    "ignore": Key(TEXTS, (), "columns to leave out, such as names and addresses"),
+    "smallest_value": Key(
+        _SMALLEST, SMALLEST_VALUE, "a value that fewer records hold is never named to the other party"
+    ),
+}
 
 
 def _data(top: Section) -> DataSettings:
-    written = ("separator", "encoding", "decimal", "missing")
-    data = top.section("data", ("file", *ID_KEYS, "dataset", "class", *written, "ignore", "smallest_value"))
-    file = top.path.parent / data.text("file")
-    settings = DataSettings(
-        file=file,
-        ids=read_id_columns(data),
-        dataset=data.text("dataset", file.stem),
-        class_column=data.text("class", None, controls=BLANKS),
-        form=_form(data),
-        ignore=data.texts("ignore", ()),
-        smallest_value=data.integer("smallest_value", 1, MOST_SMALLEST_VALUE, SMALLEST_VALUE),
-    )
+    data = top.section("data", DATA)
+    values, ids = data.values(DATA), read_id_columns(data)
+    file = top.path.parent / values["file"]
+    try:
+        form = Form(*(values[key] for key in ("separator", "encoding", "missing", "decimal")))
+    except InputError as error:
+        raise data.error(error.field or "separator", error.problem) from None
+    dataset, smallest = values["dataset"] or file.stem, values["smallest_value"]
+    settings = DataSettings(file, ids, dataset, values["class"], form, values["ignore"], smallest)
     special = {"id": settings.ids.names, "class": (settings.class_column,), "items": (settings.ids.items,)}
     for key, columns in special.items():
         if not {*columns}.isdisjoint(settings.ignore):
@@ -340,19 +430,6 @@ def _data(top: Section) -> DataSettings:
     if settings.ids.items is not None and settings.class_column is not None:
         raise data.error("class", "rows of ids and items have no class: take it out, the other party brings it")
     return settings
-
-
-def _form(data: Section) -> Form:
-    separator, encoding = data.text("separator", None, controls="\t"), data.text("encoding", None)
-    markers, decimal = _markers(data), data.text("decimal", None)
-    try:
-        return Form(separator, encoding, markers, decimal)
-    except InputError as error:
-        raise data.error(error.field or "separator", error.problem) from None
-
-
-def _markers(data: Section) -> tuple[str, ...] | None:
-    return (*MISSING_MARKERS, *data.texts("missing")) if "missing" in data.names else None
 
 
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
@@ -367,21 +444,54 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
     return ColumnSettings(treatments, others)
 
 
-def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatment:
-    section = columns.section(name, ("bins", "max_values", "missing", "not_missing", "smallest_value", "order"))
-    bins = section.raw("bins", None)
+def _read_bins(section: Section, key: str) -> str | tuple[Decimal | date, ...]:
+    bins = section.raw(key)
     if isinstance(bins, list):
-        bins = tuple(_edge(section, edge) for edge in bins)
-    elif not isinstance(bins, str | None):
-        raise section.error("bins", "must be text or a list of edges")
-    max_values = section.raw("max_values", None)
-    if type(max_values) not in (int, type(None)):
-        raise section.error("max_values", "must be an integer")
-    missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in", BLANKS)
-    smallest = section.integer("smallest_value", 1, MOST_SMALLEST_VALUE, smallest_value)
+        return tuple(_edge(section, edge) for edge in bins)
+    if not isinstance(bins, str):
+        raise section.error(key, "must be text or a list of edges")
+    return bins
+
+
+def _read_most(section: Section, key: str) -> int:
+    if type(section.raw(key)) is not int:
+        raise section.error(key, "must be an integer")
+    return int(section.raw(key))
+
+
+def _read_missing(section: Section, key: str) -> str:
+    return section.text(key, REQUIRED, "'value', 'majority', 'refuse' or a text to fill in", BLANKS)
+
+
+TREATMENT: Final[Declared] = {
+    "bins": Key(
+        Read(_read_bins, "text, or a list of edges"),
+        None,
+        'of numbers "median-of-range", "quantiles:4", or edges such as [18, 65]; of dates "year", "quarter", "month", '
+        "or edges such as [2019-12-31, 2023-12-31]",
+    ),
+    "max_values": Key(
+        Read(_read_most, f"an integer from 2 to {MAX_DOMAIN}"),
+        None,
+        'keep the commonest values, the others become "other"; bins join their neighbours',
+    ),
+    "missing": Key(
+        Read(_read_missing, "text"),
+        "value",
+        '"value" (a value of its own), "majority" (which one, the other party learns), "refuse", or a text to fill in; '
+        "the model keeps it, and predictions do the same",
+    ),
+    "not_missing": Key(TEXTS, (), 'texts that are values here, though missing cells elsewhere: ["NA"] for Namibia'),
+    "smallest_value": Key(
+        _SMALLEST, None, 'rarer values become "other", rarer bins join others (default: as in [data])'
+    ),
+}
+
+
+def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatment:
+    values = columns.section(name, TREATMENT).values(TREATMENT)
     try:
-        known, order = section.texts("not_missing", ()), section.texts("order", ())
-        return ColumnTreatment(bins, max_values, missing, known, smallest, order)
+        return ColumnTreatment(**{**values, "smallest_value": values["smallest_value"] or smallest_value})
     except ConfigError as error:
         raise columns.error(name, str(error)) from None
 
@@ -396,13 +506,32 @@ def _edge(section: Section, edge: object) -> Decimal | date:
     raise section.error("bins", "the edges must be numbers, or dates such as 2024-12-31")
 
 
+_GROUPS: Final = "must be an integer from 1 to 8, or a list of lists of column names"
+
+
+def _read_groups(section: Section, key: str) -> int | tuple[tuple[str, ...], ...]:
+    groups = section.raw(key)
+    if not isinstance(groups, list):
+        return section.integer(key, 1, 8)
+    for group in groups:
+        if not isinstance(group, list) or not group or not all(isinstance(column, str) for column in group):
+            raise section.error(key, _GROUPS)
+    return tuple(map(tuple, groups))
+
+
+DISGUISE: Final[Declared] = {
+    "groups": Key(
+        Read(_read_groups, _GROUPS.removeprefix("must be ")),
+        None,
+        'or name the columns: [["age", "city"], ["income"]]',
+        "2",
+    ),
+    "plain": Key(TEXTS, (), "columns that are not sensitive, sent as they are"),
+}
+
+
 def _disguise(section: Section) -> DisguiseSettings:
-    groups = section.raw("groups", None)
-    if isinstance(groups, list):
-        groups = tuple(_group(section, group) for group in groups)
-    elif groups is not None:
-        groups = section.integer("groups", 1, 8)
-    plain = section.texts("plain", ())
+    groups, plain = section.values(DISGUISE).values()
     named = [column for group in groups for column in group] if isinstance(groups, tuple) else []
     for column in named:
         if named.count(column) > 1:
@@ -410,12 +539,6 @@ def _disguise(section: Section) -> DisguiseSettings:
         if column in plain:
             raise section.error("plain", f"column {column!r} is in a group too: name each column once")
     return DisguiseSettings(groups, plain)
-
-
-def _group(section: Section, group: object) -> tuple[str, ...]:
-    if not isinstance(group, list) or not group or not all(isinstance(column, str) for column in group):
-        raise section.error("groups", "must be an integer from 1 to 8, or a list of lists of column names")
-    return tuple(group)
 
 
 def _acceptance(section: Section, key_floor: int) -> Acceptance:
@@ -427,13 +550,28 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     return agree
 
 
+COMPUTE: Final[Declared] = {
+    "on": Key(
+        LINE,
+        HERE,
+        "\"local\", or a Dask cluster (pip install '.[cluster]'). When this party encrypts, the cluster gets "
+        "Paillier's key and the plaintexts, unencrypted over the network unless you write dask+tls:// for dask://",
+        '"dask://host:8786"',
+    ),
+    "workers": Key(
+        Between(0, MOST_WORKERS),
+        ALL_CPUS,
+        "processes on this machine: 0 for one per processor, 1 for ours alone",
+    ),
+}
+
+
 def _compute(top: Section) -> ComputeSettings:
     """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
     if isinstance(top.raw("compute", None), str):
         return _cluster(top, "compute", top.text("compute"))
-    section = top.section("compute", ("workers", "on"), _GONE_COMPUTE)
-    on = section.text("on", HERE)
-    workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
+    section = top.section("compute", COMPUTE, _GONE_COMPUTE)
+    on, workers = section.values(COMPUTE).values()
     if on == HERE:
         return ComputeSettings(workers)
     if workers != ALL_CPUS:

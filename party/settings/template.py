@@ -1,14 +1,16 @@
 """What `cotally init` writes: the settings with every key explained, and a job of each kind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from textwrap import wrap
+from textwrap import fill, wrap
 from typing import Final
 
-from party.settings.party import USUAL_AGREE, Acceptance
+from party.settings.party import COMPUTE, DATA, DISGUISE, NODE, PREDICT, TREATMENT, USUAL_AGREE
 from party.settings.place import CONFIG_FILE
-from party.settings.toml import declared_values, toml_value
-from protocols.errors import InputError
+from party.settings.toml import REQUIRED, Declared, Key, keys_of, toml_value
+from protocols.terms import USUAL_KEY_BITS
+
+_COLUMN: Final = 27  # where comments begin
 
 _TEXT = """\
 # Settings of one party of cotally. They stay at home; only what the README lists ever crosses to
@@ -16,30 +18,10 @@ _TEXT = """\
 name = "{name}"
 
 [data]
-file = "data.csv"          # CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file
-id = "id"                  # column that says which record is whose, or columns: ["name", "birth"]
-# id_alike = ["accents", "blanks", "numbers"]  # what spellings of one id may differ in, the same at
-#                          # both parties (42.0 is 42); also "case", and "zeros" (0042 is 42)
-# repeated = "refuse"      # of an id that occurs again: or keep its "first" or its "last" row
-# items = "product"        # rows of ids and items: a column of 0 and 1 for each item
-# class = "outcome"        # column to predict, if this party holds it
-# dataset = "visits-2026"  # coins are made once for each name, so another gives other trees
-#                          # (default: the file's)
-# separator = ";"          # between columns (default: found out, as the encoding is)
-# encoding = "cp1252"
-# decimal = ","            # what begins a fraction; then points group thousands (of ".", commas)
-# missing = ["-99"]        # texts that mean a missing cell, beside ?, -, NA, n/a, null and more
-# ignore = []              # columns to leave out, such as names and addresses
-# smallest_value = 10      # a value that fewer records hold is never named to the other party
+{data}
 
 # How columns become attributes with few values: the fewer, the faster and the better hidden.
-#   bins            of numbers "median-of-range", "quantiles:4", or edges such as [18, 65];
-#                   of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]
-#   max_values      keep the commonest values, the others become "other"; bins join their neighbours
-#   missing         "value" (a value of its own), "majority" (which one, the other party learns),
-#                   "refuse", or a text to fill in; the model keeps it, and predictions do the same
-#   not_missing     texts that are values here, though missing cells elsewhere: ["NA"] for Namibia
-#   smallest_value  rarer values become "other", rarer bins join others (default: as in [data])
+{treatment}
 [columns]
 # "*" = {{ max_values = 8 }}                # columns that are not named; numbers are binned
 # age = {{ bins = "median-of-range" }}
@@ -49,8 +31,7 @@ id = "id"                  # column that says which record is whose, or columns:
 # papers, columns of a group share one; from such a copy its receiver reads many records whole, as
 # `cotally check` shows, and [agree] odds refuses most.
 [disguise]
-plain = []                 # columns that are not sensitive, sent as they are
-# groups = 2               # or name the columns: [["age", "city"], ["income"]]
+{disguise}
 
 # Exact counts are made as job.toml says: by "oblivious_transfer" (seconds; the usual way), or by
 # "paillier", the papers' dot product under encryption (minutes to hours). Both reveal the same
@@ -62,26 +43,17 @@ plain = []                 # columns that are not sensitive, sent as they are
 {agree}
 
 [node]
-listen = "0.0.0.0:7071"    # where `cotally serve` listens
-# peer = "{peer}"{blanks}# the other party, trusted by `cotally trust`
-# address = "{peer}.example.org:7071"   # where `cotally train` reaches it; who listens needs none
-patience = 30              # seconds without a sign of life after which the peer is given up
-silence = 3600             # seconds without a message after which a peer that lives is given up
+{node}
 
 # Rows that `cotally serve` classifies together with the other party's columns, when that asks: our
-# columns of the model, and the ids. Without rows it is refused. [agree] bounds how often, by
-# most_predictions, most_bits and, where the rows of both list other people, most_alignments.
+# columns of the model, and the ids. [agree] bounds how often, by most_predictions, most_bits and,
+# where the rows of both list other people, most_alignments.
 [predict]
-# rows = "new.csv"
-# model = "model.json"
+{predict}
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
-#   on         "local", or a Dask cluster (pip install '.[cluster]'). When this party
-#              encrypts, the cluster gets the key of Paillier and the plaintexts, unencrypted over
-#              the network unless you write dask+tls:// for dask://
 [compute]
-workers = 0                # processes on this machine: 0 for one per processor, 1 for ours alone
-# on = "dask://host:8786"
+{compute}
 """
 
 
@@ -131,47 +103,18 @@ min_threshold = "4/5"    # confidence that rules must have; not with reveal = "c
 }
 
 
-_AGREE: Final[Mapping[str, str]] = {
-    "methods": "",
-    "odds": 'strongest odds to 1 that a disguised value may give, or "any"',
-    "omega": "most attributes that may get exact counts at a node",
-    "counting": "of which job.toml names one",
-    "smallest_key_bits": "of Paillier's modulus",
-    "min_leaf": "fewest records of a leaf; 1 lets a tree name single persons",
-    "max_depth": "most splits of a path; with a number, a job must have one too",
-    "max_classes": "most values of the class: in one of names, every count is a person",
-    "smallest_class": "fewest training records of each class",
-    "smallest_test": "fewest held-out records, or 0: an accuracy over one describes a person",
-    "most_values": (
-        "most values of a column that the peer brings where no count is revealed: more say more of "
-        "people whom it picked"
-    ),
-    "most_columns": "most columns that it brings then",
-    "exact_counts": (
-        'whether the other party may see exact counts (reveal = "counts"), from which it can work out records of ours'
-    ),
-    "most_sets": "most itemsets that a job for rules may ask about: the peer chooses which",
-    "noise": "largest epsilon of a job; a number refuses exact counts; needs epsilon",
-    "epsilon": (
-        "most epsilon that all runs over this data set may spend; only with a number does noise take the "
-        "place of min_leaf, most_bits, exact_counts"
-    ),
-    "most_runs": "most runs on different terms over this data set: two can be subtracted",
-    "most_bits": (
-        "most bits that trees alone, and predictions by them, may reveal: with each the peer may know "
-        'one fact about a person; or a number, "any"'
-    ),
-    "most_counts": "most exact counts that all runs over it may reveal",
-    "least_overlap": "least share of the peer's ids that must be ours before we reveal which",
-    "most_ids": "most ids that it may bring to find whom both list",
-    "most_alignments": "most alignments over this data set; 0 allows none",
-    "most_predictions": (
-        "most people about whom joint predictions may answer, over its life: an answer shows what our "
-        "columns say of that person; none under epsilon"
-    ),
-    "probabilities": "whether these may reveal class shares, which nearly name the leaf",
-}
-"""What `[agree]` says of each key."""
+def _sections(peer: str, key_bits: int) -> dict[str, tuple[Declared, Collection[str]]]:
+    """Return the keys of each section of `party.toml`, and which a new one holds, where others are comments."""
+    agree = keys_of(replace(USUAL_AGREE, smallest_key_bits=key_bits))
+    node = {name: replace(key, sample=key.sample.replace("PEER", peer)) for name, key in NODE.items()}
+    return {
+        "data": (DATA, ("file", "id")),
+        "disguise": (DISGUISE, ("plain",)),
+        "agree": (agree, agree),
+        "node": (node, ("listen", "patience", "silence")),
+        "predict": (PREDICT, ()),
+        "compute": (COMPUTE, ("workers",)),
+    }
 
 
 def party_files(name: str, key_bits: int) -> dict[str, str]:
@@ -182,17 +125,38 @@ def party_files(name: str, key_bits: int) -> dict[str, str]:
 def party_toml(name: str, key_bits: int) -> str:
     """Return a `party.toml` for a new party, whose own key sets the smallest one that it agrees to."""
     peer = "alice" if name == "bob" else "bob"
-    agree = "\n".join(_agree_lines(replace(USUAL_AGREE, smallest_key_bits=key_bits)))
-    return _TEXT.format(name=name, agree=agree, peer=peer, blanks=" " * (16 - len(peer)))
+    sections = {each: key_lines(*keys) for each, keys in _sections(peer, key_bits).items()}
+    return _TEXT.format(name=name, treatment=_explained(TREATMENT), **sections)
 
 
-def _agree_lines(usual: Acceptance) -> Iterator[str]:
-    """Yield each key with its usual value, and what is said of it."""
-    declared = declared_values(usual)
-    for key, said in _AGREE.items():
-        line = f"{key} = {toml_value(*declared.pop(key))}"
-        first, *more = wrap(said, 71) or [""]
-        yield f"{line:<27}# {first}" if said and len(line) < 27 else f"{line}   # {first}" if said else line
-        yield from (f"#{'':26}# {each}" for each in more)
-    if declared:
-        raise InputError(f"nothing is said of {', '.join(declared)}")
+def key_lines(keys: Declared, written: Collection[str]) -> str:
+    """Return the lines of a section: each key with its usual value or a sample, and what is said of it."""
+    return "\n".join(line for name, key in keys.items() for line in _key_lines(name, key, name in written))
+
+
+def _key_lines(name: str, key: Key, written: bool) -> Iterator[str]:
+    line = f"{'' if written else '# '}{name} = {key.text}"
+    first, *more = wrap(key.comment, 71) or [""]
+    yield f"{line:<{_COLUMN}}# {first}" if first and len(line) < _COLUMN else f"{line}   # {first}" if first else line
+    yield from (f"{'#':<{_COLUMN}}# {each}" for each in more)
+
+
+def _explained(keys: Declared) -> str:
+    """Return what a table of each column may hold."""
+    heads = {name: f"#   {name:<16}" for name in keys}
+    return "\n".join(
+        fill(key.comment, 98, initial_indent=heads[name], subsequent_indent=f"#{'':19}") for name, key in keys.items()
+    )
+
+
+def key_table() -> str:
+    """Return the keys of `party.toml` as a table of Markdown, which stands in a README."""
+    sections = {each: keys for each, (keys, _) in _sections("bob", USUAL_KEY_BITS).items()}
+    rows = ["| key | range | usual | what it is |", "| --- | --- | --- | --- |"]
+    for section, keys in {**sections, "columns.NAME": TREATMENT}.items():
+        for name, key in keys.items():
+            is_open = key.usual is REQUIRED or (key.usual is None and key.kind.word is None)
+            usual = "" if is_open else f"`{toml_value(key.kind, key.usual)}`"
+            legal = key.kind.legal.removeprefix("must ").removeprefix("be ")
+            rows.append(f"| `[{section}] {name}` | {legal} | {usual} | {key.comment} |")
+    return "\n".join(rows)

@@ -6,17 +6,17 @@ A misspelt key gets a suggestion. Numbers with a point are read as decimals, nev
 import json
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_type_hints
 
 from party.errors import ConfigError
 from party.files import read_bytes
-from party.names import nearest, suggestion
+from party.names import Address, nearest, suggestion
 from protocols.errors import InputError
 from protocols.kinds import Exact, Flag, Label, LabelList, Pick, PickList, ValueKind, kinds_of
 
@@ -69,7 +69,7 @@ def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] 
     Args:
         path: The file.
         keys: What may stand in it.
-        gone: Keys of earlier releases, with what replaces each.
+        gone: Declared of earlier releases, with what replaces each.
 
     Raises:
         ConfigError: It cannot be read, is not TOML, is one of ours of another kind, or has another key.
@@ -138,6 +138,40 @@ class _Required:
 REQUIRED = _Required()
 
 
+@dataclass(frozen=True)
+class Read:
+    """A kind that a method of the section reads, and its range in words."""
+
+    by: Callable[["Section", str], Any]
+    legal: str
+    word: None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is declared of a key: its kind with the range, its usual value, and what the template says of it.
+
+    Args:
+        kind: Of its values.
+        usual: What is taken where the key is left out.
+        comment: What people read of it.
+        sample: A value as TOML has it, for the template where no value is usual.
+    """
+
+    kind: ValueKind | Read
+    usual: Any = None
+    comment: str = ""
+    sample: str = ""
+
+    @property
+    def text(self) -> str:
+        """The usual value as TOML has it, or the sample."""
+        return self.sample or toml_value(self.kind, self.usual)
+
+
+Declared = Mapping[str, Key]
+
+
 class Section:
     """One table of a TOML file.
 
@@ -146,7 +180,7 @@ class Section:
         place: Name of the table, empty for the top level.
         content: As parsed.
         keys: What may stand in it; None for any names.
-        gone: Keys of earlier releases, with what replaces each.
+        gone: Declared of earlier releases, with what replaces each.
 
     Raises:
         ConfigError: It has another key.
@@ -251,7 +285,15 @@ class Section:
             raise self.error(key, 'must be an exact number: text such as "9/20" or "0.45"')
         return fraction
 
-    def value(self, key: str, kind: ValueKind, default: object = REQUIRED) -> Any:
+    def values(self, keys: Declared) -> dict[str, Any]:
+        """Return what stands here for each declared key, or is usual.
+
+        Raises:
+            ConfigError: One is missing, or out of its range.
+        """
+        return {name: self.value(name, key.kind, key.usual) for name, key in keys.items()}
+
+    def value(self, key: str, kind: ValueKind | Read, default: object = REQUIRED) -> Any:
         """Return a value of this kind, or the default as it is.
 
         Raises:
@@ -260,8 +302,11 @@ class Section:
         value = self.raw(key, default)
         if key not in self._content:
             return value
-        if kind.word is not None and value == kind.word:
-            return None
+        if isinstance(kind, Read):
+            return kind.by(self, key)
+        return None if kind.word is not None and value == kind.word else self._within(key, kind, value)
+
+    def _within(self, key: str, kind: ValueKind, value: Any) -> Any:
         match kind:
             case Pick(of):
                 value = of(self.choice(key, [each.value for each in of]))
@@ -274,7 +319,7 @@ class Section:
             case LabelList():
                 value = self.texts(key)
             case Flag():
-                value = self._get(key, (bool,), default)
+                value = self._get(key, (bool,), value)
         if (problem := kind.problem(value)) is not None:
             raise self.error(key, problem)
         return value
@@ -311,7 +356,7 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def toml_value(kind: ValueKind, value: object) -> str:
+def toml_value(kind: ValueKind | Read, value: object) -> str:
     """Return a value of this kind as TOML has it."""
     match value:
         case None:
@@ -326,12 +371,22 @@ def toml_value(kind: ValueKind, value: object) -> str:
             return toml_text(str(value))
 
 
-def declared_values(usual: object) -> dict[str, tuple[ValueKind, Any]]:
-    """Return what is declared, with its parts, by key."""
-    own = {key: (kind, getattr(usual, key)) for key, kind in kinds_of(type(usual)).items()}
-    for _, part in _parts(usual):
-        own |= declared_values(part)
-    return own
+def keys_of(usual: object) -> dict[str, Key]:
+    """Return what a declaration and its parts declare, by key, with the values of this one as the usual ones.
+
+    A field's annotation holds its kind and what is said of it; `metadata` of a part says it of the part's keys.
+    """
+    keys: dict[str, Key] = {}
+    kinds, hints = kinds_of(type(usual)), get_type_hints(type(usual), include_extras=True)
+    for each in fields(usual):  # type: ignore[arg-type]  # a dataclass
+        value = getattr(usual, each.name)
+        if each.name in kinds:
+            keys[each.name] = Key(kinds[each.name], value, *hints[each.name].__metadata__[1:])
+        elif is_dataclass(value):
+            keys |= {
+                name: replace(key, comment=each.metadata.get(name, key.comment)) for name, key in keys_of(value).items()
+            }
+    return keys
 
 
 def _parts(usual: Any) -> list[tuple[str, Any]]:
@@ -358,35 +413,24 @@ def exact_number(text: str) -> Fraction | None:
         return None
 
 
-DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")  # at which this machine reaches itself
+def address(lowest_port: int) -> Read:
+    """Return the kind of an address."""
+
+    def read(section: Section, key: str) -> Address:
+        host, _, port = section.text(key).rpartition(":")
+        if host.startswith("[") and host.endswith("]"):
+            host = host[1:-1]
+        elif ":" in host:
+            host = ""
+        legal = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
+        if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
+            raise section.error(key, f"must be {_ADDRESS}")
+        return Address(host, int(port))
+
+    return Read(read, _ADDRESS)
 
 
-@dataclass(frozen=True)
-class Address:
-    """Host and port; an IPv6 host is kept without its brackets."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def read_address(section: Section, key: str, lowest_port: int) -> Address | None:
-    """Return the address under this key; None if there is none.
-
-    Raises:
-        ConfigError: It is not host and port.
-    """
-    text = section.text(key, None)
-    if text is None:
-        return None
-    host, _, port = text.rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
-        host = ""
-    legal = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
-    if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
-        raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
-    return Address(host, int(port))
+_ADDRESS = 'host and port, such as "bob.example.org:7071"'
+LINE: Final = Read(Section.text, "text")
+NAME: Final = Read(lambda section, key: section.text(key, controls=BLANKS), "text")
+TEXTS: Final = Read(Section.texts, "a list of texts")

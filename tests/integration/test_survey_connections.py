@@ -129,7 +129,7 @@ def test_a_request_in_progress_is_not_cut_off_by_others(tmp_path: Path) -> None:
 WITH_LIMITS = """
 import re, secrets
 from pathlib import Path
-from party.settings.toml import Address
+from party.names import Address
 from party.settings.collector import ServerSettings
 from party.survey.web.connections import ConnectionLimits
 from party.survey.web.server import run_server

@@ -8,7 +8,7 @@ from party.keys.certificates import Clock, utc_now
 from party.keys.identity import CERTIFICATE_FILE, KEY_FILE, Identity, make_identity
 from party.keys.keystore import make_keys
 from party.keys.passphrase import write_secret
-from party.settings.toml import DEFAULT_HOSTS
+from party.names import DEFAULT_HOSTS
 
 
 def create_identity(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_json, add_party
 from party.keys.passphrase import SOURCES
-from party.settings.toml import DEFAULT_HOSTS
+from party.names import DEFAULT_HOSTS
 from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 

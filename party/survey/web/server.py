@@ -10,8 +10,8 @@ import uvicorn
 from starlette.concurrency import run_in_threadpool
 
 from party.errors import ConfigError
+from party.names import Address
 from party.settings.collector import ClosingSettings, ServerSettings
-from party.settings.toml import Address
 from party.survey.web.connections import USUAL_CONNECTIONS, ConnectionLimits, Cut, protocol_with
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import shares_sample_size
