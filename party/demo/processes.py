@@ -68,11 +68,7 @@ class PartyProcess(Closing):
 def run_together(
     server: PartyProcess, trainer: PartyProcess, job: str, model: str, on_progress: OnProgress
 ) -> TrainReport:
-    """Let both sides make one run, and return the trainer's report.
-
-    Raises:
-        PartyFailedError: A side failed.
-    """
+    """Let both sides make one run, and return the trainer's report."""
     server.begin(model)
     trainer.begin(model, job)
     waiting = [trainer, server]

@@ -33,11 +33,7 @@ class Labels:
     order: NDArray[np.intp]
 
     def codes(self, target: NDArray[Any]) -> Codes:
-        """Return the code of every label.
-
-        Raises:
-            ValueError: One is not among the classes.
-        """
+        """Return the code of every label."""
         code = {label: position for position, label in enumerate(self.by_code.tolist())}
         text_code = {name: position for position, name in enumerate(self.names)}
         for label in set(target.tolist()) - code.keys():
@@ -49,11 +45,7 @@ class Labels:
 
 
 def free_labels(target: NDArray[Any]) -> Labels:
-    """Return the labels that occur, where no design says which there are.
-
-    Raises:
-        ValueError: They are too many.
-    """
+    """Return the labels that occur, where no design says which there are."""
     found = np.unique(target)
     if len(found) > MAX_DOMAIN:
         raise ValueError(f"Unknown label type: {len(found)} classes are more than {MAX_DOMAIN}")
@@ -69,9 +61,6 @@ def declared_labels(target: NDArray[Any], known: Sequence[Any], plain: bool, col
         plain: Whether the class is sent as it is: then numbers that are no declared labels may stand for classes that
             were put together.
         column: Whether the labels were read beside the other columns, and are texts as those are.
-
-    Raises:
-        ValueError: A label is not among them.
     """
     given = np.unique(target)
     names = tuple(map(str, known))

@@ -33,11 +33,7 @@ class Population:
 
 
 def read_population(section: Section, questionnaire: Questionnaire) -> Population | None:
-    """Read `[population.COLUMN]`: the shares of a plain column's values.
-
-    Raises:
-        ConfigError: It names no plain column, more than one, or shares that do not add up to 1.
-    """
+    """Read `[population.COLUMN]`: the shares of a plain column's values."""
     if not section.names:
         return None
     (name, *others) = section.names
@@ -160,37 +156,30 @@ SURVEY: Final[Declared] = {
     "title": Key(LINE, REQUIRED, "of the page"),
     "design": Key(LINE, "design.toml", "the questions' values, their groups and theta"),
     "language": Key(LINE, "en", "of the texts"),
-    "direction": Key(
-        Read(lambda top, key: top.choice(key, ("ltr", "rtl")), 'must be "ltr" or "rtl"'), "ltr", 'or "rtl"'
-    ),
+    "direction": Key(Read(lambda top, key: top.choice(key, ("ltr", "rtl")), 'must be "ltr" or "rtl"'), "ltr",
+        'or "rtl"'),
     "introduction": Key(Read(lambda top, key: top.text(key, "", controls=BLANKS), "text"), ""),
-}
+}  # fmt: skip
 SERVER: Final[Declared] = {
-    "listen": Key(
-        address(lowest_port=0), _USUAL, 'with certificate and key, or behind a proxy, "0.0.0.0:8443"', f'"{_USUAL}"'
-    ),
+    "listen": Key(address(lowest_port=0), _USUAL, 'with certificate and key, or behind a proxy, "0.0.0.0:8443"',
+        f'"{_USUAL}"'),
     "address": Key(LINE, None, "what links begin with: where respondents find the page", f'"http://{_USUAL}/"'),
     "certificate": Key(LINE, None, "TLS by this file and key, in PEM", '"cert.pem"'),
     "key": Key(LINE, None, "", '"key.pem"'),
     "proxy": Key(TEXTS, (), "proxies that do TLS: their word for who calls is taken", '["127.0.0.1"]'),
     "requests": Key(Between(1, 10**6), 60, "most submissions a minute from one address"),
     "submissions": Key(Between(1, 1000), 20, "most submissions by one link; each replaces the one before"),
-}
+}  # fmt: skip
 STORE: Final[Declared] = {
     "place": Key(LINE, "answers.sqlite", 'or "postgresql://user@host/database", password in PGPASSWORD'),
-}
+}  # fmt: skip
 CLOSE: Final[Declared] = {
     "date": Key(Read(_read_moment, _MOMENT), None, "a time", "2026-12-31T18:00:00+01:00"),
-    "half_width": Key(
-        Exact(*_ENDS, 'must lie between 0 and 1, such as "1/20"', opens=_ENDS),
-        None,
-        "once there are answers enough for intervals of this half-width",
-        '"1/20"',
-    ),
-    "confidence": Key(
-        Exact(*_ENDS, 'must lie between 0 and 1, such as "19/20"', opens=_ENDS), Fraction(19, 20), "of these intervals"
-    ),
-}
+    "half_width": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "1/20"', opens=_ENDS), None, "once there are "
+        "answers enough for intervals of this half-width", '"1/20"'),
+    "confidence": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "19/20"', opens=_ENDS), Fraction(19, 20),
+        "of these intervals"),
+}  # fmt: skip
 _TABLES = ("server", "store", "close", "questions", "texts", "population", "round_two")
 
 

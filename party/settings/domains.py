@@ -42,11 +42,7 @@ class Domain:
         return self.missing is None and not self.complete
 
     def codes(self, column: Column) -> NDArray[np.uint8]:
-        """Return the code of every cell, `NO_ANSWER` where none is given.
-
-        Raises:
-            DataError: A cell is missing where that is refused, or outside the domain; the text names its line.
-        """
+        """Return the code of every cell, `NO_ANSWER` where none is given."""
         first: dict[str | None, int] = {}
         for row, text in enumerate(column.cells):
             first.setdefault(text, row)
@@ -81,11 +77,7 @@ _NOT_KNOWN = "depends on the data, which a collector does not have: list the val
 
 
 def read_domains(top: Section) -> dict[str, Domain]:
-    """Return the domain of every column, in the order of the file.
-
-    Raises:
-        ConfigError: There is no column, or a domain is missing or does not follow from the declaration alone.
-    """
+    """Return the domain of every column, in the order of the file."""
     columns = top.section("columns", None)
     if not columns.names:
         raise top.error("columns", "names no column: add [columns.NAME] for each question")

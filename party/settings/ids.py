@@ -11,17 +11,15 @@ from protocols.identifiers import USUAL_FORM, read_form
 from protocols.kinds import Between, Exact
 
 _MOST: Final = 10**9
+_SHARE: Final = Exact(Fraction(0), Fraction(1), 'must be a share from 0 to 1, such as "1/10"')
 
 
 @dataclass(frozen=True)
 class AlignmentBounds:
     """What a peer may ask about whom we list; `most_alignments` counts those of the same lists too."""
 
-    least_overlap: Annotated[
-        Fraction,
-        Exact(Fraction(0), Fraction(1), 'must be a share from 0 to 1, such as "1/10"'),
-        "least share of the peer's ids that must be ours before it learns which",
-    ] = Fraction(1, 10)
+    least_overlap: Annotated[Fraction, _SHARE, "least share of the peer's ids that must be ours before it learns which"
+        ] = Fraction(1, 10)  # fmt: skip
     most_ids: Annotated[int, Between(1, _MOST), "most ids that it may bring to find whom both list"] = 1_000_000
     most_alignments: Annotated[int, Between(0, _MOST), "most alignments over this data set; 0 allows none"] = 3
 
@@ -38,25 +36,14 @@ def _read_repeated(data: Section, key: str) -> str:
 
 
 ID_KEYS: Final[Declared] = {
-    "id": Key(
-        Read(_read_id, "text, or a list of texts"),
-        REQUIRED,
-        'column that says which record is whose, or columns: ["name", "birth"]',
-        '"id"',
-    ),
-    "id_alike": Key(
-        TEXTS,
-        USUAL_FORM.names,
-        "what spellings of one id may differ in, the same at both parties (42.0 is 42); also "
-        '"case", and "zeros" (0042 is 42)',
-    ),
-    "repeated": Key(
-        Read(_read_repeated, ", ".join(f'"{each}"' for each in REPEATED)),
-        REFUSE,
-        'of an id that occurs again: or keep its "first" or its "last" row',
-    ),
+    "id": Key(Read(_read_id, "text, or a list of texts"), REQUIRED, "column that says which record is whose, or "
+        'columns: ["name", "birth"]', '"id"'),
+    "id_alike": Key(TEXTS, USUAL_FORM.names, "what spellings of one id may differ in, the same at both parties "
+        '(42.0 is 42); also "case", and "zeros" (0042 is 42)'),
+    "repeated": Key(Read(_read_repeated, ", ".join(f'"{each}"' for each in REPEATED)), REFUSE, "of an id that "
+        'occurs again: or keep its "first" or its "last" row'),
     "items": Key(NAME, None, "rows of ids and items: a column of 0 and 1 for each item", '"product"'),
-}
+}  # fmt: skip
 
 
 def read_id_columns(data: Section) -> IdColumns:

@@ -88,9 +88,6 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
         path: The file.
         key_floor: The smallest key that a run may have.
         people: How many our table lists: a leaf's least size follows where the job names none.
-
-    Raises:
-        ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
     """
     loose = read_toml(path, None)
     learner = Learner(loose.choice("learner", Learner.names(), Learner.TREE))

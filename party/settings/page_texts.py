@@ -101,11 +101,7 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
 
 
 def read_page_texts(section: Section) -> dict[str, str]:
-    """Return all texts: those of the section, and English ones where it has none.
-
-    Raises:
-        ConfigError: A text is unknown or empty, or has other placeholders.
-    """
+    """Return all texts: those of the section, and English ones where it has none."""
     for name in section.names:
         if name not in PAGE_TEXTS:
             raise section.error(name, "unknown text" + suggestion(name, PAGE_TEXTS))

@@ -75,30 +75,15 @@ _BUDGET: Final = Exact(NOISE.low, Fraction(10**6), 'must be an exact number from
 
 @dataclass(frozen=True)
 class LifeBounds:
-    """The most over the life of a data set, None for any.
+    """The most over the life of a data set, None for any: what counts and answers reveal adds up (DESIGN 13, 14)."""
 
-    `most_runs` are those on different terms, `most_bits` those of trees that alone were revealed and of answers by
-    them, `most_counts` the exact ones revealed, `most_predictions` the rows answered for together. One run is usual:
-    counts and accuracies of two can be subtracted (DESIGN 14); and no prediction: an answer about a person shows on
-    which side of our splits that person is (13).
-    """
-
-    most_runs: Annotated[
-        int | None, _COUNT, "most runs on different terms over this data set: two can be subtracted"
-    ] = 1
-    most_bits: Annotated[
-        int | str | None,
-        replace(BITS, word=ANY, other=SHARE_OF_RECORDS),
-        "most bits that trees alone, and predictions by them, may reveal: with each the peer may know one fact about a "
-        'person; or a number, "any"',
-    ] = SHARE_OF_RECORDS
+    most_runs: Annotated[int | None, _COUNT, "most runs on different terms over it: two can be subtracted"] = 1
+    most_bits: Annotated[int | str | None, replace(BITS, word=ANY, other=SHARE_OF_RECORDS), "most bits that trees "
+        "alone, and predictions by them, may reveal: with each the peer may know one fact about a person; or a "
+        'number, "any"'] = SHARE_OF_RECORDS  # fmt: skip
     most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs over it may reveal"] = None
-    most_predictions: Annotated[
-        int | None,
-        replace(_COUNT, low=0),
-        "most people about whom joint predictions may answer, over its life: an answer shows what our columns say of "
-        "that person; none under epsilon",
-    ] = 0
+    most_predictions: Annotated[int | None, replace(_COUNT, low=0), "most people about whom joint predictions may "
+        "answer, over its life: an answer shows what our columns say of that person; none under epsilon"] = 0  # fmt: skip
 
     def bits_of(self, records: int) -> int | None:
         """Return the most bits that may be revealed of this many records; None for any."""
@@ -130,11 +115,7 @@ class NodeSettings:
 
 
 def read_party_name(section: Section, key: str, name: str) -> str:
-    """Return a party's name.
-
-    Raises:
-        ConfigError: It is none.
-    """
+    """Return a party's name."""
     try:
         check_party_name(name)
     except IdentityError as error:
@@ -145,27 +126,18 @@ def read_party_name(section: Section, key: str, name: str) -> str:
 _SECONDS: Final = Between(1, 86400)
 NODE: Final[Declared] = {
     "listen": Key(address(lowest_port=0), None, "where `cotally serve` listens", '"0.0.0.0:7071"'),
-    "peer": Key(
-        Read(lambda section, key: read_party_name(section, key, section.text(key)), "a party's name"),
-        None,
-        "the other party, trusted by `cotally trust`",
-        '"PEER"',
-    ),
-    "address": Key(
-        address(lowest_port=1),
-        None,
-        "where `cotally train` reaches it; who listens needs none",
-        '"PEER.example.org:7071"',
-    ),
+    "peer": Key(Read(lambda section, key: read_party_name(section, key, section.text(key)), "a party's name"), None, "the other party, trusted by `cotally trust`",
+        '"PEER"'),
+    "address": Key(address(lowest_port=1), None, "where `cotally train` reaches it; who listens needs none",
+        '"PEER.example.org:7071"'),
     "patience": Key(_SECONDS, 30, "seconds without a sign of life after which the peer is given up"),
-    "silence": Key(
-        replace(_SECONDS, high=604800), 3600, "seconds without a message after which a peer that lives is given up"
-    ),
-}
+    "silence": Key(replace(_SECONDS, high=604800), 3600, "seconds without a message after which a peer that lives "
+        "is given up"),
+}  # fmt: skip
 PREDICT: Final[Declared] = {
     "rows": Key(LINE, None, "the file that is classified with the peer's columns; refused without one", '"new.csv"'),
     "model": Key(LINE, "model.json", "the model of the run by which it is"),
-}
+}  # fmt: skip
 
 
 def _read_node(section: Section, name: str) -> NodeSettings:
@@ -222,16 +194,7 @@ class DisguiseSettings:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits.
-
-    `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
-    `exact_counts` allows runs whose counts the peer sees without noise, `most_sets` bounds the `most_sets` of rules.
-    `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
-    `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
-    most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise,
-    `alignments` what the peer may learn of whom we list.
-    `probabilities` allows joint predictions that give the shares of the classes beside the class.
-    """
+    """What this party agrees to; None for any. `odds` bounds a disguised value either way, against any one other."""
 
     methods: Annotated[tuple[Method, ...], PickList(Method)] = tuple(Method)
     odds: Annotated[Fraction | None, _ODDS, 'strongest odds to 1 of a disguised value, or "any"'] = Fraction(2)
@@ -251,27 +214,14 @@ class Acceptance:
             "most_columns": "most columns that it brings then",
         },
     )
-    exact_counts: Annotated[
-        bool,
-        Flag(),
-        'whether the other party may see exact counts (reveal = "counts"), from which it can work out records of ours',
-    ] = False
-    most_sets: Annotated[
-        int | None,
-        replace(SETS, word=ANY),
-        "most itemsets that a job for rules may ask about: the peer chooses which",
-    ] = None
-    noise: Annotated[
-        Fraction | None,
-        replace(NOISE, legal=f'{NOISE.legal}, or "any"', word=ANY),
-        "largest epsilon of a job; a number refuses exact counts; needs epsilon",
-    ] = None
-    epsilon: Annotated[
-        Fraction | None,
-        _BUDGET,
-        "most epsilon that all runs over this data set may spend; only with a number does noise take the place of "
-        "min_leaf, most_bits, exact_counts",
-    ] = None
+    exact_counts: Annotated[bool, Flag(), 'whether the other party may see exact counts (reveal = "counts"), from '
+        "which it can work out records of ours"] = False  # fmt: skip
+    most_sets: Annotated[int | None, replace(SETS, word=ANY), "most itemsets that a job for rules may ask about: "
+        "the peer chooses which"] = None  # fmt: skip
+    noise: Annotated[Fraction | None, replace(NOISE, legal=f'{NOISE.legal}, or "any"', word=ANY), "largest epsilon "
+        "of a job; a number refuses exact counts; needs epsilon"] = None  # fmt: skip
+    epsilon: Annotated[Fraction | None, _BUDGET, "most epsilon that all runs over this data set may spend; only "
+        "with a number does noise take the place of min_leaf, most_bits, exact_counts"] = None  # fmt: skip
     life: LifeBounds = field(default_factory=LifeBounds)
     probabilities: Annotated[bool, Flag(), "whether these may give class shares, which nearly name the leaf"] = False
     alignments: AlignmentBounds = field(default_factory=AlignmentBounds)
@@ -287,7 +237,7 @@ USUAL_AGREE: Final = Acceptance()
 
 @dataclass(frozen=True)
 class PartyConfig:
-    """A party's settings. Declared and certificates lie in the folder of the file."""
+    """A party's settings. Keys and certificates lie in the folder of the file."""
 
     path: Path
     name: str
@@ -305,27 +255,15 @@ class PartyConfig:
         return self.path.parent
 
     def need_peer(self) -> str:
-        """Return the peer's name.
-
-        Raises:
-            ConfigError: It is not set.
-        """
+        """Return the peer's name."""
         return _needed(self.path, "peer", self.node.peer)
 
     def need_listen(self) -> Address:
-        """Return the address to listen on.
-
-        Raises:
-            ConfigError: It is not set.
-        """
+        """Return the address to listen on."""
         return _needed(self.path, "listen", self.node.listen)
 
     def need_address(self) -> Address:
-        """Return the peer's address.
-
-        Raises:
-            ConfigError: It is not set.
-        """
+        """Return the peer's address."""
         return _needed(self.path, "address", self.node.address)
 
 
@@ -348,10 +286,6 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     Args:
         path: The file, or what else names the party (`party.settings.place`).
         key_floor: No key may be smaller, whatever the file says.
-
-    Raises:
-        ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
-        InputError: Others can change the folder or read its secrets.
     """
     path = settings_file(path)
     if path.name == CONFIG_FILE and path.parent.is_dir() and not is_there(path):
@@ -383,32 +317,19 @@ _SMALLEST: Final = Between(1, MOST_SMALLEST_VALUE)
 DATA: Final[Declared] = {
     "file": Key(LINE, REQUIRED, "CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file", '"data.csv"'),
     **ID_KEYS,
-    "dataset": Key(
-        LINE,
-        None,
-        "coins are made once for each name, so another gives other trees (default: the file's)",
-        '"visits-2026"',
-    ),
+    "dataset": Key(LINE, None, "coins are made once for each name, so another gives other trees (default: the file's)",
+        '"visits-2026"'),
     "class": Key(NAME, None, "column to predict, if this party holds it", '"outcome"'),
-    "separator": Key(
-        Read(lambda data, key: data.text(key, controls="\t"), "one character"),
-        None,
-        "between columns (default: found out, as the encoding is)",
-        '";"',
-    ),
+    "separator": Key(Read(lambda data, key: data.text(key, controls="\t"), "one character"), None, "between columns "
+        "(default: found out, as the encoding is)", '";"'),
     "encoding": Key(LINE, None, "of the file", '"cp1252"'),
     "decimal": Key(LINE, None, 'what begins a fraction; then points group thousands (of ".", commas)', '","'),
-    "missing": Key(
-        Read(_markers, "a list of texts"),
-        None,
-        "texts that mean a missing cell, beside ?, -, NA, n/a, null and more",
-        '["-99"]',
-    ),
+    "missing": Key(Read(_markers, "a list of texts"), None, "texts that mean a missing cell, beside ?, -, NA, n/a, "
+        "null and more", '["-99"]'),
     "ignore": Key(TEXTS, (), "columns to leave out, such as names and addresses"),
-    "smallest_value": Key(
-        _SMALLEST, SMALLEST_VALUE, "a value that fewer records hold is never named to the other party"
-    ),
-}
+    "smallest_value": Key(_SMALLEST, SMALLEST_VALUE, "a value that fewer records hold is never named to the other "
+        "party"),
+}  # fmt: skip
 
 
 def _data(top: Section) -> DataSettings:
@@ -464,28 +385,16 @@ def _read_missing(section: Section, key: str) -> str:
 
 
 TREATMENT: Final[Declared] = {
-    "bins": Key(
-        Read(_read_bins, "text, or a list of edges"),
-        None,
-        'of numbers "median-of-range", "quantiles:4", or edges such as [18, 65]; of dates "year", "quarter", "month", '
-        "or edges such as [2019-12-31, 2023-12-31]",
-    ),
-    "max_values": Key(
-        Read(_read_most, f"an integer from 2 to {MAX_DOMAIN}"),
-        None,
-        'keep the commonest values, the others become "other"; bins join their neighbours',
-    ),
-    "missing": Key(
-        Read(_read_missing, "text"),
-        "value",
-        '"value" (a value of its own), "majority" (which one, the other party learns), "refuse", or a text to fill in; '
-        "the model keeps it, and predictions do the same",
-    ),
+    "bins": Key(Read(_read_bins, "text, or a list of edges"), None, 'of numbers "median-of-range", "quantiles:4", '
+        'or edges such as [18, 65]; of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]'),
+    "max_values": Key(Read(_read_most, f"an integer from 2 to {MAX_DOMAIN}"), None, "keep the commonest values, the "
+        'others become "other"; bins join their neighbours'),
+    "missing": Key(Read(_read_missing, "text"), "value", '"value" (a value of its own), "majority" (which one, the '
+        'other party learns), "refuse", or a text to fill in; the model keeps it, and predictions do the same'),
     "not_missing": Key(TEXTS, (), 'texts that are values here, though missing cells elsewhere: ["NA"] for Namibia'),
-    "smallest_value": Key(
-        _SMALLEST, None, 'rarer values become "other", rarer bins join others (default: as in [data])'
-    ),
-}
+    "smallest_value": Key(_SMALLEST, None, 'rarer values become "other", rarer bins join others (default: as in '
+        "[data])"),
+}  # fmt: skip
 
 
 def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatment:
@@ -520,14 +429,10 @@ def _read_groups(section: Section, key: str) -> int | tuple[tuple[str, ...], ...
 
 
 DISGUISE: Final[Declared] = {
-    "groups": Key(
-        Read(_read_groups, _GROUPS.removeprefix("must be ")),
-        None,
-        'or name the columns: [["age", "city"], ["income"]]',
-        "2",
-    ),
+    "groups": Key(Read(_read_groups, _GROUPS.removeprefix("must be ")), None, 'or name the columns: [["age", '
+        '"city"], ["income"]]', "2"),
     "plain": Key(TEXTS, (), "columns that are not sensitive, sent as they are"),
-}
+}  # fmt: skip
 
 
 def _disguise(section: Section) -> DisguiseSettings:
@@ -551,19 +456,12 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
 
 
 COMPUTE: Final[Declared] = {
-    "on": Key(
-        LINE,
-        HERE,
-        "\"local\", or a Dask cluster (pip install '.[cluster]'). When this party encrypts, the cluster gets "
-        "Paillier's key and the plaintexts, unencrypted over the network unless you write dask+tls:// for dask://",
-        '"dask://host:8786"',
-    ),
-    "workers": Key(
-        Between(0, MOST_WORKERS),
-        ALL_CPUS,
-        "processes on this machine: 0 for one per processor, 1 for ours alone",
-    ),
-}
+    "on": Key(LINE, HERE, "\"local\", or a Dask cluster (pip install '.[cluster]'). When this party encrypts, the "
+        "cluster gets Paillier's key and the plaintexts, unencrypted over the network unless you write dask+tls:// "
+        "for dask://", '"dask://host:8786"'),
+    "workers": Key(Between(0, MOST_WORKERS), ALL_CPUS, "processes on this machine: 0 for one per processor, 1 for "
+        "ours alone"),
+}  # fmt: skip
 
 
 def _compute(top: Section) -> ComputeSettings:

@@ -21,10 +21,6 @@ def settings_file(party: Path) -> Path:
     """Return the file of a party's settings, which need not be there where a file or a folder was named.
 
     Every command that works in a folder begins here: one that others can change or read is refused at once.
-
-    Raises:
-        ConfigError: What was named is neither a path nor the name of one party here.
-        InputError: Others can write to the folder, or read a file of it that is its owner's alone.
     """
     path = _found(party)
     if path.parent.is_dir():
@@ -62,11 +58,7 @@ def _else(path: Path) -> str | None:
 
 
 def party_folder(party: Path) -> Path:
-    """Return the folder of a party, in which its settings need not be yet.
-
-    Raises:
-        ConfigError, InputError: As for `settings_file`.
-    """
+    """Return the folder of a party, in which its settings need not be yet."""
     return settings_file(party).parent
 
 

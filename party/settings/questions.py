@@ -47,30 +47,18 @@ class GroupEntry:
 
 
 def check_known(section: Section, key: str, name: str, names: Sequence[str]) -> None:
-    """Refuse a column that is not declared.
-
-    Raises:
-        ConfigError: It is not.
-    """
+    """Refuse a column that is not declared."""
     if name not in names:
         raise section.error(key, f"there is no column {name!r}" + suggestion(name, names))
 
 
 def read_exact(section: Section, key: str, value: object) -> Fraction:
-    """Read an exact number, even a TOML decimal, since that is read as written and never as a float.
-
-    Raises:
-        ConfigError: The text is not an exact number.
-    """
+    """Read an exact number, even a TOML decimal, since that is read as written and never as a float."""
     return section.exact(key, str(value) if isinstance(value, Decimal) else value)
 
 
 def read_groups(top: Section, names: Sequence[str]) -> dict[str, GroupEntry]:
-    """Return every group; each column stands in one group or is plain. Without a group all are asked directly.
-
-    Raises:
-        ConfigError: A group, or what is said of all, cannot be so.
-    """
+    """Return every group; each column stands in one group or is plain. Without a group all are asked directly."""
     top.choice("kind", _KINDS, Kind.RELATED.value)
     section = top.section("groups", None)
     place: dict[str, str] = {}
@@ -130,11 +118,7 @@ def _joint(own: Section, kind: Kind) -> tuple[Fraction, ...]:
 
 
 def read_questions(top: Section, domains: Domains, groups: Mapping[str, GroupEntry]) -> Design:
-    """Return the design: of one kind where all groups are asked in one way.
-
-    Raises:
-        ConfigError: A group hides nothing, carries nothing, or cannot be asked in its way.
-    """
+    """Return the design: of one kind where all groups are asked in one way."""
     section = top.section("groups", None)
     for name, group in groups.items():
         if all(len(domains[column].values) == 1 for column in group.columns):

@@ -64,9 +64,6 @@ class Questionnaire:
 
         Args:
             classes: Of the class, where they are others than declared.
-
-        Raises:
-            InputError: There is no column beside the class.
         """
         values = self.values if classes is None else (*self.values[:-1], classes)
         missing = [domain.missing for domain in self.domains[:-1]]
@@ -84,12 +81,7 @@ class Questionnaire:
 
 
 def read_design(path: Path | str) -> Questionnaire:
-    """Read a `design.toml`.
-
-    Raises:
-        ConfigError: The file cannot be read, a setting is missing, unknown or out of range, or a group carries nothing
-            or hides nothing.
-    """
+    """Read a `design.toml`."""
     top = read_toml(Path(path), _KEYS)
     domains = read_domains(top)
     class_name = top.text("class", None, controls=BLANKS)
@@ -120,11 +112,7 @@ def read_design(path: Path | str) -> Questionnaire:
 
 
 def need_groups(questionnaire: Questionnaire) -> None:
-    """Refuse a design by which all are asked directly where answers shall be disguised.
-
-    Raises:
-        ConfigError: It has no group.
-    """
+    """Refuse a design by which all are asked directly where answers shall be disguised."""
     if not questionnaire.group_names:
         raise ConfigError(
             f"{questionnaire.path}: groups: is missing, so nothing would be disguised: add [groups], such as "

@@ -70,9 +70,6 @@ def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] 
         path: The file.
         keys: What may stand in it.
         gone: Declared of earlier releases, with what replaces each.
-
-    Raises:
-        ConfigError: It cannot be read, is not TOML, is one of ours of another kind, or has another key.
     """
     if path.is_dir():
         inside = ", ".join(map(str, sorted(path.glob("*.toml")))) or "there is none of TOML"
@@ -181,9 +178,6 @@ class Section:
         content: As parsed.
         keys: What may stand in it; None for any names.
         gone: Declared of earlier releases, with what replaces each.
-
-    Raises:
-        ConfigError: It has another key.
     """
 
     def __init__(
@@ -286,19 +280,11 @@ class Section:
         return fraction
 
     def values(self, keys: Declared) -> dict[str, Any]:
-        """Return what stands here for each declared key, or is usual.
-
-        Raises:
-            ConfigError: One is missing, or out of its range.
-        """
+        """Return what stands here for each declared key, or is usual."""
         return {name: self.value(name, key.kind, key.usual) for name, key in keys.items()}
 
     def value(self, key: str, kind: ValueKind | Read, default: object = REQUIRED) -> Any:
-        """Return a value of this kind, or the default as it is.
-
-        Raises:
-            ConfigError: It is missing, or out of its range.
-        """
+        """Return a value of this kind, or the default as it is."""
         value = self.raw(key, default)
         if key not in self._content:
             return value
@@ -325,11 +311,7 @@ class Section:
         return value
 
     def read(self, usual: D) -> D:
-        """Return what is declared, with the values that stand here in the place of the usual ones.
-
-        Raises:
-            ConfigError: One of them is out of its range.
-        """
+        """Return what is declared, with the values that stand here in the place of the usual ones."""
         values = {key: self.value(key, kind) for key, kind in kinds_of(type(usual)).items() if key in self._content}
         parts = {name: self.read(part) for name, part in _parts(usual)}
         return replace(usual, **values, **parts)  # type: ignore[type-var]
@@ -424,13 +406,12 @@ def address(lowest_port: int) -> Read:
             host = ""
         legal = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
         if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
-            raise section.error(key, f"must be {_ADDRESS}")
+            raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
         return Address(host, int(port))
 
-    return Read(read, _ADDRESS)
+    return Read(read, "host and port")
 
 
-_ADDRESS = 'host and port, such as "bob.example.org:7071"'
 LINE: Final = Read(Section.text, "text")
 NAME: Final = Read(lambda section, key: section.text(key, controls=BLANKS), "text")
 TEXTS: Final = Read(Section.texts, "a list of texts")

@@ -85,21 +85,13 @@ class BasketDesign:
 
 
 def is_of_baskets(path: Path | str) -> bool:
-    """Return whether a design is one of transactions: by its items, or its kind.
-
-    Raises:
-        ConfigError: The file cannot be read, or is no TOML.
-    """
+    """Return whether a design is one of transactions: by its items, or its kind."""
     top = read_toml(Path(path), None)
     return "items" in top.names or top.raw("kind", None) in KINDS
 
 
 def read_basket_design(path: Path | str) -> BasketDesign:
-    """Read a `design.toml` of transactions.
-
-    Raises:
-        ConfigError: The file or the list of items cannot be read, or a setting is missing, unknown or out of range.
-    """
+    """Read a `design.toml` of transactions."""
     top = read_toml(Path(path), _KEYS)
     kind = top.choice("kind", KINDS)
     items = _items(top)
