@@ -83,7 +83,7 @@ class LifeBounds:
         'number, "any"'] = SHARE_OF_RECORDS  # fmt: skip
     most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs over it may reveal"] = None
     most_predictions: Annotated[int | None, replace(_COUNT, low=0), "most people about whom joint predictions may "
-        "answer, over its life: an answer shows what our columns say of that person; none under epsilon"] = 0  # fmt: skip
+        "answer, over its life: an answer shows what our columns say of a person; none under epsilon"] = 0  # fmt: skip
 
     def bits_of(self, records: int) -> int | None:
         """Return the most bits that may be revealed of this many records; None for any."""
@@ -126,7 +126,8 @@ def read_party_name(section: Section, key: str, name: str) -> str:
 _SECONDS: Final = Between(1, 86400)
 NODE: Final[Declared] = {
     "listen": Key(address(lowest_port=0), None, "where `cotally serve` listens", '"0.0.0.0:7071"'),
-    "peer": Key(Read(lambda section, key: read_party_name(section, key, section.text(key)), "a party's name"), None, "the other party, trusted by `cotally trust`",
+    "peer": Key(Read(lambda section, key: read_party_name(section, key, section.text(key)), "a party's name"), None,
+        "the other party, trusted by `cotally trust`",
         '"PEER"'),
     "address": Key(address(lowest_port=1), None, "where `cotally train` reaches it; who listens needs none",
         '"PEER.example.org:7071"'),
@@ -394,6 +395,7 @@ TREATMENT: Final[Declared] = {
     "not_missing": Key(TEXTS, (), 'texts that are values here, though missing cells elsewhere: ["NA"] for Namibia'),
     "smallest_value": Key(_SMALLEST, None, 'rarer values become "other", rarer bins join others (default: as in '
         "[data])"),
+    "order": Key(TEXTS, (), "the values of a column of texts from low to high, where a split may cut between them"),
 }  # fmt: skip
 
 
