@@ -1,13 +1,13 @@
 """What `cotally init` writes: the settings with every key explained, and a job of each kind."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
-from textwrap import fill, wrap
+from textwrap import fill
 from typing import Final
 
 from party.settings.party import COMPUTE, DATA, DISGUISE, NODE, PREDICT, TREATMENT, USUAL_AGREE
 from party.settings.place import CONFIG_FILE
-from party.settings.toml import REQUIRED, Declared, Key, keys_of, toml_value
+from party.settings.toml import REQUIRED, Declared, keys_of, toml_value
 from protocols.terms import USUAL_KEY_BITS
 
 _COLUMN: Final = 27  # where comments begin
@@ -131,14 +131,12 @@ def party_toml(name: str, key_bits: int) -> str:
 
 def key_lines(keys: Declared, written: Collection[str]) -> str:
     """Return the lines of a section: each key with its usual value or a sample, and what is said of it."""
-    return "\n".join(line for name, key in keys.items() for line in _key_lines(name, key, name in written))
-
-
-def _key_lines(name: str, key: Key, written: bool) -> Iterator[str]:
-    line = f"{'' if written else '# '}{name} = {key.text}"
-    first, *more = wrap(key.comment, 71) or [""]
-    yield f"{line:<{_COLUMN}}# {first}" if first and len(line) < _COLUMN else f"{line}   # {first}" if first else line
-    yield from (f"{'#':<{_COLUMN}}# {each}" for each in more)
+    lines = []
+    for name, key in keys.items():
+        line = f"{'' if name in written else '# '}{name} = {key.text}"
+        head = f"{line:<{_COLUMN}}# " if len(line) < _COLUMN else f"{line}   # "
+        lines.append(fill(key.comment, 98, initial_indent=head, subsequent_indent=f"{'#':<{_COLUMN}}# ") or line)
+    return "\n".join(lines)
 
 
 def _explained(keys: Declared) -> str:
