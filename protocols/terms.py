@@ -388,8 +388,10 @@ class TreeTerms(Terms):
         yield from super()._conflicts()
         if self.most_bits is not None and (self.reveal != Reveal.TREE or self.noise is not None):
             yield "most_bits", 'is for reveal = "tree" without noise: leave it out'
-        if self.splits == Splits.TWO_WAY and self.method != Method.SMC:
-            yield "splits", f'must be "{Splits.VALUES}" with copies: take method = "smc" for two-way splits'
+        in_windows = self.ranks and self.reveal == Reveal.TREE
+        if self.splits == Splits.TWO_WAY and self.disguises and not in_windows:
+            way = 'for two-way splits take method = "smc", or "hybrid" with reveal = "tree"'
+            yield "splits", f'must be "{Splits.VALUES}" with copies: {way}'
         if self.reveal != Reveal.TREE:
             return
         if self.impurity is Impurity.GAIN_RATIO:

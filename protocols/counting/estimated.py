@@ -4,18 +4,19 @@ A guess of a group is its offset `s`, the weights are `w(0) = (1-q)/(theta-q)` a
 guess every column of the group has one value.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
-from protocols.counting.rows import View, expand, split_by_value
-from protocols.counts import Classifier
+from protocols.counting.rows import View, expand, merge_equal, split_by_value
+from protocols.counts import Answer, Classifier, Query, quadratic, squares_of_truth, table_shares
 from protocols.errors import InputError
-from protocols.tables import Expression, Floats, Index
+from protocols.tables import Expression, Floats, Index, Schema
 
 _BLOCK = 1 << 20
 
@@ -137,3 +138,69 @@ class Estimator(GuessingEstimator):
         """Return the standard error of `correct`: the root of `sum f_i^2 - sum f_i` (DESIGN 5.2)."""
         factors = self.correct_factors(model)
         return sqrt(max(0.0, float(self._repeats @ (factors**2 - factors))))
+
+
+class ConditionEstimates:
+    """Unbiased estimates of counts of conditions, from one party's view in which no two columns share a coin.
+
+    What a record adds to a count is then a product over columns: for each the weights of the guesses of its coin under
+    which the conditions on it hold, which follow from what was sent alone.
+
+    Args:
+        view: By the columns that the conditions of `schema` are about.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, view: View, schema: Schema) -> None:
+        codes, _, self._repeats = merge_equal(view.codes)
+        self._codes, self._schema = np.asfortranarray(codes), schema
+        self._factors = [np.eye(column.size) for column in schema.brought.columns]
+        for k, group in enumerate(view.design.groups):
+            (column,) = (view.peer_columns[place] for place in group)
+            guesses, one = enumerate(guess_weights(view.design, k).tolist()), self._factors[column]
+            self._factors[column] = sum((w * np.roll(one, s, axis=0) for s, w in guesses), np.zeros(one.shape))
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Keep nothing: the rows of all nodes are those of the table."""
+
+    def answers(self, queries: Sequence[Query]) -> list[Answer]:
+        """Estimate the counts of all queries; cells may be negative."""
+        return [Answer(*zip(*self._tables(query), strict=True)) for query in queries]
+
+    def _tables(self, query: Query) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the table of each candidate, and the variances that `Answer` speaks of."""
+        left, label = self._left(query.expression), self._schema.brought.class_index
+        added = {column: self._factors[column][self._codes[:, column]] @ held for column, held in left.items()}
+        whole = self._product(added)
+        shape, right = (-1, self._schema.classes), self._factors[label]
+        sums: dict[int, tuple[Floats, Floats]] = {}
+        for candidate in query.candidates:
+            condition = self._schema.conditions[candidate]
+            column, size = condition.column, len(self._factors[condition.column])
+            if column not in sums:
+                others = {c: weights for c, weights in added.items() if c != column}
+                weights = self._product(others) if column in added else whole
+                keys = self._codes[:, column].astype(np.intp) * shape[1] + self._codes[:, label]
+                one, square = (np.bincount(keys, weights**k * self._repeats, size * shape[1]) for k in (1, 2))
+                sums[column] = one.astype(np.float64).reshape(shape), square.astype(np.float64).reshape(shape)
+            sent, squared = sums[column]
+            branches = self._schema.answers(condition)[:size, None] == np.arange(2)
+            of_values = self._factors[column] @ (left.get(column, np.ones(size))[:, None] * branches)
+            table = of_values.T @ sent @ right
+            shares, classes = (each[0] for each in table_shares(table[None]))
+            apart = (of_values - of_values.sum(1, keepdims=True) * shares)[None], (right - classes)[None]
+            yield table, (quadratic(squared[None], *apart) - squares_of_truth(table[None]))[0]
+
+    def _product(self, factors: Mapping[int, Floats]) -> Floats:
+        return reduce(np.multiply, factors.values(), np.ones(len(self._codes)))
+
+    def _left(self, expression: Expression) -> dict[int, Floats]:
+        """Return of each column that an expression is about which values it leaves, as 0 and 1."""
+        left: dict[int, Floats] = {}
+        for term in expression.terms:
+            condition = self._schema.conditions[term.column]
+            size = len(self._factors[condition.column])
+            holds = self._schema.answers(condition)[:size] == term.value
+            left[condition.column] = left.get(condition.column, np.ones(size)) * holds
+        return left

@@ -448,6 +448,9 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         peer_design = peer_design.of_first(len(held) - (shared and share.class_values is not None))
     except InputError as error:
         return Objection("theta" if error.field == "theta" else "groups", str(error))
+    coins = [group for design in (own_design, peer_design) for group in design.groups]
+    if terms.splits == Splits.TWO_WAY and any(len(group) > 1 for group in coins):
+        return Objection("groups", f'splits = "{terms.splits}" needs a coin of its own for each column that is sent')
     if terms.mines and schema.class_attribute.party == local.party:
         own_design = nothing
     elif terms.mines:

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from protocols.answers import AnswerNumbers, KeptAnswers
-from protocols.counting.estimated import Estimator
+from protocols.counting.estimated import ConditionEstimates, Estimator
 from protocols.counting.oblivious import sides_of
 from protocols.learning.tree import Tree
 from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
@@ -94,12 +94,13 @@ def grow_secretly(
     Discloses: the windows, if there are some; which attribute splits which node, and the class of each leaf, chosen
     with our noise if the terms have any; with our noise in it, how many held-out records have which label, by class.
     """
-    codes, held_out = (copies.view.rows(part).codes for part in parts)
+    codes, held_out = (agreed.schema.coded(copies.view.rows(part).codes) for part in parts)
     counts, gates = yield from share_counts(local, agreed, codes)
     terms, ranking = agreed.terms, None
     if terms.window is not ALL:
-        estimator = Estimator(copies.view.rows(parts[0]))
-        ranking = SecretRanking(estimator, agreed.schema.classes, terms.growth, gates, answers)
+        view = copies.view.rows(parts[0])
+        estimates = ConditionEstimates(view, agreed.schema) if agreed.schema.conditions else Estimator(view)
+        ranking = SecretRanking(estimates, agreed.schema.classes, terms.growth, gates, answers)
     allowance, noise = Allowance.of(agreed.schema, terms, len(local.records)), tree_noise_of(local, agreed, len(codes))
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
     if not len(held_out):

@@ -14,7 +14,7 @@ Both sides run the same code; which of them chooses, or holds the key, follows f
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
@@ -168,9 +168,7 @@ class _Run:
         return (yield from self._grow_from_secure_counts(copies, told)), len(told)
 
     def _copies(self) -> Role[Copies]:
-        copies = yield from exchange_copies(self._local, self._brought, self._judge, self._resumed.copy)
-        schema = self._agreed.schema
-        return replace(copies, view=replace(copies.view, schema=schema, codes=schema.coded(copies.view.codes)))
+        return exchange_copies(self._local, self._brought, self._judge, self._resumed.copy)
 
     def _mine(self, copies: Copies) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
@@ -187,7 +185,7 @@ class _Run:
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
         noise = None if self._noises is None else self._noises.cells.both
-        checks = Checks(train.schema, len(train), plausibility, noise)
+        checks = Checks(self._agreed.schema, len(train), plausibility, noise)
         counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises or EXACT)
         engine, key = yield from counting.engine()
         kept = KeptCounts(engine, checks, self._resumed.answers)

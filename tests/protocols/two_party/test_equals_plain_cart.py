@@ -1,6 +1,6 @@
 """With two-way splits the tree is that of CART on the joined table, node for node, whatever counts and shows it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,11 +10,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from protocols.counting.estimated import ConditionEstimates, Estimator
+from protocols.counting.rows import View, make_view
+from protocols.counts import Query
+from protocols.errors import DisagreementError
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
 from protocols.simulation.noise import grow_alone_with_noise, grow_with_noise
-from protocols.simulation.two_party import HoldOut
-from protocols.tables import Attribute, Schema, Table, joint_schema
-from protocols.terms import Impurity, Splits
+from protocols.simulation.two_party import HoldOut, bulk_draw
+from protocols.tables import Attribute, Codes, Expression, Schema, Table, Term, joint_schema, two_way
+from protocols.terms import Impurity, Method, Splits
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, split_records
 from protocols.two_party.noise import noises_of, tree_noise_of
@@ -22,7 +27,7 @@ from protocols.two_party.training import Outcome
 from tests.support.cases import cases
 from tests.support.examples import at_most
 from tests.support.parties import Case, make_local, make_roles, make_terms
-from tests.support.plain import Nested, PlainCart, nested
+from tests.support.plain import Nested, PlainCart, nested, schema_of
 
 WAYS: Mapping[str, dict[str, Any]] = {
     "shown counts": {},
@@ -159,3 +164,67 @@ def test_with_noise_it_is_the_tree_of_who_sees_all_and_adds_the_noise_of_both(re
     both = {party: noises_of(local, agreed) for party, (local, agreed) in sides.items()}
     own = {party: each.own for party, each in both.items() if each}
     assert outcome.tree == grow_with_noise(HoldOut(schema, rows, rows[:0]), own, terms.growth).tree
+
+
+def view_of(codes: Codes, schema: Schema, theta: Fraction, seed: int) -> View:
+    """Return what Bob sees, with a coin of its own for each of Alice's columns."""
+    sizes = [each.size for each in schema.attributes if each.party == "alice"]
+    design = RelatedDesign.of_odds(tuple(sizes), tuple((at,) for at in range(len(sizes))), theta)
+    copy = design.randomize(codes[:, : len(sizes)], bulk_draw(np.random.default_rng(seed), len(codes)))
+    return make_view(schema, "bob", codes[:, len(sizes) :], copy, design)
+
+
+def asked(schema: Schema, terms: Sequence[Term]) -> Query:
+    path = Expression(tuple(terms))
+    return Query(path, tuple(c for c in range(len(schema.attributes)) if c not in path.columns), None)
+
+
+def test_estimates_of_conditions_on_two_values_are_those_of_the_values_and_so_are_their_variances() -> None:
+    schema = schema_of((2, 2, 2, 2), 3, 2)
+    codes = np.random.default_rng(1).integers(0, [2, 2, 2, 2, 3], (90, 5)).astype(np.uint8)
+    view = view_of(codes, schema, Fraction(2, 3), 2)
+    queries = [asked(schema, [Term(at, value) for at, value in path]) for path in ((), ((0, 1),), ((2, 0), (1, 1)))]
+    answers = ConditionEstimates(view, two_way(schema)).answers(queries)
+    for ours, theirs in zip(answers, Estimator(view).answers(queries), strict=True):
+        np.testing.assert_allclose(ours.tables, theirs.tables, atol=1e-9)
+        np.testing.assert_allclose(ours.noises, theirs.noises, atol=1e-9)
+
+
+def test_estimates_of_conditions_add_up_those_of_the_values_of_which_they_are_true() -> None:
+    columns = [
+        replace(each, ordered=each.size) if each.size > 2 else each for each in schema_of((5, 4), 2, 1).attributes
+    ]
+    schema = joint_schema(columns, schema_of((5, 4), 2, 1).class_attribute, ["bob"])
+    codes = np.random.default_rng(1).integers(0, [5, 4, 2], (90, 3)).astype(np.uint8)
+    view, derived = view_of(codes, schema, Fraction(2, 3), 2), two_way(schema)
+    (answer,) = ConditionEstimates(view, derived).answers([asked(derived, [Term(3, 0), Term(0, 1)])])
+    table = np.array(
+        [Estimator(view).answers([Query(Expression((Term(0, v),)), (1,), None)])[0].tables[0] for v in range(5)]
+    )
+    among = table[1:4]  # up to the fourth value, and not up to the first
+    assert derived.conditions[3].codes == (0, 1, 2, 3)
+    for candidate, found in zip(asked(derived, [Term(3, 0), Term(0, 1)]).candidates, answer.tables, strict=True):
+        column, below = derived.conditions[candidate].column, len(derived.conditions[candidate].codes)
+        yes = among[: max(0, below - 1)].sum((0, 1)) if column == 0 else among[:, :below].sum((0, 1))
+        np.testing.assert_allclose(found, [yes, among.sum((0, 1)) - yes], atol=1e-9)
+
+
+def test_windows_of_conditions_are_of_the_best_estimates_and_the_tree_is_theirs() -> None:
+    """A window as wide as all conditions leaves the tree of all; a small one the tree of whom it lets compete."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, [5, 3, 4, 2], (400, 4)).astype(np.uint8)
+    codes[:, -1] = (codes[:, 0] > 2) ^ (rng.random(400) < 0.2)
+    terms = make_terms(
+        method="hybrid", omega=3, theta=Fraction(9, 10), splits=Splits.TWO_WAY, reveal="tree", max_depth=3, min_leaf=20,
+        test=Fraction(0),
+    )  # fmt: skip
+    run = Run(Case({"alice": (5, 3), "bob": (4,)}, ("bob",), 2, codes, {"alice": 2, "bob": 2}, terms), (5, 0, 4))
+    _, outcome, _ = run.play()
+    best = outcome.tree.schema.attributes[next(iter(outcome.tree.splits()))[1].attribute]
+    assert best.name == "a0 <= v2"
+    everybody = replace(run, case=replace(run.case, terms=replace(terms, omega=50)))
+    smc = replace(run, case=replace(run.case, terms=replace(terms, method=Method.SMC)))
+    assert everybody.play()[1].tree.root == smc.play()[1].tree.root
+    shared = replace(run, case=replace(run.case, groups={"alice": 1, "bob": 1}))
+    with pytest.raises(DisagreementError, match="a coin of its own"):
+        shared.play()
