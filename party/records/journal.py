@@ -13,7 +13,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from party.closing import Closing
 from party.errors import RunCancelledError
 from party.files import is_there
 from party.records.database import DatabaseKind
+from party.records.json_codec import from_json, plain
 from party.records.ledger import PeerName
 from protocols.errors import InputError
 from protocols.randomness import keyed_digest
@@ -208,7 +209,7 @@ class Journal(Closing):
             number += 1
 
     def _put(self, record: RunRecord) -> None:
-        text = json.dumps(asdict(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(plain(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         self._connection.execute(
             "INSERT INTO runs VALUES (?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET content = excluded.content, mac = excluded.mac",
@@ -217,8 +218,7 @@ class Journal(Closing):
 
     def _read(self, run: str, text: str, mac: bytes) -> RunRecord:
         self._check(mac, self._mac(b"run", run, content=text.encode()))
-        content = json.loads(text)
-        return RunRecord(**{**content, "state": RunState(content["state"])})
+        return from_json(RunRecord, json.loads(text))
 
     def _check(self, found: bytes, expected: bytes) -> None:
         if not hmac.compare_digest(found, expected):

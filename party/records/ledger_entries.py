@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, Final, Self, dataclass_transform
 
 from party.records.json_codec import LEFT_OUT, called, fields_from_json, plain
 from protocols.facts import Way
@@ -23,29 +23,45 @@ ItemPath = tuple[tuple[str, str], ...]
 """A node, or a set of items: columns with their party's names, and a value of each."""
 
 
-@dataclass(frozen=True, repr=False)
-class EntryOfData:
+ENTRY_KINDS: Final[dict[str, type[Any]]] = {"head": SignedHead}
+"""All kinds that are written, by name, as each class below declares its own."""
+BYGONE: Final = ("gains", "estimates", "estimated accuracy")
+"""What 0.2.0 alone noted of runs: somebody has learned something that is counted no more."""
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class _Declared:
+    """What JSON has as an object: each kind of it is a frozen dataclass, whose repr shows nothing of it."""
+
+    def __init_subclass__(cls, kind: str = "") -> None:
+        dataclass(frozen=True, repr=False)(cls)
+        if kind:
+            ENTRY_KINDS[kind] = cls
+
+
+class EntryOfData(_Declared):
     """What an entry about a data set of ours says."""
 
     dataset: str
 
 
-@dataclass(frozen=True, repr=False)
+Noted = EntryOfData | SignedHead
+"""What an entry says: a head is the end of the peer's ledger about us."""
+
+
 class EntryOfRun(EntryOfData):
     """What an entry about a run says."""
 
     run: str = field(compare=False)
 
 
-@dataclass(frozen=True, repr=False)
 class LearnedEntry(EntryOfRun):
     """What one side or both have learned in a run; as it stands, something that 0.2.0 alone noted."""
 
     way: Way = field(compare=False)
 
 
-@dataclass(frozen=True, repr=False)
-class NamedColumn:
+class NamedColumn(_Declared):
     """A column, its values, and of missing cells and an order only what differs from the usual."""
 
     column: str
@@ -60,8 +76,7 @@ class NamedColumn:
         return cls(name, column.values, column.missing.value, column.missing.marks, column.ordered)
 
 
-@dataclass(frozen=True, repr=False)
-class ColumnsEntry(EntryOfData):
+class ColumnsEntry(EntryOfData, kind="columns"):
     """The names that the peer is told before it is known whether both agree; again only where they differ."""
 
     records: int
@@ -69,16 +84,14 @@ class ColumnsEntry(EntryOfData):
     class_values: tuple[str, ...] | None = field(metadata=called("class values"))
 
 
-@dataclass(frozen=True, repr=False)
-class NamedClass:
+class NamedClass(_Declared):
     """The class of a run, and who holds it."""
 
     values: tuple[str, ...]
     owners: tuple[str, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class RunEntry(EntryOfRun):
+class RunEntry(EntryOfRun, kind="run"):
     """A run that begins; `tables` are a digest of ours, and the peer's commitment to its own."""
 
     terms: dict[str, Any]
@@ -122,23 +135,20 @@ def terms_read(content: Mapping[str, Any]) -> Terms:
     return terms
 
 
-@dataclass(frozen=True, repr=False)
-class ReleaseEntry(EntryOfData):
+class ReleaseEntry(EntryOfData, kind="release"):
     """What left under the data set's name, or was brought by the peer, and what the run spends (`releases`)."""
 
     fields: dict[str, Any]
     spent: dict[str, str]
 
 
-@dataclass(frozen=True, repr=False)
-class ClassCountsEntry(LearnedEntry):
+class ClassCountsEntry(LearnedEntry, kind="class counts"):
     """How many training records each class has."""
 
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class CopyEntry(LearnedEntry):
+class CopyEntry(LearnedEntry, kind="copy"):
     """A disguised copy: its digest under our secret, its disguise, and what that reveals: for certain, and by odds."""
 
     digest: bytes
@@ -149,8 +159,7 @@ class CopyEntry(LearnedEntry):
     odds: dict[str, str | None]
 
 
-@dataclass(frozen=True, repr=False)
-class WindowNode:
+class WindowNode(_Declared):
     """A node, with the columns in its window, or before that is opened how many they are chosen from."""
 
     path: ItemPath
@@ -158,15 +167,13 @@ class WindowNode:
     window: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT)
 
 
-@dataclass(frozen=True, repr=False)
-class WindowsEntry(LearnedEntry):
+class WindowsEntry(LearnedEntry, kind="windows"):
     """Which columns rank highest at these nodes."""
 
     nodes: tuple[WindowNode, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class CountNode:
+class CountNode(_Declared):
     """A node with its tables, values by classes, or before the numbers are known here with how many cells each has.
 
     `together` are the classes that one number counts, in runs of 0.2.0.
@@ -183,39 +190,34 @@ class CountNode:
         return {**(self.cells or {}), **{name: sum(map(len, rows)) for name, rows in (self.counts or {}).items()}}
 
 
-@dataclass(frozen=True, repr=False)
-class CountsEntry(LearnedEntry):
+class CountsEntry(LearnedEntry, kind="counts"):
     """Exact counts, or such with noise, of nodes of a tree."""
 
     nodes: tuple[CountNode, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class MinedEntry(LearnedEntry):
+class MinedEntry(LearnedEntry, kind="mined tree"):
     """A tree of this many nodes, and bits at most, that the class holder mined; 0.2.0 noted no bits."""
 
     nodes: int
     bits: Fraction = Fraction(0)
 
 
-@dataclass(frozen=True, repr=False)
-class AccuracyEntry(LearnedEntry):
+class AccuracyEntry(LearnedEntry, kind="accuracy"):
     """How many held-out records the model gets right; null before it is known here."""
 
     correct: int | None
     tests: int
 
 
-@dataclass(frozen=True, repr=False)
-class SetsEntry(LearnedEntry):
+class SetsEntry(LearnedEntry, kind="itemsets"):
     """How many records have each set of items; null before that is known here."""
 
     sets: tuple[ItemPath, ...]
     counts: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, repr=False)
-class OpenedEntry(LearnedEntry):
+class OpenedEntry(LearnedEntry, kind="opened"):
     """What was opened of nodes, sets or rules, which have a consequent each; `are` is null before it is known.
 
     Of scores they are the numbers of held-out records, label by label.
@@ -227,23 +229,20 @@ class OpenedEntry(LearnedEntry):
     consequents: tuple[ItemPath, ...] = field(default=(), metadata=LEFT_OUT)
 
 
-@dataclass(frozen=True, repr=False)
-class AnswersEntry(EntryOfRun):
+class AnswersEntry(EntryOfRun, kind="answers"):
     """What was opened of a tree alone, level by level, as the answer of this number (`protocols.answers`)."""
 
     number: int
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class ModelEntry(LearnedEntry):
+class ModelEntry(LearnedEntry, kind="model"):
     """The model that both hold."""
 
     digest: bytes
 
 
-@dataclass(frozen=True, repr=False)
-class PredictionEntry(EntryOfData):
+class PredictionEntry(EntryOfData, kind="prediction"):
     """Joint answers by a model about people, who are digests under our own secret.
 
     Where we were told, `outcomes` are positions among the model's; where we told, `asked` are the peer's commitments,
@@ -259,8 +258,7 @@ class PredictionEntry(EntryOfData):
     outcomes: tuple[int, ...] | None = field(default=None, metadata=LEFT_OUT)
 
 
-@dataclass(frozen=True, repr=False)
-class ComparisonEntry(EntryOfData):
+class ComparisonEntry(EntryOfData, kind="comparison"):
     """A comparison as a whole of `what`: `about` is a digest of ours under our own secret.
 
     `same` is null before it is answered, true once both are known to have the same, false where an alignment has told
@@ -272,8 +270,7 @@ class ComparisonEntry(EntryOfData):
     same: bool | None
 
 
-@dataclass(frozen=True, repr=False)
-class AlignmentEntry(EntryOfData):
+class AlignmentEntry(EntryOfData, kind="alignment"):
     """What both learned of whom both list, as `AlignmentFact`; `rows` says that they are rows to classify.
 
     0.2.0 noted no session, tries, least and people.
@@ -289,30 +286,3 @@ class AlignmentEntry(EntryOfData):
     named: bool
     people: bytes = field(default=b"", kw_only=True)
     rows: bool
-
-
-Noted = EntryOfData | SignedHead
-"""What an entry says: a head is the end of the peer's ledger about us."""
-
-ENTRY_KINDS: Final[Mapping[str, type[Noted]]] = {
-    "columns": ColumnsEntry,
-    "run": RunEntry,
-    "release": ReleaseEntry,
-    "class counts": ClassCountsEntry,
-    "copy": CopyEntry,
-    "windows": WindowsEntry,
-    "counts": CountsEntry,
-    "mined tree": MinedEntry,
-    "accuracy": AccuracyEntry,
-    "itemsets": SetsEntry,
-    "opened": OpenedEntry,
-    "answers": AnswersEntry,
-    "model": ModelEntry,
-    "prediction": PredictionEntry,
-    "comparison": ComparisonEntry,
-    "alignment": AlignmentEntry,
-    "head": SignedHead,
-}
-"""All kinds that are written, by name."""
-BYGONE: Final = ("gains", "estimates", "estimated accuracy")
-"""What 0.2.0 alone noted of runs: somebody has learned something that is counted no more."""

@@ -8,42 +8,12 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from party.records import ledger_entries as kinds
 from party.records.json_codec import plain
 from party.records.ledger import LedgerEntry, PeerEntries, PeerName
-from party.records.ledger_entries import (
-    AccuracyEntry,
-    AnswersEntry,
-    ClassCountsEntry,
-    ColumnsEntry,
-    CopyEntry,
-    CountNode,
-    CountsEntry,
-    ItemPath,
-    LearnedEntry,
-    MinedEntry,
-    ModelEntry,
-    NamedClass,
-    NamedColumn,
-    OpenedEntry,
-    RunEntry,
-    SetsEntry,
-    WindowNode,
-    WindowsEntry,
-    asking_text,
-)
+from protocols import facts
 from protocols.counts import Query
 from protocols.errors import InputError
-from protocols.facts import (
-    ClassCountsFact,
-    CopyFact,
-    CorrectFact,
-    CountsFact,
-    MinedFact,
-    ModelFact,
-    SetsFact,
-    Way,
-    WindowsFact,
-)
 from protocols.jobs import Align, Job, Predict, Train
 from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.role import Fact, Kept, Part, Save
@@ -56,9 +26,9 @@ from protocols.two_party.inputs import PartyInputs
 def note_columns(pages: PeerEntries, local: PartyInputs) -> None:
     """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them."""
     share = local.share()
-    columns = tuple(NamedColumn.of(each.name, each) for each in local.attributes)
-    said = ColumnsEntry(local.dataset, share.records, columns, share.class_values)
-    if [*pages.noted(ColumnsEntry, local.dataset)][-1:] != [said]:
+    columns = tuple(kinds.NamedColumn.of(each.name, each) for each in local.attributes)
+    said = kinds.ColumnsEntry(local.dataset, share.records, columns, share.class_values)
+    if [*pages.noted(kinds.ColumnsEntry, local.dataset)][-1:] != [said]:
         pages.write(said)
 
 
@@ -81,10 +51,10 @@ class RunEntries:
     def open(self) -> None:
         """Note the agreement: terms, and the columns and values that both have named."""
         schema = self.agreed.schema
-        columns = tuple(NamedColumn.of(column_name(each), each) for each in schema.attributes)
-        label = NamedClass(schema.class_attribute.values, schema.class_owners)
+        columns = tuple(kinds.NamedColumn.of(column_name(each), each) for each in schema.attributes)
+        label = kinds.NamedClass(schema.class_attribute.values, schema.class_owners)
         terms, tables = plain(self.agreed.terms), tables_of(self.local, self.agreed)
-        self.pages.write(RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
+        self.pages.write(kinds.RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
 
     def note(self, fact: Fact) -> None:
         """Note a fact, durably, before the role goes on."""
@@ -93,7 +63,7 @@ class RunEntries:
     def keep(self, item: Save) -> None:
         """Keep an answer about a tree alone as long as the ledger: nobody is asked for it again."""
         numbers = tuple(int(number) for number in np.frombuffer(item.content).tolist())
-        self.pages.write(AnswersEntry(*self._of, item.number, numbers))
+        self.pages.write(kinds.AnswersEntry(*self._of, item.number, numbers))
 
     @property
     def _of(self) -> tuple[str, str]:
@@ -116,28 +86,28 @@ def job_content(job: Job) -> dict[str, Any]:
             assert_never(job)
 
 
-def _said(fact: Fact, run: RunEntries) -> LearnedEntry:  # noqa: PLR0911  # one return per kind
+def _said(fact: Fact, run: RunEntries) -> kinds.LearnedEntry:  # noqa: PLR0911  # one return per kind
     schema, at = run.agreed.learning.schema, (run.local.dataset, run.run)
     match fact:
-        case ClassCountsFact(way, values):
-            return ClassCountsEntry(*at, way, values)
-        case CopyFact(way, digest):
+        case facts.ClassCountsFact(way, values):
+            return kinds.ClassCountsEntry(*at, way, values)
+        case facts.CopyFact(way, digest):
             return _copy(way, digest, run)
-        case WindowsFact(way, queries, windows):
-            return WindowsEntry(*at, way, tuple(_windows(schema, queries, windows)))
-        case CountsFact(way, queries, values):
-            return CountsEntry(*at, way, tuple(_counts(schema, queries, values)))
-        case MinedFact(way, nodes, price):
-            return MinedEntry(*at, way, nodes, price)
-        case CorrectFact(way, count, tests):
-            return AccuracyEntry(*at, way, count, tests)
-        case SetsFact(way, sets, values):
-            return SetsEntry(*at, way, _paths(schema, sets), values)
+        case facts.WindowsFact(way, queries, windows):
+            return kinds.WindowsEntry(*at, way, tuple(_windows(schema, queries, windows)))
+        case facts.CountsFact(way, queries, values):
+            return kinds.CountsEntry(*at, way, tuple(_counts(schema, queries, values)))
+        case facts.MinedFact(way, nodes, price):
+            return kinds.MinedEntry(*at, way, nodes, price)
+        case facts.CorrectFact(way, count, tests):
+            return kinds.AccuracyEntry(*at, way, count, tests)
+        case facts.SetsFact(way, sets, values):
+            return kinds.SetsEntry(*at, way, _paths(schema, sets), values)
         case OpenedFact(what, nodes, values, consequents):
             are = _opened(schema, what, values)
-            return OpenedEntry(*at, Way.BOTH, what, _paths(schema, nodes), are, _paths(schema, consequents))
-        case ModelFact(digest):
-            return ModelEntry(*at, Way.BOTH, digest)
+            return kinds.OpenedEntry(*at, facts.Way.BOTH, what, _paths(schema, nodes), are, _paths(schema, consequents))
+        case facts.ModelFact(digest):
+            return kinds.ModelEntry(*at, facts.Way.BOTH, digest)
         case _:
             raise InputError(f"{fact!r} has no place in the ledger")
 
@@ -156,13 +126,13 @@ def _opened(schema: Schema, what: OpenedKind, values: Sequence[int] | None) -> t
     return tuple(words[what][value] for value in values)
 
 
-def _copy(way: Way, digest: bytes, run: RunEntries) -> CopyEntry:
+def _copy(way: facts.Way, digest: bytes, run: RunEntries) -> kinds.CopyEntry:
     """Say how the copy is disguised, and what it reveals: with certainty, and by odds to 1."""
-    own = way is Way.TOLD
+    own = way is facts.Way.TOLD
     design = run.agreed.own_design if own else run.agreed.peer_design
     names = list(_sent_columns(run, own))
     hidden = {column for group in design.groups for column in group}
-    return CopyEntry(
+    return kinds.CopyEntry(
         run.local.dataset,
         run.run,
         way,
@@ -190,34 +160,34 @@ def _sent_columns(run: RunEntries, own: bool) -> Iterator[str]:
 
 def _windows(
     schema: Schema, queries: Sequence[Query], windows: Sequence[tuple[int, ...]] | None
-) -> Iterator[WindowNode]:
+) -> Iterator[kinds.WindowNode]:
     """Yield each node with the columns in its window, or only with how many it is chosen from."""
     for number, query in enumerate(queries):
         path = _path(schema, query.expression)
         if windows is None:
-            yield WindowNode(path, len(query.candidates))
+            yield kinds.WindowNode(path, len(query.candidates))
         else:
-            yield WindowNode(path, window=tuple(column_name(schema.attributes[each]) for each in windows[number]))
+            yield kinds.WindowNode(path, window=tuple(column_name(schema.attributes[each]) for each in windows[number]))
 
 
-def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | None) -> Iterator[CountNode]:
+def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | None) -> Iterator[kinds.CountNode]:
     """Yield each node with its tables, values by classes, or only with how many cells each has."""
     rest = iter(() if values is None else values)
     for query in queries:
         path, columns = _path(schema, query.expression), [schema.attributes[each] for each in query.candidates]
         sizes = dict(zip(map(column_name, columns), query.cells(schema), strict=True))
         if values is None:
-            yield CountNode(path, cells=sizes)
+            yield kinds.CountNode(path, cells=sizes)
         else:
             cells = {name: [islice(rest, size)] * schema.classes for name, size in sizes.items()}
-            yield CountNode(path, counts={name: tuple(zip(*rows, strict=True)) for name, rows in cells.items()})
+            yield kinds.CountNode(path, counts={name: tuple(zip(*rows, strict=True)) for name, rows in cells.items()})
 
 
-def _paths(schema: Schema, expressions: Iterable[Expression]) -> tuple[ItemPath, ...]:
+def _paths(schema: Schema, expressions: Iterable[Expression]) -> tuple[kinds.ItemPath, ...]:
     return tuple(_path(schema, each) for each in expressions)
 
 
-def _path(schema: Schema, expression: Expression) -> ItemPath:
+def _path(schema: Schema, expression: Expression) -> kinds.ItemPath:
     terms = [(schema.columns[term.column], term.value) for term in expression.terms]
     return tuple((column_name(column), column.values[value]) for column, value in terms)
 
@@ -255,17 +225,17 @@ def recorded_answers(
 
     Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
     """
-    tables, asking = tables_of(local, agreed), asking_text(agreed.terms)
+    tables, asking = tables_of(local, agreed), kinds.asking_text(agreed.terms)
     runs: set[str] = set()
     known: dict[int, bytes] = {}
     opened: tuple[bytes, ...] = ()
     for said in (entry.noted for entry in entries if entry.peer == peer):
         match said:
-            case RunEntry(dataset=local.dataset) if said.tables == tables and said.asking == asking:
+            case kinds.RunEntry(dataset=local.dataset) if said.tables == tables and said.asking == asking:
                 runs.add(said.run)
-            case AnswersEntry() if said.run in runs:
+            case kinds.AnswersEntry() if said.run in runs:
                 known.setdefault(said.number, np.array(said.numbers, np.float64).tobytes())
                 opened = ()
-            case OpenedEntry() | WindowsEntry() if said.run in runs:
+            case kinds.OpenedEntry() | kinds.WindowsEntry() if said.run in runs:
                 opened = (b"",)
     return KnownAnswers([known[number] for number in takewhile(known.__contains__, counting())], opened)

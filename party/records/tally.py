@@ -6,30 +6,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from party.records import ledger_entries as kinds
 from party.records.comparisons import refused_comparisons
 from party.records.ledger import LedgerEntry, PeerName
-from party.records.ledger_entries import (
-    AccuracyEntry,
-    AlignmentEntry,
-    AnswersEntry,
-    ClassCountsEntry,
-    ColumnsEntry,
-    ComparisonEntry,
-    CopyEntry,
-    CountNode,
-    CountsEntry,
-    EntryOfData,
-    EntryOfRun,
-    ItemPath,
-    LearnedEntry,
-    MinedEntry,
-    ModelEntry,
-    OpenedEntry,
-    PredictionEntry,
-    RunEntry,
-    SetsEntry,
-    WindowsEntry,
-)
 from protocols.facts import Way
 from protocols.secret_tree.bits import bits, bits_of_node, bits_of_window
 from protocols.secret_tree.openings import OpenedKind
@@ -42,10 +21,10 @@ NodeTable = tuple[NodePath, str, str]
 """The counts of one column at a node, and what sets them apart: terms of noise, and of 0.2.0 which classes were one."""
 CountRows = tuple[tuple[int, ...], ...]
 """Counts of one column at a node, values by classes."""
-_NOISED: Final = (ClassCountsEntry, CountsEntry, AccuracyEntry, OpenedEntry)
+_NOISED: Final = (kinds.ClassCountsEntry, kinds.CountsEntry, kinds.AccuracyEntry, kinds.OpenedEntry)
 Booked = tuple[str, tuple[str, NodePath], Fraction]
 """The bits of something that was opened of a node, each time: what its run asks, what and of which node, how many."""
-_DATED: Final = (PredictionEntry, AlignmentEntry, ColumnsEntry, ComparisonEntry, RunEntry)
+_DATED: Final = (kinds.PredictionEntry, kinds.AlignmentEntry, kinds.ColumnsEntry, kinds.ComparisonEntry, kinds.RunEntry)
 """Entries whose dates are the first and last of what passed."""
 
 
@@ -62,7 +41,7 @@ class Side:
     """
 
     class_counts: list[tuple[int, ...]] = field(default_factory=list)
-    copies: list[CopyEntry] = field(default_factory=list)
+    copies: list[kinds.CopyEntry] = field(default_factory=list)
     windows: set[NodePath] = field(default_factory=set)
     tables: dict[NodeTable, int] = field(default_factory=dict)
     counts: dict[NodeTable, CountRows] = field(default_factory=dict)
@@ -80,29 +59,29 @@ class Side:
         told = sum(map(len, self.class_counts)) + sum(self.tables.values())
         return told + len(self.itemsets) + len(self.accuracies)
 
-    def add(self, said: LearnedEntry, run: RunEntry) -> None:
+    def add(self, said: kinds.LearnedEntry, run: kinds.RunEntry) -> None:
         """Add what an entry of a run reveals."""
         match said:
-            case ClassCountsEntry():
+            case kinds.ClassCountsEntry():
                 _once(self.class_counts, said.counts)
-            case CopyEntry():
+            case kinds.CopyEntry():
                 _once(self.copies, said)
-            case WindowsEntry():
+            case kinds.WindowsEntry():
                 self.windows |= {frozenset(node.path) for node in said.nodes}
-            case CountsEntry():
+            case kinds.CountsEntry():
                 self._add_tables(said.nodes, "" if run.agreed.noise is None else run.asking)
-            case MinedEntry():
+            case kinds.MinedEntry():
                 self.mined += 1
-            case AccuracyEntry():
+            case kinds.AccuracyEntry():
                 _once(self.accuracies, run.asking)
-            case OpenedEntry():
+            case kinds.OpenedEntry():
                 self._add_opened(said, run.asking)
-            case SetsEntry(sets=sets):
+            case kinds.SetsEntry(sets=sets):
                 self.itemsets |= dict(zip(map(frozenset, sets), said.counts or [None] * len(sets), strict=True))
-            case ModelEntry():
+            case kinds.ModelEntry():
                 _once(self.models, said.digest)
 
-    def _add_opened(self, said: OpenedEntry, asking: str) -> None:
+    def _add_opened(self, said: kinds.OpenedEntry, asking: str) -> None:
         """Add what was opened of nodes: a run that goes on opens some of them again."""
         if said.what is OpenedKind.SCORES:
             self.opened[said.what, frozenset(), asking] = said.are
@@ -110,12 +89,12 @@ class Side:
             node = frozenset([*path, *((f"=> {column}", value) for column, value in rest)])
             self.opened[said.what, node, asking] = None if said.are is None else said.are[at]
 
-    def add_answers(self, said: PredictionEntry) -> None:
+    def add_answers(self, said: kinds.PredictionEntry) -> None:
         """Add what an entry of a joint prediction reveals."""
         self.answers.setdefault((said.model, said.probabilities), set()).update(said.people)
         self.times[said.model] += len(said.people)
 
-    def _add_tables(self, nodes: Iterable[CountNode], noise: str) -> None:
+    def _add_tables(self, nodes: Iterable[kinds.CountNode], noise: str) -> None:
         for node in nodes:
             path, apart = frozenset(node.path), str(node.together or "") + noise
             self.tables |= {(path, column, apart): cells for column, cells in node.sizes.items()}
@@ -149,12 +128,14 @@ class Revealed:
         return cls(sum(tables.values()), sum(map(len, classes)), len(accuracies), len(sets))
 
 
-def _heard(run: RunEntry, peer: str) -> ColumnsEntry:
+def _heard(run: kinds.RunEntry, peer: str) -> kinds.ColumnsEntry:
     """Return what a run says of the peer's names: as an entry of ours does."""
     start = f"{peer}."
     own = [each for each in run.columns if each.column.startswith(start)]
     columns = tuple(replace(each, column=each.column.removeprefix(start)) for each in own)
-    return ColumnsEntry(run.dataset, run.records, columns, run.label.values if run.label.owners == (peer,) else None)
+    return kinds.ColumnsEntry(
+        run.dataset, run.records, columns, run.label.values if run.label.owners == (peer,) else None
+    )
 
 
 def _once(known: list[T], new: T) -> None:
@@ -167,7 +148,7 @@ class ListsAligned:
     """The last entry about a pair of lists, what is known best of how many are common, and after how many sessions."""
 
     entry: LedgerEntry
-    said: AlignmentEntry
+    said: kinds.AlignmentEntry
     times: int
 
 
@@ -187,12 +168,12 @@ class Dealings:
 
     dataset: str
     peer: PeerName
-    runs: dict[str, RunEntry] = field(default_factory=dict)
+    runs: dict[str, kinds.RunEntry] = field(default_factory=dict)
     finished: set[str] = field(default_factory=set)
     telling: set[str] = field(default_factory=set)
     alignments: dict[tuple[bytes, bytes], ListsAligned] = field(default_factory=dict)
-    named: list[ColumnsEntry] = field(default_factory=list)
-    heard: list[ColumnsEntry] = field(default_factory=list)
+    named: list[kinds.ColumnsEntry] = field(default_factory=list)
+    heard: list[kinds.ColumnsEntry] = field(default_factory=list)
     refused: int = 0
     booked: list[Booked] = field(default_factory=list)
     trees: dict[bytes, int] = field(default_factory=dict)
@@ -236,24 +217,24 @@ class Dealings:
         if isinstance(said, _DATED):
             self.first, self.last = self.first or entry.time, entry.time
         match said:
-            case PredictionEntry():
+            case kinds.PredictionEntry():
                 (self.told if said.way is Way.TOLD else self.learned).add_answers(said)
-            case AlignmentEntry():
+            case kinds.AlignmentEntry():
                 self._add_alignment(entry, said)
-            case ColumnsEntry():
+            case kinds.ColumnsEntry():
                 _once(self.named, said)
-            case RunEntry():
+            case kinds.RunEntry():
                 self.runs[said.run] = said
                 _once(self.heard, _heard(said, self.peer.name))
-            case EntryOfRun():
+            case kinds.EntryOfRun():
                 self._add_of_run(said, self.runs[said.run])
 
-    def _add_of_run(self, said: EntryOfRun, run: RunEntry) -> None:
-        if isinstance(said, ModelEntry):
+    def _add_of_run(self, said: kinds.EntryOfRun, run: kinds.RunEntry) -> None:
+        if isinstance(said, kinds.ModelEntry):
             self.finished.add(run.asking)
         if run.agreed.reveal is Reveal.TREE:
             self._book(said, run)
-        if not isinstance(said, LearnedEntry):
+        if not isinstance(said, kinds.LearnedEntry):
             return
         noisy = isinstance(said, _NOISED) and run.agreed.noise is not None
         if said.way is not Way.LEARNED:
@@ -262,13 +243,13 @@ class Dealings:
         if said.way is not Way.TOLD:
             (self.learned_noisy if noisy else self.learned).add(said, run)
 
-    def _book(self, said: EntryOfRun, run: RunEntry) -> None:
+    def _book(self, said: kinds.EntryOfRun, run: kinds.RunEntry) -> None:
         """Book the bits of what is about to be opened without noise, each time, and keep who may be answered by."""
-        if isinstance(said, ModelEntry):
+        if isinstance(said, kinds.ModelEntry):
             self.trees[said.digest] = len(run.label.values)
         if run.agreed.noise is not None:
             return
-        asking, mined = run.asking, isinstance(said, MinedEntry)
+        asking, mined = run.asking, isinstance(said, kinds.MinedEntry)
         again = self.booked if mined else []  # the same tree: its miner counts nothing afresh
         new = [(asking, *each) for each in _booked(said, run) if (asking, *each) not in again]
         self.booked += new
@@ -276,11 +257,11 @@ class Dealings:
         if any(key in opened for _, key, _ in new):
             opened.clear()  # the level is opened again, from its first question
         opened |= {key: price for _, key, price in new}
-        if mined or isinstance(said, AnswersEntry):
+        if mined or isinstance(said, kinds.AnswersEntry):
             self.on_record[asking] = self.on_record.get(asking, Fraction(0)) + sum(opened.values())
             opened.clear()
 
-    def _add_alignment(self, entry: LedgerEntry, said: AlignmentEntry) -> None:
+    def _add_alignment(self, entry: LedgerEntry, said: kinds.AlignmentEntry) -> None:
         """Keep of a pair of lists what is known best of how many are common."""
         times, before = 1, self.alignments.get(said.lists)
         if before is not None:
@@ -290,18 +271,18 @@ class Dealings:
         self.alignments[said.lists] = ListsAligned(entry, said, times)
 
 
-def _booked(said: EntryOfRun, run: RunEntry) -> Iterator[tuple[tuple[str, NodePath], Fraction]]:
+def _booked(said: kinds.EntryOfRun, run: kinds.RunEntry) -> Iterator[tuple[tuple[str, NodePath], Fraction]]:
     window = run.agreed.window
-    prices: Iterable[tuple[str, ItemPath, Fraction]] = ()
+    prices: Iterable[tuple[str, kinds.ItemPath, Fraction]] = ()
     match said:
-        case WindowsEntry(nodes=nodes):
+        case kinds.WindowsEntry(nodes=nodes):
             asked = [(node.path, node.candidates) for node in nodes if node.candidates is not None]
             prices = [("windows", path, bits_of_window(candidates, window)) for path, candidates in asked]
-        case OpenedEntry(what=OpenedKind.LEAVES, are=None, paths=paths):
+        case kinds.OpenedEntry(what=OpenedKind.LEAVES, are=None, paths=paths):
             prices = [(said.what, path, bits_of_node(len(run.candidates) - len(path), window)) for path in paths]
-        case OpenedEntry(what=OpenedKind.LABELS, are=None, paths=paths):
+        case kinds.OpenedEntry(what=OpenedKind.LABELS, are=None, paths=paths):
             prices = [(said.what, path, bits(len(run.label.values))) for path in paths]
-        case MinedEntry(way=Way.TOLD):
+        case kinds.MinedEntry(way=Way.TOLD):
             prices = [("mined tree", (), said.bits)]
     for what, path, price in prices:
         yield (what, frozenset(path)), price
@@ -312,9 +293,9 @@ def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
     found: dict[tuple[str, PeerName], Dealings] = {}
     compared: list[LedgerEntry] = []
     for entry in entries:
-        if isinstance(said := entry.noted, EntryOfData):
+        if isinstance(said := entry.noted, kinds.EntryOfData):
             found.setdefault((said.dataset, entry.peer), Dealings(said.dataset, entry.peer)).add(entry)
-            compared += [entry] if isinstance(said, ComparisonEntry) else []
+            compared += [entry] if isinstance(said, kinds.ComparisonEntry) else []
     for each in found.values():
         each.refused = len(refused_comparisons(compared, each.peer, each.dataset))
     return list(found.values())
