@@ -55,16 +55,12 @@ def test_no_hash_of_an_id_crosses() -> None:
     """Nothing that Bob can compute of an id without Alice's chance is in what she sends, whichever of both asks."""
     for last in (6, 5):
         ids, theirs = ([f"the person {number}" for number in each] for each in (range(4), range(2, last)))
-        match = Match(listing("alice", ids), listing("bob", theirs), judges=asking(Fraction(1, 4)))
+        match = Match(listing("alice", ids), listing("bob", theirs), judges=(Judge(Fraction(1, 4)), Judge()))
         crossed = b"".join(cut(match.transcript.sent_by_a, Message))
         for each in ids:
             guesses = [each.encode(), keyed_digest(NONCES, each.encode()), digests_of(NONCES, [each]).tobytes()]
             guesses += [hashlib.new(name, each.encode()).digest() for name in ("md5", "sha1", "sha256", "sha512")]
             assert not any(guess in crossed for guess in guesses)
-
-
-def asking(least: Fraction = Fraction(0)) -> tuple[Judge, Judge]:
-    return Judge(least), Judge()
 
 
 def bits(data: bytes, width: int) -> Bytes:

@@ -66,7 +66,7 @@ def test_a_point_is_ours_to_judge_and_a_proof_good_in_one_direction_and_attempt(
         with pytest.raises(PeerError, match="does not begin as a pairing does"):
             Pairing(CODE, BOB, calls=True).meet(caller.point, der(ALICE))
         with pytest.raises(PeerError, match="does not begin as a pairing does"):
-            caller_again(CODE).meet(point[:1] + bytes(32), der(ALICE))
+            Pairing(CODE, BOB, calls=True).meet(point[:1] + bytes(32), der(ALICE))
     # The library reads the first 32 bytes, and would take one point in many forms.
     point = Pairing(CODE, BOB, calls=True).point
     for changed in (point + b"x", point + bytes(1 << 16), point[:-1]):
@@ -79,10 +79,6 @@ def test_what_is_no_certificate_by_its_length_is_refused_before_anything_is_work
     listener, caller = Pairing(CODE, ALICE, calls=False), Pairing(CODE, BOB, calls=True)
     with pytest.raises(PeerError, match="does not begin as a pairing does"):
         listener.meet(caller.point, bytes(length))
-
-
-def caller_again(code: str) -> Pairing:
-    return Pairing(code, BOB, calls=True)
 
 
 @settings(max_examples=at_most(40))

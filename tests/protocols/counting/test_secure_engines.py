@@ -21,7 +21,7 @@ from protocols.ciphers.paillier.packing import slot_width
 from protocols.counting.dot_product import plan, plan_sets, planes_of, shapes_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import page_length
-from protocols.counting.rows import View, expand, merge_equal, rows_by_node, tally
+from protocols.counting.rows import expand, merge_equal, rows_by_node, tally
 from protocols.counts import Correct, Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.naive_bayes import NaiveBayes
@@ -325,10 +325,6 @@ ROWS_SCHEMA = schema_of((2, 3, 4), 2, alice=1)
 ROWS_CODES = correlated((2, 3, 4, 2), 25, seed=4, flips=0.5)
 
 
-def view() -> View:
-    return view_of(ROWS_SCHEMA, "alice", ROWS_CODES, peer_design(ROWS_SCHEMA, "alice", ((3, 2), (1,)), Fraction(9, 20)))
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 255)), max_size=30))
 def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[int, int]]) -> None:
     codes = np.array(rows, dtype=np.uint8).reshape(-1, 2)
@@ -340,7 +336,7 @@ def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[i
 
 
 def test_the_expanded_table_has_every_guess_and_rows_as_asked() -> None:
-    seen = view()
+    seen = view_of(ROWS_SCHEMA, "alice", ROWS_CODES, peer_design(ROWS_SCHEMA, "alice", ((3, 2), (1,)), Fraction(9, 20)))
     table = expand(seen.codes, seen.design, seen.peer_columns)
     assert len(table) == len(ROWS_CODES) * seen.design.patterns == len(table.codes)
     assert table.record.tolist() == [r for r in range(len(ROWS_CODES)) for _ in range(seen.design.patterns)]

@@ -22,10 +22,6 @@ from tests.protocols.privacy.designs import DESIGNS, related, unrelated
 from tests.support.declaration import joint_transition
 
 
-def all_records(design: Design) -> NDArray[np.uint8]:
-    return np.array(cells(design.sizes), dtype=np.uint8)
-
-
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_a_response_has_the_declared_chance_under_every_candidate_and_none_under_others(design: Design) -> None:
     for k, group in enumerate(design.groups):
@@ -63,7 +59,7 @@ def test_the_likeliest_candidate_is_that_of_enumeration_in_fractions() -> None:
     known = {record: Fraction(1 + (7 * place) % 11, 1) for place, record in enumerate(records)}
     total = sum(known.values())
     matrix = joint_transition(design, range(3))
-    sent = all_records(design)
+    sent = np.array(cells(design.sizes), dtype=np.uint8)
     lists = [design.candidates(sent, k, group) for k, group in enumerate(design.groups)]
     kinds = lists[0].lists
     shape = (int(kinds.max()) + 1, lists[0].length, lists[1].length)

@@ -189,10 +189,6 @@ def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> N
     assert names(run(declared, replace(declared, joint=()).randomize)) == {"columns 1, 0"}
 
 
-def one_coin(design: RelatedDesign) -> Sampler:
-    return lambda codes, draw: disguise(codes, design.coins(draw)[:, [0, 0]], design)
-
-
 def a_coin_for_two_records(design: RelatedDesign) -> Sampler:
     return lambda codes, draw: disguise(codes, np.repeat(design.coins(draw)[::2], 2, axis=0)[: len(codes)], design)
 
@@ -221,7 +217,7 @@ TWO, TRIPLE = related([2, 2], [[0], [1]], "9/20"), related([2, 2, 2], [[0, 1, 2]
 WARNER, CLEAR = related([2], [[0]], "9/20"), related([2, 3], [[0]], "9/20")
 JOINT = UnrelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(1, 2), (shares("1/2 1/2"),) * 3)
 APART: list[tuple[Design, Sampler, set[str]]] = [
-    (TWO, one_coin(TWO), {"columns 0 and 1, of two groups"}),
+    (TWO, (lambda codes, draw: disguise(codes, TWO.coins(draw)[:, [0, 0]], TWO)), {"columns 0 and 1, of two groups"}),
     (
         TRIPLE,
         related([2, 2, 2], [[0, 1], [2]], "9/20").randomize,
@@ -381,13 +377,9 @@ def test_what_cannot_be_audited_bounded_or_sampled_is_refused() -> None:
                 call()
 
 
-def records_of(design: Design) -> list[tuple[int, ...]]:
-    return [tuple(0 for _ in design.sizes), tuple(size - 1 for size in design.sizes)]
-
-
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_every_margin_is_the_declared_distribution_of_its_events(design: Design) -> None:
-    for margin in margins(design, records_of(design)):
+    for margin in margins(design, [tuple(0 for _ in design.sizes), tuple(size - 1 for size in design.sizes)]):
         assert sum(margin.chances) == 1
         columns = sorted(set(margin.columns)) if margin.told else margin.columns
         every = cells([design.sizes[column] for column in columns])

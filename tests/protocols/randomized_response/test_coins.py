@@ -274,10 +274,6 @@ def planned(needed: SampleSize, records: int) -> float:
     return z * sqrt(needed.variance / records) * (1 - 1e-12)
 
 
-def naive_bayes_cells(design: Design, class_column: int) -> list[Expression]:
-    return tree_cells(design, class_column, 1)
-
-
 def tree_cells(design: Design, class_column: int, depth: int) -> list[Expression]:
     """Return every conjunction of a class and up to `depth` other columns."""
     others = [column for column in range(len(design.sizes)) if column != class_column]
@@ -292,7 +288,7 @@ def tree_cells(design: Design, class_column: int, depth: int) -> list[Expression
 @pytest.mark.parametrize("design", every_design(), ids=name)
 def test_naive_bayes_needs_what_its_worst_cell_needs(design: Design) -> None:
     for class_column in range(len(design.sizes)):
-        asked = naive_bayes_cells(design, class_column)
+        asked = tree_cells(design, class_column, 1)
         needed = naive_bayes_sample_size(design, class_column, WIDTH, 0.95)
         assert needed.cells == len(asked)
         assert needed.variance == max(record_variance(design, expression) for expression in asked)

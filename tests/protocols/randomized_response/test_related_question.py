@@ -471,10 +471,6 @@ def test_the_transition_is_that_of_the_definition(design: Design) -> None:
                 assert [row[position] for row in matrix] == list(found.values())
 
 
-def own_parts(design: Design, group: int) -> list[Expression]:
-    return [e for e in expressions(design.sizes) if e.terms and e.columns <= set(design.groups[group])]
-
-
 def second_moment(truth: list[int], part: Expression, design: Design) -> Fraction:
     outcomes = responses(truth, design)
     factors = record_factors(np.array(list(outcomes), dtype=np.uint8), part, design)
@@ -486,7 +482,7 @@ def second_moment(truth: list[int], part: Expression, design: Design) -> Fractio
 def test_moments_are_the_largest_over_all_truths(design: Design) -> None:
     for k, group in enumerate(design.groups):
         records = distinct(every_record(design.sizes), group)
-        for part in own_parts(design, k):
+        for part in [e for e in expressions(design.sizes) if e.terms and e.columns <= set(design.groups[k])]:
             squares: dict[bool, set[Fraction]] = {True: set(), False: set()}
             for record, hit in zip(records, part.satisfied_by(np.array(records)).tolist(), strict=True):
                 squares[hit].add(second_moment(record, part, design))

@@ -59,8 +59,9 @@ WAYS: Mapping[str, dict[str, Any]] = {
 NONCE = b"n" * 32
 
 
-def case(way: str, initiator: str) -> Case:
-    return Case(
+def both_roles(way: str, initiator: str) -> tuple[Role[tuple[Agreement, Outcome]], Role[tuple[Agreement, Outcome]]]:
+    """Return both parts, with the same chance every time: what was recorded answers it."""
+    each = Case(
         sizes={"alice": (2, 3), "bob": (2, 2)},
         class_owners=("alice", "bob") if way == "hybrid, all" else ("bob",),
         classes=2,
@@ -69,11 +70,6 @@ def case(way: str, initiator: str) -> Case:
         terms=make_terms(theta=Fraction(9, 10), **WAYS[way]),
         initiator=initiator,
     )
-
-
-def both_roles(way: str, initiator: str) -> tuple[Role[tuple[Agreement, Outcome]], Role[tuple[Agreement, Outcome]]]:
-    """Return both parts, with the same chance every time: what was recorded answers it."""
-    each = case(way, initiator)
     locals_ = [make_local(each, party) for party in ("alice", "bob")]
     alice, bob = (
         replace(local, secrets=replace(local.secrets, randomness=Chance(seed))) for seed, local in enumerate(locals_)
