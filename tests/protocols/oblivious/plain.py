@@ -1,12 +1,62 @@
-"""The layer in plain integers and lists of bits, from the papers and standards: slow, and independent of the code."""
+"""The curve in plain integers, from its definition (SEC 1, section 2.2.1): slow, and independent of the library."""
 
 import hashlib
 from collections.abc import Sequence
 from functools import cache
 
 from protocols.randomness import canonical
-from tests.protocols.oblivious.plain_curve import G, P, Plain, as_bytes, plus, times
-from tests.protocols.oblivious.test_known_answers import swift
+
+P = 2**256 - 2**32 - 977
+ROOT = pow(-3 % P, (P + 1) // 4, P)  # c, a square root of -3; its sign does not matter to who tries both
+Plain = tuple[int, int] | None
+G: Plain = (
+    0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798,
+    0x483ADA7726A3C4655DA4FBFC0E1108A8FD17B448A68554199C47D08FFB10D4B8,
+)
+
+
+def plus(a: Plain, b: Plain) -> Plain:
+    if a is None or b is None:
+        return b if a is None else a
+    (x, y), (u, v) = a, b
+    if x == u and (y + v) % P == 0:
+        return None
+    slope = 3 * x * x * pow(2 * y, -1, P) if x == u else (v - y) * pow(u - x, -1, P)
+    w = (slope * slope - x - u) % P
+    return w, (slope * (x - w) - y) % P
+
+
+def times(k: int, point: Plain = G) -> Plain:
+    result: Plain = None
+    while k:
+        if k & 1:
+            result = plus(result, point)
+        point, k = plus(point, point), k >> 1
+    return result
+
+
+def as_bytes(point: Plain) -> bytes:
+    assert point is not None
+    return bytes([2 + point[1] % 2]) + point[0].to_bytes(32, "big")
+
+
+def is_x(x: int) -> bool:
+    return pow(x**3 + 7, (P - 1) // 2, P) in (0, 1)
+
+
+def swift(seed: bytes, root: int = ROOT) -> bytes:
+    """Return the point of 64 bytes, compressed."""
+    u, t = (int.from_bytes(half, "big") % P for half in (seed[:32], seed[32:]))
+    odd = t % 2
+    u, t = u or 1, t or 1
+    if (u**3 + 7 + t**2) % P == 0:
+        t = 2 * t % P
+    x = (u**3 + 7 - t**2) * pow(2 * t, -1, P) % P
+    y = (x + t) * pow(root * u, -1, P) % P
+    half, ratio = pow(2, -1, P), x * pow(y, -1, P)
+    candidates = (u + 4 * y**2, (-ratio - u) * half, (ratio - u) * half)
+    return bytes([2 + odd]) + next(x % P for x in candidates if is_x(x % P)).to_bytes(32, "big")
+
 
 Row = list[int]
 

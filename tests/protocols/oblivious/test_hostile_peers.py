@@ -15,7 +15,7 @@ from protocols.role import Message, Role, Send, T, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, meet, random_bits
-from tests.protocols.oblivious.plain_curve import P, as_bytes
+from tests.protocols.oblivious.plain import P, as_bytes
 
 Change = Callable[[Message], Message]
 

@@ -40,7 +40,7 @@ from protocols.role import Message, Transcript
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, meet, multiply, random_bits, usual
-from tests.protocols.oblivious.plain_curve import P, as_bytes, plus, times
+from tests.protocols.oblivious.plain import ROOT, P, as_bytes, plus, swift, times
 from tests.support.binomial import ShareTest
 from tests.support.duel import replay
 from tests.support.examples import at_most
@@ -347,27 +347,6 @@ def test_points_come_back_from_bytes_and_are_added_place_by_place_infinity_among
         multiply_secretly(multiples(1, 0), [5, 5])
     with pytest.raises(NotAPointError):
         write_points(multiples(3, 0))
-
-
-ROOT = pow(-3 % P, (P + 1) // 4, P)  # c, a square root of -3; its sign does not matter to who tries both
-
-
-def is_x(x: int) -> bool:
-    return pow(x**3 + 7, (P - 1) // 2, P) in (0, 1)
-
-
-def swift(seed: bytes, root: int = ROOT) -> bytes:
-    """Return the point of 64 bytes, compressed."""
-    u, t = (int.from_bytes(half, "big") % P for half in (seed[:32], seed[32:]))
-    odd = t % 2
-    u, t = u or 1, t or 1
-    if (u**3 + 7 + t**2) % P == 0:
-        t = 2 * t % P
-    x = (u**3 + 7 - t**2) * pow(2 * t, -1, P) % P
-    y = (x + t) * pow(root * u, -1, P) % P
-    half, ratio = pow(2, -1, P), x * pow(y, -1, P)
-    candidates = (u + 4 * y**2, (-ratio - u) * half, (ratio - u) * half)
-    return bytes([2 + odd]) + next(x % P for x in candidates if is_x(x % P)).to_bytes(32, "big")
 
 
 @given(st.binary(min_size=64, max_size=64))
