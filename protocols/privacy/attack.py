@@ -123,11 +123,13 @@ def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclos
     hidden = _hidden(design)
     if (truth[:, hidden] == NO_ANSWER).all():
         return None
+    given = (column[column < size] for column, size in zip(truth.T, design.sizes, strict=True))
+    first, numbers = numbered(truth[:, hidden])
     return Disclosure(
         read_copy(truth, sent, design, design.groups),
         read_copy(truth, apart.randomize(truth, draw), apart, design.groups),
-        _guess(truth, design, _commonest_values(truth, design)),
-        _guess(truth, design, truth[_commonest(truth[:, hidden])]),
+        _guess(truth, design, [int(np.bincount(each, minlength=1).argmax()) for each in given]),
+        _guess(truth, design, truth[first[np.bincount(numbers).argmax()]]),
         shared_coins(design),
     )
 
@@ -290,21 +292,18 @@ class _Part:
             yield read
 
     def _model(self, block: Sequence[int], context: Index) -> tuple["Likelihood", Floats]:
+        """Return the likelihood of some groups, and the distribution in which their columns are independent."""
         lists = [self._lists[k] for k in block]
         first, classes = _classes(lists, context)
         model = Likelihood(lists, classes)
-        return model, self._beginning(block, model.shape, first)
-
-    def _beginning(self, block: Sequence[int], shape: tuple[int, ...], first: Index) -> Floats:
-        """Return the distribution of independent columns, given the first record of every class."""
-        shares = np.ones(shape)
+        shares = np.ones(model.shape)
         for axis, k in enumerate(block, start=1):
             own = self._lists[k]
             kinds, places = np.repeat(own.lists[first], own.length), np.tile(np.arange(own.length), len(first))
             codes = own.codes(kinds, places)
             each = np.prod([self._shares[c][codes[:, i]] for i, c in enumerate(self._columns[k])], axis=0)
-            shares *= _along(each.reshape(len(first), own.length), axis, len(shape))
-        return shares * (1 / float(shares.sum()))
+            shares *= _along(each.reshape(len(first), own.length), axis, len(model.shape))
+        return model, shares * (1 / float(shares.sum()))
 
 
 def _classes(lists: Sequence[Candidates], context: Index | None = None) -> tuple[Index, Index]:
@@ -386,18 +385,6 @@ def _best_other(values: Floats, axis: int) -> tuple[Floats, Index]:
     here = np.arange(values.shape[axis]).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
     where = np.where(here == top, second, top)
     return np.take_along_axis(without if values.shape[axis] == 1 else values, where, axis), where
-
-
-def _commonest(records: Codes) -> int:
-    """Return a row that comes most often."""
-    first, numbers = numbered(records)
-    return int(first[np.bincount(numbers).argmax()])
-
-
-def _commonest_values(truth: Codes, design: Design) -> list[int]:
-    """Return the commonest value of each column, of those that were given."""
-    pairs = zip(truth.T, design.sizes, strict=True)
-    return [int(np.bincount(column[column < size], minlength=1).argmax()) for column, size in pairs]
 
 
 def _guess(truth: Codes, design: Design, guess: Sequence[int]) -> CopyReading:

@@ -82,18 +82,16 @@ def margins(design: Design, records: Sequence[Record]) -> Iterator[Margin]:
     shown = [max(group, key=lambda column: design.sizes[column]) for group in design.groups]
     for first, second in [*combinations(shown, 2), *((column, column) for column in shown)]:
         for truth in _truths((first, second), records):
-            yield _told_margin(design, first, second, truth)
+            one, other = told_chance(design, first, truth[0]), told_chance(design, second, truth[1])
+            chances = ((1 - one) * (1 - other), (1 - one) * other, one * (1 - other), one * other)
+            yield Margin((first, second), truth, (2, 2), chances, told=True, serial=first == second)
 
 
 def joint_columns(design: Design, group: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the sets of columns of a group whose joint responses are counted: pairs, and the whole if it is small."""
-    sets = [*_pairs(group), *([tuple(group)] if len(group) > 2 else [])]
+    pairs = list(combinations(group, 2))[: max(MAX_PAIRS, len(group) - 1)]  # with the first one: each shows the coin
+    sets = [*pairs, *([tuple(group)] if len(group) > 2 else [])]
     return [columns for columns in sets if prod(design.sizes[column] for column in columns) <= MAX_MARGIN_CELLS]
-
-
-def _pairs(group: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the pairs of a group that are looked at, those with its first column first: each shows a shared coin."""
-    return list(combinations(group, 2))[: max(MAX_PAIRS, len(group) - 1)]
 
 
 def untested_pairs(design: Design) -> tuple[tuple[int, ...], ...]:
@@ -108,13 +106,6 @@ def _cells(design: Design, columns: tuple[int, ...], matrix: Matrix, records: Se
     for truth in _truths(columns, records):
         position = cells(sizes).index(truth)
         yield Margin(columns, truth, sizes, tuple(row[position] for row in matrix))
-
-
-def _told_margin(design: Design, first: int, second: int, truth: Record) -> Margin:
-    one, other = told_chance(design, first, truth[0]), told_chance(design, second, truth[1])
-    chances = ((1 - one) * (1 - other), (1 - one) * other, one * (1 - other), one * other)
-    serial = first == second
-    return Margin((first, second), truth, (2, 2), chances, told=True, serial=serial)
 
 
 def told_chance(design: Design, column: int, code: int) -> Fraction:

@@ -168,18 +168,16 @@ def group_findings(
     relations: tuple[Relation, ...],
 ) -> GroupFindings:
     """Measure one group."""
-    loss = group_loss(design, group)
     columns = design.groups[group]
-    priors = [found.prior for found in attributes]
     return GroupFindings(
         name=name,
         columns=columns,
         kind=design.part(group).kind,
         truth=design.truth(group),
         single_entry=group_value([attributes[column].own.single_entry for column in columns]),
-        loss=loss,
+        loss=group_loss(design, group),
         loss_if_known=known_answers_loss(design, group),
-        given_away=given_away(design, group, priors),
+        given_away=given_away(design, group, [found.prior for found in attributes]),
         coin_bits=group_coin_entropy(design, group),
         relations=tuple(found for found in relations if found.first in columns),
     )
@@ -209,7 +207,9 @@ def measure_design(
     """
     beliefs = [None] * len(design.sizes) if priors is None else list(priors)
     _check_described(design.sizes, names, values, beliefs)
-    groups = _named(group_names, len(design.groups))
+    groups = [f"group {number + 1}" for number in range(len(design.groups))] if group_names is None else group_names
+    if len(groups) != len(design.groups):
+        raise InputError(f"the design has {len(design.groups)} groups, but {len(groups)} names for them")
     attributes = tuple(
         attribute_findings(design, column, names[column], tuple(values[column]), beliefs[column])
         for column in range(len(design.sizes))
@@ -236,12 +236,3 @@ def _check_described(
     for name, labels, size in zip(names, values, sizes, strict=True):
         if len(labels) != size:
             raise InputError(f"column {name!r} has {size} values in the design, but {len(labels)} labels")
-
-
-def _named(given: Sequence[str] | None, groups: int) -> tuple[str, ...]:
-    """Return the names of groups, "group 1" and so on if none are given."""
-    if given is None:
-        return tuple(f"group {number + 1}" for number in range(groups))
-    if len(given) != groups:
-        raise InputError(f"the design has {groups} groups, but {len(given)} names for them")
-    return tuple(given)

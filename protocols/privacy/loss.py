@@ -100,12 +100,12 @@ class Relation:
 def disclosed_columns(design: Design) -> tuple[int, ...]:
     """Return the columns of groups that every response gives away in full; those of one value hide nothing anyway."""
     grouped = sorted(column for group in design.groups for column in group)
-    return tuple(column for column in grouped if design.sizes[column] > 1 and _given_away(design, column))
-
-
-def _given_away(design: Design, column: int) -> bool:
-    """Return whether no response is possible under two truths."""
-    return all(sum(chance > 0 for chance in row) <= 1 for row in column_transition(design, column))
+    return tuple(
+        column
+        for column in grouped
+        if design.sizes[column] > 1
+        if all(sum(chance > 0 for chance in row) <= 1 for row in column_transition(design, column))
+    )
 
 
 def relations(design: Design) -> tuple[Relation, ...]:

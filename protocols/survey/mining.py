@@ -22,7 +22,7 @@ from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 
-from protocols.counts import Additions, Answer, Classifier, CountTable, Query, departures, positive_part, table_shares
+from protocols.counts import Additions, Classifier, CountTable, Query, departures, positive_part, table_shares
 from protocols.learning.id3 import HybridId3
 from protocols.learning.impurity import merit_gradient
 from protocols.learning.merit import estimated_merits
@@ -33,7 +33,7 @@ from protocols.randomized_response.estimate import quantile
 from protocols.role import run_alone
 from protocols.survey.pooled import Survey
 from protocols.tables import ROOT, Expression, Floats
-from protocols.terms import ALL, TO_THE_END, Growth, Impurity
+from protocols.terms import ALL, TO_THE_END, Growth
 
 
 def grow_tree(survey: Survey, growth: Growth = TO_THE_END) -> Tree:
@@ -154,7 +154,8 @@ def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
             best = 1 + int(np.argmax(gains[1:])) if len(gains) > 1 else None
             places = [0] if best is None else [0, best]
             samples = estimator.samples(expression, [query.candidates[place] for place in places])
-            error = _error(samples, _gradient(answer, best, tree.growth.impurity))
+            gradients = [merit_gradient(answer.tables[place], tree.growth.impurity).ravel() for place in places]
+            error = _error(samples, np.concatenate([gradients[0], *(-each for each in gradients[1:])]))
             chance = min(1.0, len(gains) * chance_of_none(samples, answer.tables[0]))
             rival, lead = (None, gains[0]) if best is None else (query.candidates[best], gains[0] - gains[best])
             doubts[expression] = Doubt(node.attribute, gains[0], chance, rival, lead, error)
@@ -165,12 +166,6 @@ def _candidates(expression: Expression, node: Split, survey: Survey) -> tuple[in
     """Return the attribute that was chosen, then those that were not."""
     taken = expression.columns | {node.attribute}
     return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)
-
-
-def _gradient(answer: Answer, best: int | None, impurity: Impurity) -> Floats:
-    """Return the derivatives of the lead by the cells of the chosen attribute and of the best other one, if any."""
-    own = merit_gradient(answer.tables[0], impurity).ravel()
-    return own if best is None else np.concatenate([own, -merit_gradient(answer.tables[best], impurity).ravel()])
 
 
 def _error(samples: Sequence[Additions], weights: Floats) -> float:
