@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, Query, squares_of_truth
+from protocols.counting.guessing import Additions, squares_of_truth
+from protocols.counts import Answer, Classifier, Counts, CountTable, Query
 from protocols.errors import InputError
 from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
 from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out
