@@ -202,11 +202,7 @@ class Schema:
 
 
 def two_way(schema: Schema) -> Schema:
-    """Return the schema of all conditions on a schema's attributes.
-
-    Raises:
-        InputError: Two of one side have one name, or there are none.
-    """
+    """Return the schema of all conditions on a schema's attributes."""
     attributes, conditions = [], []
     for column, attribute in enumerate(schema.attributes):
         for name, codes in attribute.conditions:

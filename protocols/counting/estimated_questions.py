@@ -71,9 +71,6 @@ def listed_factors(model: Classifier, schema: Schema, codes: Codes, design: Desi
         schema: Of the columns, the class last.
         codes: Distinct responses.
         design: Over the same columns.
-
-    Raises:
-        InputError: There are too many to list.
     """
     read = model.columns | {schema.class_index}
     groups = [_group(design, k, read) for k, group in enumerate(design.groups) if read.intersection(group)]

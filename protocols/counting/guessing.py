@@ -325,9 +325,6 @@ class GuessingEstimator(ABC):
 
         DESIGN 8: every variation of a record is classified, and what is right is added with the guess's weight. Of a
         tree the variations are those of one path at a time. A record adds 0 where it has no answer.
-
-        Raises:
-            InputError: The variations are too many to list, of a model that has no leaves.
         """
         if not isinstance(model, Predictor):
             return self._listed_factors(model)

@@ -82,9 +82,6 @@ def refuse_other_models(model: Learned, transfers: Transfers, width: int) -> Rol
     """Refuse to test a model that has no leaves.
 
     Discloses: nothing; nothing is sent.
-
-    Raises:
-        InputError: Always.
     """
     del model, transfers, width
     raise InputError("these terms test trees alone")

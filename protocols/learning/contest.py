@@ -39,9 +39,6 @@ class Contest:
 
     Args:
         asker: The party that brings `X`; every column that is not its own is the answerer's.
-
-    Raises:
-        InputError: A value is impossible in a class: no model of two parties says so.
     """
 
     def __init__(self, model: NaiveBayes, asker: str) -> None:

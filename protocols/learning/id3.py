@@ -48,9 +48,6 @@ class HybridId3:
 
     Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
     discloses.
-
-    Raises:
-        InputError: The window is not a legal one, or there is nothing to rank with.
     """
 
     def __init__(

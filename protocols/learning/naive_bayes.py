@@ -127,9 +127,6 @@ def fit_naive_bayes(
             estimates may not fit.
 
     Discloses: what `engine` discloses for all attributes at the root, and nothing of its own.
-
-    Raises:
-        InputError: The smoothing is negative or so large that it hides the counts, or there is nothing to learn from.
     """
     if not 0 <= smoothing < float("inf"):
         raise InputError("smoothing must be 0 or more")
@@ -157,9 +154,6 @@ def bayes_of_counts(
         class_counts: `N(c)`, none of them negative.
         tables: `N(A_i = v and c)` of each attribute, `values x classes`.
         smoothing: Added to every cell.
-
-    Raises:
-        InputError: There is nothing to learn from.
     """
     classes = np.asarray(class_counts, dtype=np.float64)
     if not classes.sum() > 0:

@@ -242,9 +242,6 @@ def shares_of(node: Node) -> tuple[Fraction, ...]:
     """Return the class shares of a row that ends at a node, the same on every machine.
 
     A leaf of its parent's class whose own records, if it has any, are rather of another is all its class.
-
-    Raises:
-        InputError: Nobody knows its counts.
     """
     if not node.counts:
         raise InputError(NO_COUNTS)

@@ -99,9 +99,6 @@ class Gini:
 
     Args:
         records: The most that a node can have.
-
-    Raises:
-        InputError: There are too many records.
     """
 
     records: int

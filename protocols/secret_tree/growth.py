@@ -57,9 +57,6 @@ class SecretTree:
         ranking: What finds windows, where the allowance has some.
 
     Discloses: the tree: its splits and labels; and the windows of the nodes that were asked.
-
-    Raises:
-        InputError: Noise without a growth that has some, or a window without what ranks, or either the other way round.
     """
 
     def __init__(

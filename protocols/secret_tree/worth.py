@@ -49,9 +49,6 @@ class GiniWorth:
         room: How much is added to `U`, up and down together, before it is compared.
 
     Discloses: nothing; what crosses is masked.
-
-    Raises:
-        InputError: There are too many records.
     """
 
     def __init__(self, gates: Gates, records: int, room: int = 0) -> None:
@@ -248,9 +245,6 @@ class Worth(Protocol):
             counts: Shares of the counts of each class and of all, modulo `2**counts_width` (`classes + 1 x branches`).
             bits: Shares of their bits (`bits x classes + 1 x words`).
             starts: The first branch of each candidate.
-
-        Raises:
-            PeerError: The peer sent what the protocol does not allow.
         """
 
 
@@ -258,9 +252,6 @@ def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int, room:
     """Return what a measure makes of the counts of nodes of this many records at most.
 
     `room` is how much noise may be added to `U`; only Gini's index has it.
-
-    Raises:
-        InputError: There are too many records or classes for it.
     """
     if impurity is Impurity.INFORMATION_GAIN:
         return EntropyWorth(gates, records, classes)

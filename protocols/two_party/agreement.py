@@ -183,11 +183,7 @@ class Agreement:
 
 
 def splitting(schema: Schema, terms: Terms) -> Schema:
-    """Return the schema of what may split a node: of the agreed columns, or of conditions on them.
-
-    Raises:
-        InputError: There are none, or two of one name.
-    """
+    """Return the schema of what may split a node: of the agreed columns, or of conditions on them."""
     return two_way(schema.brought) if terms.splits == Splits.TWO_WAY else schema
 
 
