@@ -27,12 +27,7 @@ _SLACK = 1e-6
 
 
 class Plausibility:
-    """Compares exact counts with our own estimates.
-
-    Args:
-        view: What the estimates are made from.
-        estimator: Of the same view; may be the one that ranks candidates.
-    """
+    """Compares exact counts with our own estimates, by an estimator of the same view."""
 
     def __init__(self, view: View, estimator: Estimator, noises: BothNoises | None = None) -> None:
         self._view, self._estimator, self._noises = view, estimator, noises
@@ -71,12 +66,9 @@ class Plausibility:
 
 
 class Checks:
-    """Turns the counts of a batch into answers, or ends the run.
+    """Turns the counts of a batch of training records into answers, or ends the run.
 
-    Args:
-        records: Number of training records.
-        plausibility: Compares with estimates, where there are any.
-        noise: The largest in a revealed number, if any; exact counts must add up.
+    `noise` is the largest in a revealed number, if any; exact counts must add up.
     """
 
     def __init__(

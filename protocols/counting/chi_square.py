@@ -66,12 +66,7 @@ def check_root(view: View, query: Query, answer: Answer) -> None:
 def alarm_of(terms: int, values: int) -> float:
     """Divide the false-alarm rate among all expressions: `2^-T` to those of `T` terms, in equal parts.
 
-    Args:
-        terms: Of an expression.
-        values: Of all columns together.
-
-    Returns:
-        Minus the natural logarithm of one expression's share.
+    It is minus the natural logarithm of one expression's share; `values` are those of all columns together.
     """
     expressions = terms * log(values) - lgamma(terms + 1)
     return -log(FALSE_ALARM) + terms * log(2) + expressions

@@ -123,13 +123,7 @@ def planes_of(items: Sequence[Item]) -> list[Plane]:
 
 
 class DotProductKeyHolder(Generic[Values]):
-    """The party whose columns are encrypted.
-
-    Args:
-        encryption: Encrypts under our key.
-        layout: Of both sides.
-        train, test: Joint codes with our own columns filled in.
-        telling: Decrypts, checks and sends counts.
+    """The party whose columns are encrypted; joint codes have our own columns filled in.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
@@ -194,12 +188,7 @@ class DotProductKeyHolder(Generic[Values]):
 
 
 class DotProductEvaluator(Generic[Values]):
-    """The party that adds the ciphertexts of the records it selects.
-
-    Args:
-        layout: Of both sides.
-        train, test: Joint codes with our own columns filled in.
-        replying: Seals, sends and checks counts, under the peer's key.
+    """The party that adds the ciphertexts of the records it selects; joint codes have our own columns filled in.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """

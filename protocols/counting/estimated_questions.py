@@ -64,14 +64,7 @@ class _Group:
 
 
 def listed_factors(model: Classifier, schema: Schema, codes: Codes, design: Design) -> Floats:
-    """Return what each record adds to the number of records that the model classifies correctly.
-
-    Args:
-        model: It reads some columns.
-        schema: Of the columns, the class last.
-        codes: Distinct responses.
-        design: Over the same columns.
-    """
+    """Return what each distinct response adds to the number of records that the model classifies correctly."""
     read = model.columns | {schema.class_index}
     groups = [_group(design, k, read) for k, group in enumerate(design.groups) if read.intersection(group)]
     plain = sorted(read.intersection(design.plain))
@@ -149,11 +142,6 @@ def _slices(rows: Index, step: int) -> Iterator[Index]:
 
 class SurveyCounts(GuessingEstimator):
     """Unbiased estimates of `N(E)` from disguised records; equal records are merged first.
-
-    Args:
-        schema: Of the columns of `codes`, the class last.
-        codes: The responses.
-        design: Over the same columns.
 
     Discloses: nothing; nothing is sent.
     """

@@ -111,12 +111,7 @@ NOTHING = GuessedRows(np.zeros(0, dtype=np.intp), np.zeros(0), {})
 
 
 class GuessingEstimator(ABC):
-    """Unbiased estimates of `N(E)`, node by node.
-
-    Args:
-        schema: Of the columns of `codes`.
-        codes: Records as they were sent, by the columns of the schema.
-        groups: The columns of each group.
+    """Unbiased estimates of `N(E)`, node by node, from records as they were sent, by the columns of the schema.
 
     Discloses: nothing; nothing is sent.
     """
@@ -183,11 +178,7 @@ class GuessingEstimator(ABC):
     def _count(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
         """Tally a candidate by class at several nodes (`nodes x values x classes`).
 
-        Args:
-            candidate: The attribute.
-            rows: Of all nodes, that guess the same groups; every row has an answer in the candidate and the class.
-            node: Of each row its node.
-            nodes: Their number.
+        All rows guess the same groups, and have an answer in the candidate and the class.
         """
 
     @abstractmethod

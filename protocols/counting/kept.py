@@ -19,10 +19,6 @@ from protocols.tables import ROOT, Expression, Schema
 class KeptCounts:
     """An engine whose answers are kept, each before anything is done with it.
 
-    Args:
-        engine: Counts what is not remembered.
-        checks: Of the engine.
-
     Discloses: whatever `engine` discloses of what is asked.
     """
 
@@ -53,10 +49,7 @@ class KeptCounts:
 class RefinedCounts:
     """An engine that sends numbers with noise, as a learner sees it.
 
-    Args:
-        engine: Gives them.
-        variance: Of the noise in each revealed cell.
-        class_variance: Of the noise in each class count of the training records.
+    The variances are of the noise in each revealed cell, and in each class count of the training records.
 
     Discloses: whatever `engine` discloses.
     """

@@ -97,9 +97,7 @@ def sides_of(schema: Schema, chooser: str) -> ColumnSides:
 class Planner:
     """Decides which counts of a batch are asked, the same at both sides, and completes it by those that follow.
 
-    Args:
-        largest: The largest number that a count may be before it is revealed.
-        is_exact: Whether counts have no noise, so that some follow from others.
+    `largest` is the largest number that a count may be before it is revealed; exact counts alone follow from others.
     """
 
     sides: ColumnSides
@@ -207,13 +205,7 @@ class SatisfiedRows:
 
 
 class ObliviousChooser:
-    """The side that chooses by its part of each node, and sends the counts.
-
-    Args:
-        train, test: Joint codes with our own columns filled in.
-        telling: Adds our noise, checks and sends.
-        share_correct: Tests models without leaves.
-        places: Where we work.
+    """The side that chooses by its part of each node, and sends the counts; joint codes have our own columns filled in.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise.
     """
@@ -297,14 +289,10 @@ class ObliviousChooser:
 class ObliviousCorrector:
     """The side that holds the class, and multiplies what the other chooses by its part of each count.
 
-    Args:
-        train, test: Joint codes with our own columns filled in.
-        hearing: Adds our noise, sends and checks.
-        share_correct: Tests models without leaves.
-        places: Where we work.
+    Joint codes have our own columns filled in; `share_correct` tests models without leaves.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise; other sums, if it chooses no part of a
-        node.
+    node.
     """
 
     def __init__(

@@ -80,16 +80,10 @@ def project_answers(queries: Sequence[Query], answers: Sequence[Answer]) -> list
 
 
 def project(estimates: Floats, total: ArrayLike) -> tuple[Floats, Floats]:
-    """Set negative estimates to 0 and rescale the rest to `total`; all zero if the positive mass is below 1e-9.
+    """Set negative estimates (`... x values x classes`) to 0, and rescale the rest so that tables add up to `total`.
 
-    What is positive by rounding alone counts as 0: otherwise a node of one class would seem to have a second one.
-
-    Args:
-        estimates: `... x values x classes`.
-        total: What the cells of each table must add up to.
-
-    Returns:
-        The tables, and by what each was multiplied (`... x 1 x 1`).
+    All are 0 if the positive mass is below 1e-9; what is positive by rounding alone counts as 0, or a node of one class
+    would seem to have a second one. By what each was multiplied is returned, too (`... x 1 x 1`).
     """
     positive = positive_part(estimates)
     flat = positive.reshape(*positive.shape[:-2], -1)

@@ -28,10 +28,7 @@ _Counted = TypeVar("_Counted")
 class NodeRows(Generic[_Rows]):
     """The rows of every open node, each split from those of the nearest node above without touching the others.
 
-    Args:
-        root: Makes the rows of the root.
-        branches: Returns the rows of each branch of a node by a column; branches without rows may be missing.
-        nothing: No rows.
+    `root` makes the rows of the root, `branches` those of each branch of a node by a column, but for empty ones.
     """
 
     def __init__(
@@ -45,12 +42,7 @@ class NodeRows(Generic[_Rows]):
         self._last: tuple[Expression, int, Mapping[int, _Rows]] = (ROOT, -1, {})
 
     def advance(self, expressions: Iterable[Expression], room: int | None = None) -> None:
-        """Move on to these nodes and forget all others.
-
-        Args:
-            expressions: The nodes.
-            room: How many rows are kept in all; those of further nodes are made again whenever they are asked for.
-        """
+        """Move on to these nodes and forget all others; keep `room` rows in all, and make others again if asked."""
         kept: dict[Expression, _Rows] = {}
         for expression in expressions:
             rows = self.rows(expression)
@@ -94,11 +86,7 @@ def count_together(
 ) -> list[list[_Counted]]:
     """Return for each query what is counted of its candidates, by one pass per candidate over all alike that ask.
 
-    Args:
-        queries: What is asked.
-        alike: For each query, what those of one pass have in common.
-        join: Puts the rows of the queries in these positions together.
-        count: Returns what is counted of a candidate for each query joined.
+    `join` puts the rows of the queries in these positions together, `count` returns what is counted for each of them.
     """
     asked: dict[tuple[int, Hashable], list[int]] = {}
     for position, query in enumerate(queries):
@@ -146,15 +134,7 @@ def peer_columns(schema: Schema, party: str) -> tuple[int, ...]:
 
 
 def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design: RelatedDesign) -> View:
-    """Put a party's own codes and the peer's disguised ones side by side.
-
-    Args:
-        schema: The joint schema.
-        party: Whose view it is.
-        own: Records by `schema.held_by(party)`.
-        peer: Records by `peer_columns(schema, party)`, or None.
-        design: The peer's disguise.
-    """
+    """Put a party's own codes (`schema.held_by`) beside the peer's disguised ones (`peer_columns`), if any."""
     codes = np.zeros((len(own), len(schema.columns)), dtype=np.uint8)
     codes[:, list(schema.held_by(party))] = own
     columns = peer_columns(schema, party)
@@ -166,11 +146,7 @@ def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design
 def view_of_copies(view: View, party: str, copy: Codes, design: RelatedDesign) -> View:
     """Put both disguised copies side by side: what both parties can count on, in the same form for both.
 
-    Args:
-        view: The party's view, with the peer's copy.
-        party: Whose view it is.
-        copy: The party's own copy, by its columns in the joint schema; a class that both hold is in neither.
-        design: The party's own disguise, of theta as the peer's.
+    `copy` is by the party's columns in the joint schema; a class that both hold is in neither. Both have one theta.
     """
     schema, own = view.schema, view.schema.held_by(party)[: copy.shape[1]]
     codes = view.codes.copy()
@@ -199,12 +175,9 @@ class ExpandedTable:
 
 
 def expand(codes: Codes, design: RelatedDesign, columns: Sequence[int]) -> ExpandedTable:
-    """Expand joint records: rows in the order of records, then patterns.
+    """Expand joint records, the viewer's own columns true: rows in the order of records, then patterns.
 
-    Args:
-        codes: Joint codes, the viewer's own columns true and the peer's as they were sent.
-        design: The peer's disguise.
-        columns: Joint column of each column of the design.
+    `columns` are joint ones, for each column of the peer's design.
     """
     guesses = design.pattern_coins().astype(np.int64)
     rows = np.repeat(codes[:, None, :], len(guesses), axis=1)
@@ -247,14 +220,7 @@ def rows_by_node(codes: Codes) -> NodeRows[Index]:
 
 
 def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema) -> list[Answer]:
-    """Count the rows of every node, one pass per candidate over all nodes that ask for it.
-
-    Args:
-        codes: The rows of a table.
-        nodes: For each query the rows of its node.
-        queries: What is asked.
-        schema: Of the columns of `codes`.
-    """
+    """Count the rows of every node, one pass per candidate over all nodes that ask for it."""
 
     def join(positions: Sequence[int]) -> tuple[Index, Index, int]:
         joined = [nodes[position] for position in positions]

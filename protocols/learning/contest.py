@@ -35,10 +35,9 @@ def usual_width(columns: int) -> int:
 
 
 class Contest:
-    """The pairs of classes that are compared, and the numbers that each side brings.
+    """The pairs of classes that are compared, and the numbers that each side brings; the asker brings `X`.
 
-    Args:
-        asker: The party that brings `X`; every column that is not its own is the answerer's.
+    Every column that is not the asker's is the answerer's.
     """
 
     def __init__(self, model: NaiveBayes, asker: str) -> None:

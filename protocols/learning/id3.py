@@ -37,14 +37,7 @@ class Result:
 
 
 class HybridId3:
-    """One party's side of Hybrid-ID3(E, AL).
-
-    Args:
-        class_counts: Of all training records.
-        window: omega, or `ALL`.
-        engine: Where the counts of the window come from.
-        ranking: What ranks candidates; needed unless the window is `ALL`.
-        growth: How far the tree is grown, and by which measure.
+    """One party's side of Hybrid-ID3(E, AL), with the window omega, or `ALL`, for which no ranking is needed.
 
     Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
     discloses.

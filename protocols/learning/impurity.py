@@ -97,14 +97,9 @@ def noise_merit(tables: ArrayLike, noises: ArrayLike, impurity: Impurity) -> Flo
     """Return what errors of estimates add to the merit of an attribute that says nothing, on average (DESIGN 5.3).
 
     Where the counts of a node, `N(v)` of a value and `N(c)` of a class are about right, and each cell departs by `r`
-    from `N(v) N(c)/N`, the gain is `sum r^2/(2 ln 2 N(v) N(c))` and the decrease of Gini's index `sum r^2/(N N(v))` to
-    second order. A branch can bring no more than its share of all that there is to gain. Of the gain ratio this is the
-    gain's, divided as it is.
-
-    Args:
-        tables: Estimates, none of them negative (`... x values x classes`).
-        noises: The expected `r^2` of each cell.
-        impurity: The measure.
+    from `N(v) N(c)/N` (`noises` are the expected `r^2`), the gain is `sum r^2/(2 ln 2 N(v) N(c))` and the decrease of
+    Gini's index `sum r^2/(N N(v))` to second order. A branch can bring no more than its share of all that there is to
+    gain. Of the gain ratio this is the gain's, divided as it is. No estimate is negative (`... x values x classes`).
     """
     counts, spread = np.asarray(tables, dtype=np.float64), np.maximum(noises, 0.0)
     sizes, classes = counts.sum(axis=-1), counts.sum(axis=-2)

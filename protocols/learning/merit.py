@@ -89,12 +89,8 @@ CANNOT = -inf
 def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
-    Where there is noise, of the coins or in the counts, an attribute must be worth more than that to split it.
-
-    Args:
-        answers: Counts of candidates at nodes.
-        records: Those of the root.
-        growth: The measure and the limits.
+    Where there is noise, of the coins or in the counts, an attribute must be worth more than that to split it;
+    `records` are those of the root.
     """
     tables = [table for answer in answers for table in answer.tables]
     eligible = [may_split(map(sum, table.tolist()), growth) for table in tables]
@@ -106,14 +102,8 @@ def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[li
 def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:
     """Return the merits by estimated counts after projection, less what their noise brings: below 0 where that is more.
 
-    What may not split its node is worth `CANNOT`. Negative cells count as 0.
-    Rescaling to the node's total, the other half of a projection, would change no measure; it is done where records are
-    compared with a limit.
-
-    Args:
-        answers: Estimates.
-        records: Of each node.
-        growth: The measure and the limits.
+    What may not split its node is worth `CANNOT`. Negative cells count as 0. Rescaling to the node's total, the other
+    half of a projection, would change no measure; it is done where records are compared with a limit.
     """
     tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
     totals = [total for total, answer in zip(records, answers, strict=True) for _ in answer.tables]

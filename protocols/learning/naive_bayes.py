@@ -118,13 +118,9 @@ def fit_naive_bayes(
 ) -> Role[NaiveBayes]:
     """Ask for the counts of all attributes by class, once, and make the classifier.
 
-    Args:
-        schema: Of the counted columns.
-        engine: Where the counts come from; none of them negative.
-        smoothing: Added to every cell (Laplace's is 1); 0, as in the paper, makes unseen values impossible.
-        class_counts: `N(c)` where it is known beforehand, none of them negative; otherwise the mean, over all
-            attributes, of what their counts add up to. Each attribute's counts of a class are rescaled to it, since
-            estimates may not fit.
+    `smoothing` is added to every cell (Laplace's is 1); 0, as in the paper, makes unseen values impossible.
+    `class_counts` are `N(c)` where known beforehand; otherwise the mean, over all attributes, of what their counts add
+    up to. Each attribute's counts of a class are rescaled to it, since estimates may not fit.
 
     Discloses: what `engine` discloses for all attributes at the root, and nothing of its own.
     """
@@ -145,15 +141,10 @@ def bayes_of_counts(
     tables: Sequence[CountTable],
     smoothing: float = LAPLACE,
 ) -> NaiveBayes:
-    """Make the classifier of counts; chances have twelve digits, so that it is what its file holds.
+    """Make the classifier of counts `N(c)` and `N(A_i = v and c)` (`values x classes`), none of them negative.
 
-    Two machines that have the same counts make the same model, bit for bit: chances are rounded before any logarithm.
-
-    Args:
-        schema: Of the counted columns.
-        class_counts: `N(c)`, none of them negative.
-        tables: `N(A_i = v and c)` of each attribute, `values x classes`.
-        smoothing: Added to every cell.
+    Chances are rounded to twelve digits before any logarithm, so that two machines that have the same counts make the
+    same model, bit for bit, and it is what its file holds.
     """
     classes = np.asarray(class_counts, dtype=np.float64)
     if not classes.sum() > 0:

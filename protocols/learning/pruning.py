@@ -31,12 +31,9 @@ class _Kept:
 
 
 def prune(tree: Tree, estimates: Estimates, rounding: Rounding) -> Tree:
-    """Return the tree without the branches that the pruning records do not confirm.
+    """Return the tree without the branches that the pruning records do not confirm; labels stay those of training.
 
-    Args:
-        tree: As grown; its labels stay those of the training records.
-        estimates: Counts of the pruning records.
-        rounding: What the arithmetic of these counts may lose.
+    `rounding` is what the arithmetic of these counts may lose.
     """
     if isinstance(tree.root, Leaf):
         return tree

@@ -47,14 +47,7 @@ def sum_bits(classes: int) -> int:
 
 
 def whole_gains(estimates: Estimates, queries: Sequence[Query], classes: int, growth: Growth) -> Whole:
-    """Return our estimated gains as whole numbers (`queries x candidates`).
-
-    Args:
-        estimates: From our own columns and the peer's copy.
-        queries: Nodes with one number of candidates.
-        classes: How many there are.
-        growth: The measure, and the limits: how many records a node has is estimated too.
-    """
+    """Return our estimated gains as whole numbers (`queries x candidates`), of nodes with one number of candidates."""
     answers, most = estimates.answers(queries), _most(classes)
     records = [float(answer.tables[0].sum()) for answer in answers]
     gains = np.array(estimated_merits(answers, records, growth))

@@ -64,10 +64,8 @@ class _Walkers:
 class Routes:
     """The edges of a tree for one asker, and the weights with which the answerer adds them.
 
-    Args:
-        tree: The tree.
-        asker: The party that asks; every column that is not its own is the answerer's.
-        probabilities: Whether outcomes give the shares of the classes.
+    Every column that is not the asker's is the answerer's; with `probabilities` outcomes give the shares of the
+    classes.
     """
 
     def __init__(self, tree: Tree, asker: str, *, probabilities: bool) -> None:

@@ -95,11 +95,7 @@ def mixture_bits(records: int, classes: int) -> int:
 
 @dataclass(frozen=True)
 class Gini:
-    """`U` of Gini's index, as precise as 64 bits allow with this many records.
-
-    Args:
-        records: The most that a node can have.
-    """
+    """`U` of Gini's index, as precise as 64 bits allow where a node has at most this many records."""
 
     records: int
     classes: int = 2
@@ -173,15 +169,11 @@ def whole_merit(tables: ArrayLike, impurity: Impurity, records: float) -> Floats
     """Return what attributes are worth by a measure, in the order of their `U`, of counts taken as whole ones.
 
     The gain ratio, which counts alone can have, is the gain by `U` over `f(N) - sum_v f(N(v))`. Gini's index takes any
-    number of classes here; shares have it of two. Of more records than it takes, it is that of a half, a quarter, ...
+    number of classes here; shares have it of two. Of more records at the root than it takes, it is that of a half, a
+    quarter, ... Counts are `... x values x classes`, none of them negative.
 
     >>> whole_merit([[3, 0], [0, 3]], Impurity.GINI, 6).round(3).tolist()
     0.5
-
-    Args:
-        tables: Counts (`... x values x classes`), none of them negative.
-        impurity: The measure.
-        records: Those of the root, by which the precision is chosen.
     """
     counts = np.rint(np.asarray(tables)).astype(np.int64)
     if impurity is Impurity.GINI:

@@ -22,12 +22,8 @@ def least(
 ) -> Role[tuple[Uint64s, Uint64s]]:
     """Return shares of the place of the least number, and of whether it is barred, as all are then.
 
-    Args:
-        gates: Our part of the computation.
-        numbers: Shares of them (`contestants x contests`), any two of which differ by less than `2**(width - 1)`, or
-            by half of it where some are barred.
-        barred: Shares of which are barred, alike; None for nobody.
-        width: Of the numbers.
+    Any two numbers (`contestants x contests`) differ by less than `2**(width - 1)`, or by half of it where some are
+    barred.
 
     Discloses: nothing; what crosses is masked.
     """

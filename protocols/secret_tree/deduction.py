@@ -30,14 +30,7 @@ class Deduced:
 
 
 def deduce(tree: Tree, own: Collection[int], codes: Codes, allowance: Allowance) -> Deduced:
-    """Return what a side can be certain of.
-
-    Args:
-        tree: Of which nothing else is known.
-        own: The columns of that side, the class among them if it holds it.
-        codes: Joint codes with these columns filled in.
-        allowance: Within which the tree grew.
-    """
+    """Return what a side can be certain of that holds these columns, by joint codes, of a tree that alone is known."""
     leaves = [(expression, node.label) for expression, node in tree.walk() if isinstance(node, Leaf)]
     of_one_class = _of_one_class(tree, allowance)
     certain = np.array([expression in of_one_class for expression, _ in leaves])

@@ -46,15 +46,9 @@ from protocols.terms import ALL, Growth
 
 
 class SecretTree:
-    """One side's part of growing a tree.
+    """One side's part of growing a tree, with our noise where `growth` has some, and a ranking where there are windows.
 
-    Args:
-        allowance: What it may reveal: its columns, its depth, its windows, its bits.
-        growth: How it is grown, to the same depth.
-        counts: Of the training records.
-        answers: The levels that both remember: what each node's answer is, its attribute or, of a leaf, `-1 - label`.
-        noise: Ours, where `growth` has noise.
-        ranking: What finds windows, where the allowance has some.
+    Answers are each node's attribute or, of a leaf, `-1 - label`, for the levels that both remember.
 
     Discloses: the tree: its splits and labels; and the windows of the nodes that were asked.
     """

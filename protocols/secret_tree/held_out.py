@@ -44,10 +44,7 @@ def room_for_scores(law: Geometric) -> int:
 class Scores:
     """How many held-out records a tree gives which label, by class (`labels x classes`), with the noise of both sides.
 
-    Args:
-        cells: The numbers, label by label; noise may make some negative.
-        records: How many were held out.
-        law: The noise of each side.
+    Noise may make some cells negative; `law` is each side's.
     """
 
     cells: tuple[int, ...]
@@ -78,11 +75,7 @@ class Scores:
 def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequence[int]) -> Role[tuple[int, ...]]:
     """Count what a tree makes of the held-out records, and open it with both sides' noise, label by label.
 
-    Args:
-        tree: That both have.
-        counts: Of the held-out records, with `room_for_scores`.
-        law: The noise of each side.
-        noise: Our own, one for each cell.
+    `counts` have `room_for_scores`; `noise` is our own, one for each cell.
 
     Discloses: the number of held-out records of each label and class, with our noise in it.
     """

@@ -56,14 +56,7 @@ class OpenedFact(Fact):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lane:
-    """A node of which something is opened.
-
-    Args:
-        place: Of its lane.
-        node: Its path; of a rule the antecedent.
-        values: What each number that may be opened of it stands for.
-        consequent: Of a rule.
-    """
+    """A node of which something is opened, by its path or, of a rule, its antecedent; what opened numbers mean."""
 
     place: int
     node: Expression

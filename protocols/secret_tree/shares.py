@@ -32,12 +32,9 @@ from protocols.tables import ROOT, Codes, Expression, Schema, Term
 
 
 class SharedCounts:
-    """Counts records together with the peer, and gives a share of each count.
+    """Counts records, joint codes with our own columns filled in, together with the peer; gives a share of each count.
 
-    Args:
-        codes: Joint codes with our own columns filled in.
-        is_chooser: Whether we choose: we are the side without the class.
-        room: How much is added to a count before it is opened.
+    Who chooses is the side without the class; `room` is how much is added to a count before it is opened.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -149,13 +146,9 @@ Tables = Mapping[int, Uint64s]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenNode:
-    """A node of which nobody knows how many records it has.
+    """A node of which nobody knows how many records it has: what may split it, nothing if it is not asked.
 
-    Args:
-        expression: Its path.
-        candidates: What may split it; of a node that is not asked nothing.
-        counts: Our shares of its classes' counts.
-        of_parent: Our shares of the bits of its parent's label; the root has none.
+    `counts` are our shares of its classes' counts, `of_parent` of the bits of its parent's label, if it has one.
     """
 
     expression: Expression

@@ -32,11 +32,7 @@ from protocols.terms import Growth
 
 
 class SecretRanking:
-    """One side's part of finding the windows of a run.
-
-    Args:
-        estimates: Our own.
-        growth: The measure, and the limits: what may not split a node, as we estimate, is the last there.
+    """One side's part of finding the windows of a run; what may not split a node, as we estimate, is the last there.
 
     Discloses: to both, which candidates of each node are in its window.
     """
@@ -79,14 +75,10 @@ def _chosen(queries: Sequence[Query], inside: NDArray[np.bool_]) -> Iterator[tup
 def open_windows(
     gates: Gates, gains: Whole, omega: int, width: int, fact: WindowsFact | None = None
 ) -> Role[NDArray[np.bool_]]:
-    """Open which candidates are in the window of each node (`nodes x candidates`).
+    """Open which candidates, `omega` of more, are in the window of each node (`nodes x candidates`).
 
-    Args:
-        gates: Our part of the computation.
-        gains: Our summands of what is compared, alike; any two sums differ by less than `2**(width - 1)`.
-        omega: How many are in a window: fewer than there are candidates.
-        width: Of the sums.
-        fact: What is noted before they are opened.
+    `gains` are our summands of what is compared, alike; any two sums differ by less than `2**(width - 1)`. The fact is
+    noted before.
 
     Discloses: to both, the windows.
     """

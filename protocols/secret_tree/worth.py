@@ -42,11 +42,9 @@ from protocols.terms import Impurity
 
 
 class GiniWorth:
-    """What candidates are worth by how much less Gini's index is, of two classes.
+    """What candidates are worth by how much less Gini's index is, of two classes, in nodes of limited records.
 
-    Args:
-        records: The most that a node can have.
-        room: How much is added to `U`, up and down together, before it is compared.
+    `room` is how much is added to `U`, up and down together, before it is compared.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -127,13 +125,7 @@ def leading(gates: Gates, bits: Uint64s) -> Role[Uint64s]:
 
 
 def line(gates: Gates, lines: Lines, places: Uint64s, bits: Uint64s) -> Role[Uint64s]:
-    """Return shares of the bits of the line of the piece that numbers are in.
-
-    Args:
-        gates: Our part of the computation.
-        lines: Of all pieces.
-        places: Shares of whether the leading one is there.
-        bits: Shares of the bits of the numbers.
+    """Return shares of the bits of the line of the piece that numbers are in, by shares of where the leading one is.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -173,10 +165,7 @@ _INTERCEPT_BITS: Final = len(_LINES) - SLOPE_BITS
 
 
 class EntropyWorth:
-    """What candidates are worth by the information gain they bring.
-
-    Args:
-        records: The most that a node can have.
+    """What candidates are worth by the information gain they bring, in nodes of at most this many records.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -196,13 +185,7 @@ class EntropyWorth:
 
 
 def entropy_parts(gates: Gates, numbers: Uint64s, bits: Uint64s, width: int) -> Role[Uint64s]:
-    """Return shares of `f` of numbers, modulo `2**width`.
-
-    Args:
-        gates: Our part of the computation.
-        numbers: Shares of them, modulo `2**width` or more.
-        bits: Shares of their bits (`bits x words`).
-        width: Of the result.
+    """Return shares of `f` of numbers, modulo `2**width`, from shares of them and of their bits (`bits x words`).
 
     Discloses: nothing; what crosses is masked.
     """
@@ -239,12 +222,10 @@ class Worth(Protocol):
         """Of `U`, so that differences have their sign, and candidates that are barred have room above the others."""
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
-        """Return shares of `U` of each candidate, modulo `2**width`.
+        """Return shares of `U` of each candidate, modulo `2**width`, whose first branches are `starts`.
 
-        Args:
-            counts: Shares of the counts of each class and of all, modulo `2**counts_width` (`classes + 1 x branches`).
-            bits: Shares of their bits (`bits x classes + 1 x words`).
-            starts: The first branch of each candidate.
+        Shares of counts of each class and of all are modulo `2**counts_width` (`classes + 1 x branches`); of their bits
+        they are `bits x classes + 1 x words`.
         """
 
 
