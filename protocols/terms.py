@@ -91,6 +91,13 @@ class Splits(Choice):
     TWO_WAY = "two-way"
 
 
+class Leaves(Choice):
+    """What is opened of a leaf where nobody sees counts: its class, or the shares of the classes in tenths besides."""
+
+    LABEL = "label"
+    TENTHS = "tenths"
+
+
 class Metric(Choice):
     """What is compared of rules on shares: their other measures are no products of counts and public numbers."""
 
@@ -113,6 +120,8 @@ EPSILON_OF_SCORES: Final = HALF
 """The epsilon of the noise in the table of held-out records of a tree alone, against each side."""
 USUAL_WINDOW: Final = 3
 USUAL_DEPTH: Final = 5  # where counts are revealed: dot products are paid per path
+LEAF_OF_TENTHS: Final = 100
+"""The fewest records of a leaf whose shares are opened without noise."""
 USUAL_TREE_DEPTH: Final = 4  # of a tree alone, which is an answer about people
 
 _ONE: Final = Fraction(1)
@@ -208,7 +217,7 @@ class Growth:
     many, and a node of fewer than twice as many is a leaf; 1 is no limit, of estimates that are fractions of a record
     either. `noise` is the epsilon of the noise in the counts against each side, None for counts without: an attribute
     must then have a gain to split a node. `impurity` is what splits are chosen by, `prune` the share of all records
-    that it was pruned by.
+    that it was pruned by, `leaves` what is opened of a leaf where counts are not.
 
     Raises:
         TermError: A limit, a measure or a share that no tree can have.
@@ -219,6 +228,7 @@ class Growth:
     noise: Annotated[Fraction | None, NOISE] = None
     impurity: Annotated[Impurity, Pick(Impurity)] = Impurity.INFORMATION_GAIN
     prune: Annotated[Fraction, SHARE] = NO_SHARE
+    leaves: Annotated[Leaves, Pick(Leaves)] = Leaves.LABEL
 
     def __post_init__(self) -> None:
         check_kinds(self, TermError)
@@ -241,7 +251,7 @@ class Terms:
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
     labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
     how many bits a tree may reveal where nothing else is revealed (None: one for fifty records), `splits` what may
-    split a node, `learner` what is learned.
+    split a node, `leaves` what is opened of a leaf, `learner` what is learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
     What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
 
@@ -264,6 +274,7 @@ class Terms:
     reveal: Annotated[Reveal, Pick(Reveal)] = Reveal.COUNTS
     most_bits: Annotated[int | None, BITS] = None
     splits: Annotated[Splits, Pick(Splits)] = Splits.VALUES
+    leaves: Annotated[Leaves, Pick(Leaves)] = Leaves.LABEL
     learner: Learner = field(init=False)
     rules: RuleTerms | None = field(default=None, init=False)
 
@@ -310,7 +321,7 @@ class Terms:
     @property
     def growth(self) -> Growth:
         """How the tree is grown."""
-        return Growth(self.levels, self.min_leaf, self.noise, self.impurity)
+        return Growth(self.levels, self.min_leaf, self.noise, self.impurity, leaves=self.leaves)
 
     @property
     def disguises(self) -> bool:
@@ -392,6 +403,8 @@ class TreeTerms(Terms):
         if self.splits == Splits.TWO_WAY and self.disguises and not in_windows:
             way = 'for two-way splits take method = "smc", or "hybrid" with reveal = "tree"'
             yield "splits", f'must be "{Splits.VALUES}" with copies: {way}'
+        if self.leaves is Leaves.TENTHS:
+            yield from self._conflicts_of_tenths()
         if self.reveal != Reveal.TREE:
             return
         if self.impurity is Impurity.GAIN_RATIO:
@@ -408,6 +421,13 @@ class TreeTerms(Terms):
         if self.ranks and self.omega is ALL:
             yield "omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies'
 
+    def _conflicts_of_tenths(self) -> Iterator[tuple[str, str]]:
+        if not self.opens_tree:
+            yield "leaves", 'must be "label" but where a tree alone is opened: by smc or hybrid with reveal = "tree"'
+        if self.noise is None and self.min_leaf < LEAF_OF_TENTHS:
+            few = f"tenths of fewer than {LEAF_OF_TENTHS} records would show single ones"
+            yield "leaves", f'must be "label" with min_leaf = {self.min_leaf}: {few}'
+
 
 @dataclass(frozen=True, kw_only=True)
 class BayesTerms(Terms):
@@ -418,6 +438,7 @@ class BayesTerms(Terms):
     impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
     most_bits: int | None = field(default=None, init=False)
     splits: Splits = field(default=Splits.VALUES, init=False)
+    leaves: Leaves = field(default=Leaves.LABEL, init=False)
     learner: Learner = field(default=Learner.NAIVE_BAYES, init=False)
 
     def _conflicts(self) -> Iterator[tuple[str, str]]:
@@ -449,6 +470,7 @@ class MiningTerms(Terms):
     impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
     most_bits: int | None = field(default=None, init=False)
     splits: Splits = field(default=Splits.VALUES, init=False)
+    leaves: Leaves = field(default=Leaves.LABEL, init=False)
     learner: Learner = field(default=Learner.RULES, init=False)
     rules: RuleTerms
 
@@ -510,6 +532,8 @@ def asking_of(terms: Mapping[str, Any]) -> dict[str, Any]:
         idle |= {"most_bits"}
     if terms.get("splits", Splits.VALUES) == Splits.VALUES:
         idle |= {"splits"}
+    if terms.get("leaves", Leaves.LABEL) == Leaves.LABEL:
+        idle |= {"leaves"}
     return {name: value for name, value in terms.items() if name not in idle}
 
 

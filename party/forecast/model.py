@@ -23,7 +23,7 @@ from protocols.learning.contest import usual_width
 from protocols.oblivious.extension import TREE_DEPTH, set_up
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.role import run_pair
-from protocols.secret_tree.bits import bits_at_most
+from protocols.secret_tree.bits import bits_at_most, bits_of_leaf
 from protocols.secret_tree.shares import block_width, crossing_bits
 from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.terms import ALL, Impurity, Learner, RuleTerms, Terms
@@ -270,7 +270,10 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
 def most_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
     """Return the bits of the tree that reveals most, where the tree alone is revealed without noise; else None."""
     most = terms.bits_at_most(records)
-    return None if most is None else ceil(bits_at_most(domains, classes, terms.max_depth, terms.window, most))
+    if most is None:
+        return None
+    of_leaf = bits_of_leaf(classes, terms.growth.leaves)
+    return ceil(bits_at_most(domains, of_leaf, terms.max_depth, terms.window, most))
 
 
 def forecast(

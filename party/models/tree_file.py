@@ -10,14 +10,14 @@ from typing import Any
 from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, record_of, refuse
 from party.settings.toml import exact_number
 from protocols.errors import InputError
-from protocols.learning.tree import Leaf, Node, Split, Tree, planted
+from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree, planted
 from protocols.tables import Attribute, Schema, two_way
-from protocols.terms import Growth, Impurity, Splits, TermError
+from protocols.terms import Growth, Impurity, Leaves, Splits, TermError
 
 FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"
 _SPLIT = {"attribute", "children"}
 _LEAF = {"class"}
-_GROWTH = {field.name for field in fields(Growth)}
+_GROWTH = {field.name for field in fields(Growth)} - {"leaves"}
 
 
 def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
@@ -46,7 +46,8 @@ def tree_json(tree: Tree) -> str:
 def _limits(growth: Growth) -> dict[str, object]:
     """Return what a tree was grown under; noise and shares as text, for they are exact numbers."""
     noise = None if growth.noise is None else str(growth.noise)
-    return asdict(growth) | {"noise": noise, "prune": str(growth.prune)}
+    limits = asdict(growth) | {"noise": noise, "prune": str(growth.prune)}
+    return limits if growth.leaves is Leaves.TENTHS else {k: v for k, v in limits.items() if k != "leaves"}
 
 
 def _nodes_json(tree: Tree) -> str:
@@ -59,6 +60,7 @@ def _nodes_json(tree: Tree) -> str:
         if tree.has_counts:
             begin += f'"counts": {compact([number_of(count) for count in node.counts])}, '
         if isinstance(node, Leaf):
+            begin += f'"tenths": {compact(node.tenths)}, ' if node.tenths else ""
             lines.append(f'{begin}"class": {compact(tree.schema.class_attribute.values[node.label])}}}{tail}')
             continue
         lines.append(f'{begin}"attribute": {compact(names[node.attribute])}, "children": [')
@@ -83,8 +85,8 @@ def tree_from_json(data: bytes | str) -> Tree:
         if head.fields["splits"] != Splits.TWO_WAY:
             refuse("splits", f"must be {compact(Splits.TWO_WAY)}, or left out")
         schema = _two_way(schema)
-    nodes = _Nodes(schema).read(head.fields["tree"])
-    return Tree(schema, nodes, _growth(head.fields["growth"], gone))
+    growth = _growth(head.fields["growth"], gone)
+    return Tree(schema, _Nodes(schema, growth.leaves).read(head.fields["tree"]), growth)
 
 
 def _two_way(schema: Schema) -> Schema:
@@ -95,7 +97,10 @@ def _two_way(schema: Schema) -> Schema:
 
 
 def _growth(value: object, gone: set[str]) -> Growth:
-    limits = {name: each for name, each in record_of(value, "growth", _GROWTH | gone).items() if name not in gone}
+    shown = {"leaves"} if isinstance(value, dict) and "leaves" in value else set[str]()
+    known = record_of(value, "growth", _GROWTH | shown | gone)
+    limits = {name: each for name, each in known.items() if name not in gone}
+    leaves = limits.pop("leaves", Leaves.LABEL)
     impurity, noise, prune = (limits.pop(name) for name in ("impurity", "noise", "prune"))
     exact_noise = None if noise is None else _exact("noise", noise, ", or null")
     share = _exact("prune", prune)
@@ -103,7 +108,7 @@ def _growth(value: object, gone: set[str]) -> Growth:
         if type(limit) is not int and not (limit is None and name == "max_depth"):
             refuse(f"growth.{name}", "must be an integer" + " or null" * (name == "max_depth"))
     try:
-        return Growth(**limits, noise=exact_noise, impurity=Impurity(impurity), prune=share)
+        return Growth(**limits, noise=exact_noise, impurity=Impurity(impurity), prune=share, leaves=Leaves(leaves))
     except TermError as error:
         refuse(f"growth.{error.field}", error.problem)
 
@@ -127,8 +132,8 @@ class _Entry:
 class _Nodes:
     """Reads the nodes of a tree, parents first, then puts them together from the end."""
 
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
+    def __init__(self, schema: Schema, leaves: Leaves) -> None:
+        self._schema, self._leaf_keys = schema, _LEAF | ({"tenths"} if leaves is Leaves.TENTHS else set())
         self._index = {name: i for i, name in enumerate(references(schema.attributes))}
         self._labels = {value: i for i, value in enumerate(schema.class_attribute.values)}
 
@@ -142,7 +147,7 @@ class _Nodes:
             record = entry.value if isinstance(entry.value, dict) else {}
             counts = self._counts(record.get("counts"), entry.place) if counted else ()
             if "class" in record:
-                nodes.append(self._leaf(record_of(record, entry.place, _LEAF | counted), entry.place, counts))
+                nodes.append(self._leaf(record_of(record, entry.place, self._leaf_keys | counted), entry.place, counts))
                 continue
             record_of(record, entry.place, _SPLIT | counted)
             attribute = self._split_on(record["attribute"], entry)
@@ -160,7 +165,11 @@ class _Nodes:
     def _leaf(self, record: dict[str, Any], place: str, counts: tuple[float, ...]) -> Leaf:
         if not isinstance(record["class"], str) or record["class"] not in self._labels:
             refuse(f"{place}.class", "is not one of the classes")
-        return Leaf(counts, self._labels[record["class"]])
+        tenths = list_of(record.get("tenths", []), f"{place}.tenths")
+        fits = all(type(tenth) is int and 0 <= tenth <= TENTHS for tenth in tenths) and sum(tenths) > 0
+        if "tenths" in record and not (len(tenths) == self._schema.classes and fits):
+            refuse(f"{place}.tenths", f"must be {self._schema.classes} numbers from 0 to {TENTHS}, one per class")
+        return Leaf(counts, self._labels[record["class"]], tuple(tenths))
 
     def _split_on(self, name: object, entry: _Entry) -> int:
         if not isinstance(name, str) or name not in self._index:

@@ -369,7 +369,7 @@ def spendings(
     if terms.noise is None or terms.levels is None:
         return None
     if terms.hides_counts:
-        return tree_spending(own + peer, terms.levels, terms.noise, train)
+        return tree_spending(own + peer, terms.growth, train)
     sides = ((own, alone), (peer, not alone))
     changes = (changes_of(own + peer, mine, holds, terms.window, terms.levels) for mine, holds in sides)
     ours, theirs = (Spending(terms.noise, each) for each in changes)

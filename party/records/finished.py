@@ -111,7 +111,8 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     run = _of_kind(entries, RunEntry)[0]
     tests = held_out_records(run.records, run.agreed.test)
     cells = [each.are for each in _of_kind(entries, OpenedEntry) if each.what is OpenedKind.SCORES and each.are]
-    scores = Scores(tuple(map(int, cells[-1])), tests, noise_of_scores(EPSILON_OF_SCORES)) if cells else None
+    law, classes = noise_of_scores(EPSILON_OF_SCORES), len(run.label.values)
+    scores = Scores.read([*map(int, cells[-1])], classes, tests, law) if cells else None
     correct = [each.correct for each in _of_kind(entries, AccuracyEntry) if each.correct is not None]
     if scores is not None:
         correct.append(scores.correct)

@@ -220,7 +220,8 @@ class SetsEntry(LearnedEntry, kind="itemsets"):
 class OpenedEntry(LearnedEntry, kind="opened"):
     """What was opened of nodes, sets or rules, which have a consequent each; `are` is null before it is known.
 
-    Of scores they are the numbers of held-out records, label by label.
+    Of scores they are, row by row, a tenth (-1 for none), a label and the numbers of held-out records by class; of
+    tenths those of all classes but the first.
     """
 
     what: OpenedKind

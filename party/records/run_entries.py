@@ -123,6 +123,9 @@ def _opened(schema: Schema, what: OpenedKind, values: Sequence[int] | None) -> t
     }
     if values is None or what is OpenedKind.SCORES:
         return None if values is None else tuple(values)
+    if what is OpenedKind.TENTHS:
+        others = schema.classes - 1
+        return tuple(" ".join(map(str, values[at : at + others])) for at in range(0, len(values), others))
     return tuple(words[what][value] for value in values)
 
 

@@ -10,7 +10,7 @@ from party.records import ledger_entries as kinds
 from party.records.comparisons import refused_comparisons
 from party.records.ledger import LedgerEntry, PeerName
 from protocols.facts import Way
-from protocols.secret_tree.bits import bits, bits_of_node, bits_of_window
+from protocols.secret_tree.bits import bits, bits_of_node, bits_of_tenths, bits_of_window
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import Reveal
 
@@ -282,6 +282,8 @@ def _booked(said: kinds.EntryOfRun, run: kinds.RunEntry) -> Iterator[tuple[tuple
             prices = [(said.what, path, bits_of_node(len(run.candidates) - len(path), window)) for path in paths]
         case kinds.OpenedEntry(what=OpenedKind.LABELS, are=None, paths=paths):
             prices = [(said.what, path, bits(len(run.label.values))) for path in paths]
+        case kinds.OpenedEntry(what=OpenedKind.TENTHS, are=None, paths=paths):
+            prices = [(said.what, path, bits_of_tenths(len(run.label.values))) for path in paths]
         case kinds.MinedEntry(way=Way.TOLD):
             prices = [("mined tree", (), said.bits)]
     for what, path, price in prices:

@@ -16,6 +16,7 @@ from protocols.kinds import ValueKind, defaults_of, kinds_of
 from protocols.terms import (
     KEY_BITS,
     KEY_FLOOR,
+    LEAF_OF_TENTHS,
     LEARNERS,
     USUAL_DEPTH,
     USUAL_KEY_BITS,
@@ -24,6 +25,7 @@ from protocols.terms import (
     Counting,
     Impurity,
     Learner,
+    Leaves,
     Method,
     MiningTerms,
     Reveal,
@@ -62,17 +64,18 @@ def usual_depth(reveal: Reveal) -> int:
     return USUAL_TREE_DEPTH if reveal is Reveal.TREE else USUAL_DEPTH
 
 
-def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int) -> int:
+def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int, leaves: Leaves = Leaves.LABEL) -> int:
     """Return how many records a leaf has at least, where a job names no number: of a tree alone 1 in 250 people, or 20.
 
-    With noise no branch of such a tree is compared with a number.
+    Leaves whose shares are opened have 100 or more. With noise no branch of such a tree is compared with a number.
 
     >>> [usual_leaf(Reveal.TREE, None, people) for people in (435, 26_049)]
     [20, 105]
     """
     if reveal is Reveal.COUNTS:
         return USUAL_MIN_LEAF
-    return max(20, ceil(people / 250)) if noise is None else 1
+    least = LEAF_OF_TENTHS if leaves is Leaves.TENTHS else 20
+    return max(least, ceil(people / 250)) if noise is None else 1
 
 
 def usual_impurity(reveal: Reveal, noise: Fraction | None) -> Impurity:
@@ -140,9 +143,10 @@ def _rules(job: Section, usual: Mapping[str, Any]) -> RuleTerms:
 
 def _usual_of_trees(job: Section, people: int) -> dict[str, Any]:
     """Return what follows from what is revealed."""
-    reveal, noise = (job.value(name, kinds_of(TreeTerms)[name], _USUAL.get(name)) for name in ("reveal", "noise"))
+    kinds, usual = kinds_of(TreeTerms), {**defaults_of(TreeTerms), **_USUAL}
+    reveal, noise, leaves = (job.value(name, kinds[name], usual.get(name)) for name in ("reveal", "noise", "leaves"))
     return {
         "max_depth": usual_depth(reveal),
-        "min_leaf": usual_leaf(reveal, noise, people),
+        "min_leaf": usual_leaf(reveal, noise, people, leaves),
         "impurity": usual_impurity(reveal, noise),
     }

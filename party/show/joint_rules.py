@@ -9,6 +9,7 @@ from party.show.baskets import itemset_parts, rule_parts, set_text
 from party.show.document import ReportPart
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import Model, beats_in_training, only_class
+from protocols.learning.quality import Figure
 from protocols.learning.tree import Tree
 from protocols.secret_tree.held_out import Scores
 
@@ -88,29 +89,32 @@ def numbers_text(found: JointItemsets) -> str:
 
 
 def scores_lines(scores: Scores, classes: Sequence[str]) -> Iterator[str]:
-    """Say how good a tree alone is by its table of held-out records, each figure with the error of its noise."""
-    table, records = scores.table, scores.records
-    off = scores.correct_error / records
-    common = f"the commonest class has {scores.commonest_share:.3f}"
-    each = f"(by noise, each with a standard error of {off:.3f})"
-    yield f"Accuracy {scores.correct / records:.3f} on {records:,} held-out records, of which {common} {each}"
-    rare = int(table.sum(0).argmin())
-    if scores.commonest_share < _SKEWED or len(classes) < 2:
-        return
-    name, least = printable(classes[rare]), 2 * scores.correct_error
-    right, there, called = (float(each) for each in (table[rare, rare], table[:, rare].sum(), table[rare].sum()))
-    if there <= least:
-        yield f"Too few held-out records are {name} to say how many of them the tree finds"
-        return
-    precision = f"; of those whom it calls so, {_share(right, called)} are" if called > least else ""
-    yield f"Of those who are {name}, the rarest class, the tree finds {_share(right, there)}{precision}"
+    """Say how good a tree alone is by its table of held-out records, each figure with its standard error."""
+    table = scores.table
+    accuracy, common = figure_text(table.accuracy()), figure_text(table.commonest())
+    yield f"Accuracy {accuracy} on {scores.records:,} held-out records; always saying the commonest class: {common}"
+    ranked = table.ranked
+    name = printable(classes[ranked])
+    if (auc := table.auc()) is not None and (ks := table.ks()) is not None:
+        yield f"AUC {figure_text(auc)}, KS {figure_text(ks)}, ranking by how likely {name} is"
+    if len(classes) > 1:
+        yield _found_text(name, table.recall(ranked), table.precision(ranked))
 
 
-def _share(part: float, whole: float) -> str:
-    return f"{min(max(part / whole, 0.0), 1.0):.2f}"
+def _found_text(name: str, recall: Figure | None, precision: Figure | None) -> str:
+    if recall is None:
+        return f"Too few held-out records are {name} to say how many of them the tree finds"
+    called = f"; of those whom it calls {name}, {figure_text(precision)} are" if precision else ""
+    return f"Of those who are {name}, the tree finds {figure_text(recall)}{called}"
 
 
-_SKEWED = 0.75
+def figure_text(figure: Figure) -> str:
+    """Return a share with its standard error.
+
+    >>> figure_text(Figure(0.8421, 0.0093))
+    '0.842 ± 0.009'
+    """
+    return f"{figure.value:.3f} ± {figure.error:.3f}"
 
 
 def worth_lines(model: Model, beats: bool | None = None) -> list[str]:

@@ -138,6 +138,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
             ("leaves", "of {:,} nodes whether each is a leaf"),
             ("splits", "of {:,} which column splits it"),
             ("labels", "of {:,} leaves the class"),
+            ("tenths", "of {:,} the shares of the classes in tenths"),
             ("sets", "which of {:,} sets of items are frequent"),
             ("scores", "with noise, how many held-out records of each class it gives which class"),
         )

@@ -9,9 +9,9 @@ from party.models.tree_file import number_of, references
 from party.names import printable
 from party.show.document import Grid, ReportPart, ScreenColumn
 from protocols.learning.naive_bayes import Model, NaiveBayes
-from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree
 from protocols.tables import ROOT, Expression, Floats
-from protocols.terms import Growth, Impurity, Terms
+from protocols.terms import Growth, Impurity, Leaves, Terms
 
 MARK = "(?)"
 _NOT_ADDED = "class counts of branches may not add up to their parent's."
@@ -24,6 +24,8 @@ def count_text(count: float) -> str:
 
 
 def counts_text(node: Node) -> str:
+    if isinstance(node, Leaf) and node.tenths:
+        return f"[{' '.join(f'{tenth / TENTHS:.1f}' for tenth in node.tenths)}]"
     return f"[{' '.join(map(count_text, node.counts))}]" if node.counts else ""
 
 
@@ -53,8 +55,7 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
     pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
     while pending:
         node, head, below, path = pending.pop()
-        told = [counts_text(node)] if node.counts else []
-        counts = "".join(f" {each}" for each in (*told, *([MARK] if path in marked else [])))
+        counts = "".join(f" {each}" for each in (counts_text(node), MARK if path in marked else "") if each)
         if isinstance(node, Leaf):
             yield f"{head}→ {printable(tree.schema.class_attribute.values[node.label])}{counts}"
             continue
@@ -76,6 +77,8 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
 
 
 def counts_line(tree: Tree) -> str:
+    if tree.growth.leaves is Leaves.TENTHS:
+        return "In brackets, and as a bar: the share of each class in a leaf, in this order, rounded to a tenth."
     if not tree.has_counts:
         return "The tree alone was revealed, and no count."
     said = "In brackets, and as a bar: the records of each class, in this order."
@@ -129,7 +132,7 @@ def to_dot(tree: Tree, levels: int | None = None) -> str:
     made = 1
     while pending:
         node, own, depth = pending.pop()
-        counts = [" ".join(map(count_text, node.counts))] if node.counts else []
+        counts = [counts_text(node)[1:-1]] if counts_text(node) else []
         if isinstance(node, Leaf):
             label = tree.schema.class_attribute.values[node.label]
             lines.append(f"  n{own} [shape=box, label={_quoted(label, *counts)}];")

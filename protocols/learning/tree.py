@@ -17,15 +17,21 @@ from protocols.tables import ROOT, Expression, Rows, Schema, Term
 from protocols.terms import TO_THE_END, Growth
 
 Folded = TypeVar("Folded")
+TENTHS: Final = 10
 NO_COUNTS: Final = "the model has classes alone, and nobody knows the shares of its leaves: ask for the classes"
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """An end of the tree; `counts` are all zero if no training record reached it, and none where nobody knows them."""
+    """An end of the tree.
+
+    `counts` are all zero if no training record reached it, and none where nobody knows them. `tenths` are the shares of
+    the classes as they were opened in place of counts, if they were.
+    """
 
     counts: tuple[float, ...]
     label: int
+    tenths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,13 +137,25 @@ class Tree:
         """Return what the root becomes when every leaf, and every split with what its children became, is replaced."""
         return _folded(self.walk(), self.schema, leaf, split)
 
+    def relabelled(self, change: Callable[[Expression, Leaf], Leaf]) -> "Tree":
+        """Return the same splits with other leaves."""
+        return assembled(
+            self.schema,
+            ((path, change(path, node) if isinstance(node, Leaf) else node) for path, node in self.walk()),
+            self.growth,
+        )
+
     def leaves(self) -> Claims:
         """Return every leaf's expression and class."""
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
 
     def parts(self) -> list[tuple[Expression, bytes]]:
-        """Return every leaf's expression and its class in bytes."""
-        return [(expression, label.to_bytes(4, "big")) for expression, label in self.leaves()]
+        """Return every leaf's expression, and its class and tenths in bytes."""
+        return [
+            (expression, node.label.to_bytes(4, "big") + bytes(node.tenths))
+            for expression, node in self.walk()
+            if isinstance(node, Leaf)
+        ]
 
     @property
     def telling(self) -> int | None:
@@ -159,7 +177,7 @@ class Tree:
         columns += (b"conditions",) * bool(self.schema.conditions)
         hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
         for depth, node in self.nodes():
-            kind = ("leaf", node.label) if isinstance(node, Leaf) else ("split", node.attribute)
+            kind = ("leaf", node.label, *node.tenths) if isinstance(node, Leaf) else ("split", node.attribute)
             hasher.update(canonical(repr([depth, *kind, *map(float, node.counts)]).encode()))
         return hasher.digest()
 
@@ -227,29 +245,52 @@ def label_of_node(node: Node) -> int:
     return majority(node.counts) if node.counts else _commonest_label(node)
 
 
-def _commonest_label(node: Node) -> int:
-    leaves, pending = Counter[int](), [node]
+def _leaves_below(node: Node) -> Iterator[Leaf]:
+    pending = [node]
     while pending:
         below = pending.pop()
         if isinstance(below, Leaf):
-            leaves[below.label] += 1
+            yield below
         else:
             pending += below.children
+
+
+def _commonest_label(node: Node) -> int:
+    leaves = Counter(leaf.label for leaf in _leaves_below(node))
     return min(leaves, key=lambda label: (-leaves[label], label))
 
 
 def shares_of(node: Node) -> tuple[Fraction, ...]:
     """Return the class shares of a row that ends at a node, the same on every machine.
 
-    A leaf of its parent's class whose own records, if it has any, are rather of another is all its class.
+    A leaf of its parent's class whose own records, if it has any, are rather of another is all its class. Where shares
+    of leaves were opened they are these, and at a split the mean of the leaves below.
     """
     if not node.counts:
-        raise InputError(NO_COUNTS)
+        below = [leaf.tenths for leaf in _leaves_below(node)]
+        if not all(below):
+            raise InputError(NO_COUNTS)
+        tenths = [sum(each) for each in zip(*below, strict=True)]
+        return tuple(Fraction(tenth, sum(tenths)) for tenth in tenths)
     counts, label = [Fraction(max(0.0, count)) for count in node.counts], label_of_node(node)
     if not 0 < counts[label] == max(counts):
         return tuple(Fraction(place == label) for place in range(len(counts)))
     total = sum(counts)
     return tuple(count / total for count in counts)
+
+
+def shares_in_tenths(counts: Sequence[int]) -> tuple[int, ...]:
+    """Return the share of each class as it is opened: each rounded, and the first what the others leave.
+
+    Noise may make counts negative: then as many steps of ten are reached as comparisons say, from none to all.
+
+    >>> shares_in_tenths([30, 70]), shares_in_tenths([1, 1, 2]), shares_in_tenths([5, -3])
+    ((3, 7), (2, 3, 5), (10, 0))
+    """
+    whole = sum(counts)
+    steps = range(1, 2 * TENTHS, 2)
+    others = [sum(2 * TENTHS * count >= step * whole for step in steps) for count in counts[1:]]
+    return (max(0, TENTHS - sum(others)), *others)
 
 
 def majority(counts: Sequence[float]) -> int:

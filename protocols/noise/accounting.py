@@ -56,13 +56,15 @@ class TreeSpending:
     A record lies in one node of each level and in one leaf. Where it moves from one node to another, all that is
     compared in each changes by `change` at most, relative to one another; where it stays, by twice as much in one.
 
-    `columns` are the candidates at the root.
+    `columns` are the candidates at the root. Where `tenths` of leaves are opened, counts have noise of both signs,
+    of which label and shares are made: one record changes two of them by 1 at most.
     """
 
     epsilon: Fraction
     levels: int
     change: int
     columns: int
+    tenths: bool = False
 
     @property
     def of_level(self) -> Fraction:
@@ -80,8 +82,10 @@ class TreeSpending:
         return OneSided(2 * self.change / self.of_level, 2 * self.change)
 
     @property
-    def label(self) -> OneSided:
+    def label(self) -> OneSided | Geometric:
         """The noise of each class count of a leaf."""
+        if self.tenths:
+            return Geometric(2 / self.of_label)
         return OneSided(2 / self.of_label, 2)
 
     @property

@@ -1,8 +1,9 @@
 """How many bits a tree can reveal, and where it must end so that it reveals no more.
 
 A node that is asked has one answer of `candidates + 1` (who splits it, or nobody), a window one of all choices of
-omega, and a leaf's label one of the classes. This follows from schema, terms and the tree so far: both sides compute it
-alike before a level is opened. A node that would reveal too much is not asked: it is a leaf, and its label is opened.
+omega, a leaf's label one of the classes, and its share of each class but one, where shares are opened, one of eleven.
+This follows from schema, terms and the tree so far: both sides compute it alike before a level is opened. A node that
+would reveal too much is not asked: it is a leaf, and opened as one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,9 @@ from functools import cache, cached_property
 from math import comb
 from typing import Self
 
-from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree
 from protocols.tables import ROOT, Expression, Schema
-from protocols.terms import ALL, Terms, Window
+from protocols.terms import ALL, Leaves, Terms, Window
 
 _STEPS = 64  # of a bit
 
@@ -39,16 +40,26 @@ def bits_of_window(candidates: int, window: Window) -> Fraction:
     return Fraction(0) if window is ALL or window >= candidates else bits(comb(candidates, window))
 
 
+def bits_of_leaf(classes: int, leaves: Leaves) -> Fraction:
+    """Return the bits of what is opened of a leaf."""
+    return bits(classes) + (bits_of_tenths(classes) if leaves is Leaves.TENTHS else 0)
+
+
+def bits_of_tenths(classes: int) -> Fraction:
+    """Return the bits of the shares of a leaf."""
+    return (classes - 1) * bits(TENTHS + 1)
+
+
 def bits_at_most(
-    domains: Sequence[int], classes: int, max_depth: int | None, window: Window = ALL, most: Fraction | None = None
+    domains: Sequence[int], of_leaf: Fraction, max_depth: int | None, window: Window = ALL, most: Fraction | None = None
 ) -> Fraction:
     """Return the bits of the tree of attributes of this many values that reveals most; `most` is what it may reveal."""
     sizes, total, nodes = sorted(domains, reverse=True), Fraction(0), 1
     for candidates, size in zip(range(len(sizes), 0, -1), sizes[:max_depth], strict=False):
         total += nodes * (bits_of_node(candidates, window) + bits_of_window(candidates, window))
         nodes *= size
-    total += nodes * bits(classes)
-    return total if most is None else min(total, max(most, bits(classes)))
+    total += nodes * of_leaf
+    return total if most is None else min(total, max(most, of_leaf))
 
 
 @dataclass(frozen=True)
@@ -58,18 +69,20 @@ class Allowance:
     Args:
         max_depth: Of the tree; None for any.
         window: How many candidates compete at a node.
-        most: The most bits, None for any; a label is opened even where it passes them.
+        most: The most bits, None for any; a leaf is opened even where it passes them.
+        leaves: What is opened of a leaf.
     """
 
     schema: Schema
     max_depth: int | None
     window: Window = ALL
     most: Fraction | None = None
+    leaves: Leaves = Leaves.LABEL
 
     @classmethod
     def of(cls, schema: Schema, terms: Terms, records: int) -> Self:
         """Return what a run may reveal of this many records, those held out among them."""
-        return cls(schema, terms.max_depth, terms.window, terms.bits_at_most(records))
+        return cls(schema, terms.max_depth, terms.window, terms.bits_at_most(records), terms.growth.leaves)
 
     @cached_property
     def _sizes(self) -> list[int]:
@@ -80,27 +93,27 @@ class Allowance:
         return bits_of_node(candidates, self.window) + bits_of_window(candidates, self.window)
 
     @property
-    def of_label(self) -> Fraction:
-        """The bits of a label."""
-        return bits(self.schema.classes)
+    def of_leaf(self) -> Fraction:
+        """The bits of a leaf."""
+        return bits_of_leaf(self.schema.classes, self.leaves)
 
     @property
     def at_most(self) -> Fraction:
         """The bits of the tree that reveals most, whatever the records are, within `most` or without."""
-        return bits_at_most(self._sizes, self.schema.classes, self.max_depth, self.window, self.most)
+        return bits_at_most(self._sizes, self.of_leaf, self.max_depth, self.window, self.most)
 
     def asked(self, level: Sequence[Sequence[int]], spent: Fraction) -> list[int]:
         """Return which nodes of a depth may be asked, given each one's candidates and what is spent above them.
 
-        One after the other, as long as there is enough for the labels of all open nodes and of the widest split.
+        One after the other, as long as there is enough for all open nodes to be leaves and of the widest split.
         """
-        depth, reserved = len(self.schema.attributes) - len(level[0]), len(level) * self.of_label
+        depth, reserved = len(self.schema.attributes) - len(level[0]), len(level) * self.of_leaf
         asked: list[int] = []
         for at, candidates in enumerate(level):
             if depth == self.max_depth or not candidates:
                 continue
             widest = max([self._sizes[candidate] for candidate in candidates])
-            price, more = self.price([candidates]), (widest - 1) * self.of_label
+            price, more = self.price([candidates]), (widest - 1) * self.of_leaf
             if self.most is None or spent + price + reserved + more <= self.most:
                 spent, reserved = spent + price, reserved + more
                 asked.append(at)
@@ -138,4 +151,4 @@ class Allowance:
 
     def _revealed(self, level: Sequence[tuple[Expression, Node]], asked: Sequence[int], candidates: int) -> Fraction:
         labels = sum(isinstance(node, Leaf) for _, node in level)
-        return len(asked) * self.of_node(candidates) + labels * self.of_label
+        return len(asked) * self.of_node(candidates) + labels * self.of_leaf

@@ -40,9 +40,10 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import HiddenNode, SharedCounts, Tables, count_candidates
+from protocols.secret_tree.tenths import add_tenths
 from protocols.secret_tree.worth import worth_by
 from protocols.tables import ROOT, Expression, Term
-from protocols.terms import ALL, Growth
+from protocols.terms import ALL, Growth, Leaves
 
 
 class SecretTree:
@@ -50,7 +51,8 @@ class SecretTree:
 
     Answers are each node's attribute or, of a leaf, `-1 - label`, for the levels that both remember.
 
-    Discloses: the tree: its splits and labels; and the windows of the nodes that were asked.
+    Discloses: the tree: its splits and labels, and the shares of its leaves where these are opened; and the windows of
+        the nodes that were asked.
     """
 
     def __init__(
@@ -91,7 +93,7 @@ class SecretTree:
             asking = with_progress(self._ask(level, candidates), shown)
             known = yield from self._answers.ask(asking, self._possible(candidates))
             opened = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
-            self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_label
+            self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_leaf
             self._nodes |= zip(level, opened, strict=True)
             level = [
                 path.child(node.attribute, value)
@@ -99,7 +101,10 @@ class SecretTree:
                 if isinstance(node, Split)
                 for value in range(self._schema.attributes[node.attribute].size)
             ]
-        return assembled(self._schema, self._nodes.items(), self._growth)
+        tree = assembled(self._schema, self._nodes.items(), self._growth)
+        if self._growth.leaves is Leaves.LABEL:
+            return tree
+        return (yield from add_tenths(tree, self._counts, self._gates, self._answers, self._noise))
 
     def _progress(self, level: Sequence[Expression]) -> Callable[[Progress], Progress]:
         """Return how far the tree is while the nodes of a depth are asked, as one that grows on like this to its limit.
@@ -222,10 +227,11 @@ class SecretTree:
         if self._noise is None:
             numbers, bits = yield from self._classes_and_all(level)
             return (yield from self._exact_labels(level, numbers, bits[:, -1]))
-        classes, most = self._schema.classes, self._counts.records + 2 * self._noise.spending.label.cut
+        classes, most = self._schema.classes, self._counts.records + 4 * self._noise.spending.label.cut
         own, width = filled(np.stack([node.counts for node in level], axis=1)), most.bit_length() + 1
         numbers, _ = yield from self._lifted(own, width)
-        numbers[:, : len(level)] += np.array([self._noise.label(each.expression, classes) for each in level], WORD).T
+        drawn = np.array([self._noise.label(each.expression, classes) for each in level], np.int64)
+        numbers[:, : len(level)] += drawn.astype(WORD).T
         return (yield from self._commonest(numbers, width))
 
     def _classes_and_all(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:

@@ -1,6 +1,7 @@
-"""How good a tree is on records that were held out: a table of its labels by the records' classes, with noise.
+"""How good a tree is on records that were held out: a table of what it says by the records' classes, with noise.
 
-    shares      of how many held-out records have each label and each class: sums over the leaves of one label
+    rows        what the leaves say, each once: their labels, and of two classes the tenths, where these are opened
+    shares      of how many held-out records have each row and each class: sums over the leaves that say so
     noise       each side adds its own to its share: two-sided geometric of scale `2 / epsilon`
     opened      the sums with both noises; accuracy and all else follow from them
 
@@ -13,13 +14,14 @@ Another tree over the same people has another table, and costs as much again.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, sqrt
+from math import sqrt
+from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protocols.errors import PeerError
-from protocols.learning.tree import Tree
+from protocols.errors import InputError, PeerError
+from protocols.learning.quality import ScoreTable
+from protocols.learning.tree import TENTHS, Leaf, Tree
 from protocols.messages import CountShares
 from protocols.noise.geometric import Geometric
 from protocols.oblivious.bits import WORD
@@ -41,49 +43,88 @@ def room_for_scores(law: Geometric) -> int:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """How many held-out records a tree gives which label, by class (`labels x classes`), with the noise of both sides.
+class Said:
+    """What leaves say: a label, and of two classes the tenths of the second one, or nothing."""
 
-    Noise may make some cells negative; `law` is each side's.
+    tenth: int
+    label: int
+
+
+NO_TENTH: Final = -1
+
+
+def said_by(leaf: Leaf) -> Said:
+    """Return what a leaf says."""
+    return Said(leaf.tenths[1] if len(leaf.tenths) == 2 else NO_TENTH, leaf.label)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How many held-out records a tree says what of, by class, with the noise of both sides.
+
+    `rows` are what is said, by tenths and labels, each with the numbers by class, which noise may make negative; `law`
+    is each side's.
     """
 
-    cells: tuple[int, ...]
+    rows: tuple[tuple[Said, tuple[int, ...]], ...]
     records: int
     law: Geometric
 
+    @classmethod
+    def read(cls, numbers: Sequence[int], classes: int, records: int, law: Geometric) -> Self:
+        """Return what was opened as such numbers: of each row its tenth, its label, and a number for each class.
+
+        Raises:
+            InputError: They are no rows of that.
+        """
+        if not numbers or len(numbers) % (classes + 2):
+            raise InputError("the table of held-out records has other rows")
+        rows = np.array(numbers).reshape(-1, classes + 2).tolist()
+        return cls(tuple((Said(tenth, label), tuple(cells)) for tenth, label, *cells in rows), records, law)
+
     @property
-    def table(self) -> NDArray[np.int64]:
-        """The numbers as `labels x classes`."""
-        return np.array(self.cells).reshape(isqrt(len(self.cells)), -1)
+    def table(self) -> ScoreTable:
+        """What figures follow from."""
+        said, cells = zip(*self.rows, strict=True)
+        tenths = tuple(each.tenth / TENTHS for each in said)
+        labels, ranks = tuple(each.label for each in said), min(tenths) >= 0
+        noise = 2 * self.law.variance
+        return ScoreTable(np.array(cells, np.float64), labels, noise, tenths if ranks else None, self.records)
+
+    @property
+    def cells(self) -> list[int]:
+        """The numbers, row by row."""
+        return [number for _, cells in self.rows for number in cells]
 
     @property
     def correct(self) -> int:
         """How many have the class of their label, within what can be."""
-        return min(max(int(np.trace(self.table)), 0), self.records)
+        return min(max(sum(cells[said.label] for said, cells in self.rows), 0), self.records)
 
     @property
     def correct_error(self) -> float:
         """The standard error of the noise in that number."""
-        return sqrt(2 * len(self.table) * self.law.variance)
+        return sqrt(2 * len(self.rows) * self.law.variance)
 
     @property
     def commonest_share(self) -> float:
         """The share of the commonest class among them, which the accuracy should exceed."""
-        return min(max(float(self.table.sum(0).max()) / self.records, 0.0), 1.0)
+        return self.table.commonest().value
 
 
 def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequence[int]) -> Role[tuple[int, ...]]:
-    """Count what a tree makes of the held-out records, and open it with both sides' noise, label by label.
+    """Count what a tree makes of the held-out records, and open it with both sides' noise, as `Scores.read` has it.
 
     `counts` have `room_for_scores`; `noise` is our own, one for each cell.
 
-    Discloses: the number of held-out records of each label and class, with our noise in it.
+    Discloses: the number of held-out records of each row and class, with our noise in it.
     """
-    classes, leaves = tree.schema.classes, tree.leaves()
+    classes, rows = tree.schema.classes, said_rows(tree)
+    leaves = [(path, said_by(node)) for path, node in tree.walk() if isinstance(node, Leaf)]
     labels = [Term(tree.schema.class_index, label) for label in range(classes)]
     shares = yield from counts.count([path & label for path, _ in leaves for label in labels])
-    cells = np.zeros((classes, classes), WORD)
-    np.add.at(cells, [label for _, label in leaves], shares.reshape(-1, classes))
+    cells = np.zeros((len(rows), classes), WORD)
+    np.add.at(cells, [rows.index(said) for _, said in leaves], shares.reshape(-1, classes))
     most = modulus_mask(counts.width)
     yield Note(OpenedFact(OpenedKind.SCORES, (), None))
     own = (cells.reshape(-1) + np.array(noise, np.int64).astype(WORD)) & most
@@ -91,10 +132,18 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
     if len(theirs) != len(own) or (theirs > most).any():
         raise PeerError("the shares of the held-out records' table are of other counts")
     lowest = 2 * law.cut  # of both sides' noise
-    raised: list[int] = ((own + theirs + np.uint64(lowest)) & most).tolist()
-    opened = tuple(number - lowest for number in raised)
+    raised = ((own + theirs + np.uint64(lowest)) & most).astype(np.int64) - lowest
+    of_rows: list[list[int]] = raised.reshape(-1, classes).tolist()
+    told = ((said.tenth, said.label, *row) for said, row in zip(rows, of_rows, strict=True))
+    opened = tuple(number for row in told for number in row)
     yield Note(OpenedFact(OpenedKind.SCORES, (), opened))
     return opened
+
+
+def said_rows(tree: Tree) -> list[Said]:
+    """Return what the leaves of a tree say, each once, in the order of tenths and labels."""
+    said = {said_by(node) for _, node in tree.walk() if isinstance(node, Leaf)}
+    return sorted(said, key=lambda each: (each.tenth, each.label))
 
 
 def simulate_share(own: CountShares, opened: Sequence[int], most: np.uint64) -> CountShares:

@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from protocols.errors import DeviationError
-from protocols.learning.tree import Leaf, Split, Tree
+from protocols.learning.tree import TENTHS, Leaf, Split, Tree
 from protocols.oblivious.bits import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, wires_of
@@ -20,7 +20,7 @@ from protocols.role import Fact, Note, Role
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.window import window_wires
 from protocols.tables import Expression
-from protocols.terms import ALL
+from protocols.terms import ALL, Leaves
 
 
 class OpenedKind(StrEnum):
@@ -28,6 +28,7 @@ class OpenedKind(StrEnum):
 
     LEAVES      whether a node that was asked is a leaf: 1 if it is
     LABELS      the class of a leaf
+    TENTHS      the shares of the classes in the leaves of the tree, in tenths (`tenths`)
     SPLITS      by which attribute a node is split, as its place among the node's candidates
     SETS        whether a set of items of both parties reaches a threshold: 1 if it does (`two_party.opened_sets`)
     RULES       whether a rule, its antecedent and its consequent, reaches one: 1 if it does (likewise)
@@ -36,6 +37,7 @@ class OpenedKind(StrEnum):
 
     LEAVES = "leaves"
     LABELS = "labels"
+    TENTHS = "tenths"
     SPLITS = "splits"
     SETS = "sets"
     RULES = "rules"
@@ -45,7 +47,8 @@ class OpenedKind(StrEnum):
 class OpenedFact(Fact):
     """What is opened of these nodes, of `SCORES` none; `values` are None while nobody knows them.
 
-    Of `SPLITS` they are attributes, of `SCORES` numbers, label by label. Of `RULES` nodes are the antecedents.
+    Of `SPLITS` they are attributes, of `TENTHS` those of all classes but the first, node by node, of `SCORES` numbers,
+    label by label. Of `RULES` nodes are the antecedents.
     """
 
     what: OpenedKind
@@ -110,6 +113,9 @@ def simulate_openings(
         for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
             if numbers:
                 yield _wires(numbers, kinds)
+    if tree.growth.leaves is Leaves.TENTHS and classes > 1:
+        tenths = np.array([node.tenths[1:] for _, node in tree.walk() if isinstance(node, Leaf)]).T
+        yield wires_of(tenths[:, None] >= np.arange(1, TENTHS + 1)[:, None])
 
 
 def _wires(numbers: Sequence[int], kinds: int) -> Uint64s:

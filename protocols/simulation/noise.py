@@ -17,14 +17,14 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer, Correct, CountTable, Learned, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, shares_in_tenths
 from protocols.learning.whole import Gini
 from protocols.noise.accounting import Spending, TreeSpending, most_changes
 from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.role import Role, run_alone
 from protocols.simulation.two_party import HoldOut
 from protocols.tables import ROOT, Codes, Expression, Schema
-from protocols.terms import ALL, Growth
+from protocols.terms import ALL, Growth, Leaves
 
 
 class SideNoise(Protocol):
@@ -99,9 +99,10 @@ class BulkTreeNoise:
         del expression
         return [next(self._labels) for _ in range(classes)]
 
-    def _drawn(self, law: OneSided) -> Iterator[int]:
+    def _drawn(self, law: OneSided | Geometric) -> Iterator[int]:
         while True:
-            yield from (self._generator.geometric(1 - exp(-1 / law.scale), _BLOCK) - 1).tolist()
+            one, other = self._generator.geometric(1 - exp(-1 / law.scale), (2, _BLOCK)) - 1
+            yield from (one if isinstance(law, OneSided) else one - other).tolist()
 
 
 _BLOCK = 4096
@@ -163,7 +164,8 @@ def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeN
     counts = np.bincount(at * 2 + label, minlength=2 * len(level)).reshape(-1, 2)
     for path, own in zip(level, counts, strict=True):
         noisy = own + np.sum([side.label(path, 2) for side in sides], axis=0)
-        nodes[path] = Leaf((), int(noisy.argmax()))
+        tenths = shares_in_tenths(noisy.tolist()) if growth.leaves is Leaves.TENTHS else ()
+        nodes[path] = Leaf((), int(noisy.argmax()), tenths)
     return assembled(schema, nodes.items(), growth)
 
 

@@ -1,12 +1,11 @@
 """The noise of a run, from what both parties know when they have agreed (DESIGN 14, "Noise")."""
 
-from fractions import Fraction
-
 from protocols.learning.whole import GINI_BITS, Gini
 from protocols.noise.accounting import Spending, TreeSpending, most_changes
 from protocols.noise.both import BothNoises, KeyedNoise, OwnNoise, TreeNoise
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables import Attribute, Schema
+from protocols.terms import Growth, Leaves
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 
@@ -24,17 +23,23 @@ def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:
 
 def tree_noise_of(local: PartyInputs, agreement: Agreement, records: int) -> TreeNoise | None:
     """Return our noise of a tree of this many training records of which nothing else is shown; None without noise."""
-    terms, schema = agreement.terms, agreement.schema
-    if terms.noise is None or terms.max_depth is None:
+    schema = agreement.schema
+    spent = tree_spending(len(schema.attributes), agreement.terms.growth, records)
+    tables = tables_digest(local, agreement)
+    return None if spent is None else TreeNoise(local.secrets.coins, tables, spent, _places(schema))
+
+
+def tree_spending(columns: int, growth: Growth, records: int) -> TreeSpending | None:
+    """Return what either side spends on a tree of this many columns and training records; None without noise.
+
+    Raises:
+        InputError: There are too many records.
+    """
+    if growth.noise is None or growth.max_depth is None:
         return None
-    spent = tree_spending(len(schema.attributes), terms.max_depth, terms.noise, records)
-    return TreeNoise(local.secrets.coins, tables_digest(local, agreement), spent, _places(schema))
-
-
-def tree_spending(columns: int, max_depth: int, epsilon: Fraction, records: int) -> TreeSpending:
-    """Return what either side spends on a tree of this many columns and training records."""
     change = int(Gini(records).change * 2**GINI_BITS)
-    return TreeSpending(epsilon, min(max_depth, columns), max(change, 1), columns)
+    tenths = growth.leaves is Leaves.TENTHS
+    return TreeSpending(growth.noise, min(growth.max_depth, columns), max(change, 1), columns, tenths)
 
 
 def noise_of_model(local: PartyInputs, agreement: Agreement) -> KeyedNoise:

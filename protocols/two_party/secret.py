@@ -26,7 +26,7 @@ from protocols.role import Phase, Role, with_progress
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows, what_follows
 from protocols.secret_tree.growth import SecretTree
-from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores
+from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores, said_rows
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
 from protocols.tables import Codes
@@ -57,13 +57,21 @@ def score(
     Discloses: as `open_scores`.
     """
     law, first = noise_of_scores(EPSILON_OF_SCORES), first_side(local.party, agreed)
-    noise = noise_of_model(local, agreed).of_model(law, tree.schema.classes**2, b"scores", tree.parts())
+    classes, rows = tree.schema.classes, said_rows(tree)
+    noise = noise_of_model(local, agreed).of_model(law, len(rows) * classes, b"scores", tree.parts())
     counts = SharedCounts(
         sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_scores(law)
     )
     opening = _as_numbers(open_scores(tree, counts, law, noise))
-    cells = yield from answers.ask(opening, lambda cells: len(cells) == tree.schema.classes**2)
-    return Scores(tuple(map(int, cells)), len(held_out), law)
+    told = [[each.tenth, each.label] for each in rows]
+
+    def fits(numbers: AnswerNumbers) -> bool:
+        return len(numbers) == len(rows) * (classes + 2) and (
+            np.array(numbers).reshape(len(rows), -1)[:, :2].tolist() == told
+        )
+
+    numbers = yield from answers.ask(opening, fits)
+    return Scores.read([*map(int, numbers)], classes, len(held_out), law)
 
 
 def _as_numbers(cells: Role[tuple[int, ...]]) -> Role[AnswerNumbers]:

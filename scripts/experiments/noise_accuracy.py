@@ -51,9 +51,9 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
 
 
 def _tree_alone(split: HoldOut, depth: int, epsilon: Fraction, generator: np.random.Generator) -> Tree:
-    spent = tree_spending(len(split.schema.attributes), depth, epsilon, len(split.train))
     growth = Growth(depth, noise=epsilon, impurity=Impurity.GINI)
-    sides = [BulkTreeNoise(generator, spent) for _ in range(2)]
+    spent = tree_spending(len(split.schema.attributes), growth, len(split.train))
+    sides = [BulkTreeNoise(generator, spent) for _ in range(2) if spent]
     return grow_alone_with_noise(split.schema, split.train, sides, growth)
 
 

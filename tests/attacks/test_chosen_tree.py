@@ -205,7 +205,8 @@ def test_under_noise_the_same_columns_move_nobodys_odds_beyond_epsilon(epsilon: 
     own, theirs = game.codes[:, :-1].astype(int).T, game.codes[:, -1].astype(int)
     cells = np.stack([[(1 - own) @ (1 - theirs), (1 - own) @ theirs], [own @ (1 - theirs), own @ theirs]]).T
     worth = [int(Gini(600).mixture(table.T)) for table in cells]
-    spending, hits, trials = tree_spending(32, 1, Fraction(epsilon), 600), 0, 300
+    spending, hits, trials = tree_spending(32, Growth(1, noise=Fraction(epsilon)), 600), 0, 300
+    assert spending is not None
     for trial in range(trials):
         noise = TreeNoise(trial.to_bytes(32, "big"), b"tables", spending)
         noisy = [each - noise.worth(ROOT, column) for column, each in enumerate(worth)]
@@ -322,7 +323,7 @@ def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whate
         views = [codes * (np.arange(5) // 2 == place) for place in range(2)]
         views[1][:, 4] = codes[:, 4]
         alice, bob = (score(*keyed[place], tree, views[place], meeting[place], KeptAnswers()) for place in range(2))
-        table = run_pair(alice, bob)[1].table
+        table = run_pair(alice, bob)[1].table.confusion
         own = noise_of_model(*keyed[1]).of_model(law, 4, b"scores", tree.parts())
         left = table - np.reshape(own, (2, 2))
         right += int(left[1, 0] > left[0, 0]) == codes[aim, 0]

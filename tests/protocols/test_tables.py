@@ -26,6 +26,7 @@ from protocols.terms import (
     Growth,
     Impurity,
     Learner,
+    Leaves,
     Method,
     Metric,
     Reveal,
@@ -144,7 +145,10 @@ def said(whole: Any, name: str, value: object) -> str | None:
 
 
 def test_each_learner_has_all_terms_on_record_and_refuses_to_be_given_what_it_does_not_have() -> None:
-    first = "method theta omega counting class seed test key_bits max_depth min_leaf noise impurity reveal most_bits"
+    first = (
+        "method theta omega counting class seed test key_bits max_depth min_leaf noise impurity reveal most_bits "
+        "splits leaves"
+    )
     assert " ".join(TERM_NAMES) == f"{first} learner rules"
     for whole in (TREE, BAYES, RULES):
         learner = LEARNERS[whole.learner]
@@ -196,6 +200,8 @@ ASKING = replace(SETS, rules=replace(RULES.rules, min_threshold=Fraction(4, 5)))
 APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (TREE, {"method": Method.HYBRID, "theta": Fraction(1, 2)}, "theta", "must be above 0 and below 1, and not 1/2"),
     (NOISY, {"method": Method.RANDOMIZED}, "noise", "needs method"),
+    (ALONE, {"leaves": Leaves.TENTHS, "min_leaf": 99}, "leaves", 'must be "label" with min_leaf = 99'),
+    (TREE, {"leaves": Leaves.TENTHS, "min_leaf": 100}, "leaves", 'must be "label" but where a tree alone is opened'),
     (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
     (NOISY, {"method": Method.HYBRID, "omega": 2}, "noise", 'needs omega = "all" or method = "smc": a window follows'),
     (BAYES, {"method": Method.HYBRID, "test": Fraction(0)}, "method", 'must be "smc" for naive Bayes'),
@@ -235,6 +241,8 @@ def test_the_first_flaw_or_terms_that_do_not_go_together_are_named_and_what_is_b
         assert (caught.value.field, caught.value.problem[: len(problem)]) == (field, problem)
     replace(BAYES, counting=Counting.PAILLIER, test=Fraction(0))
     replace(TREE, theta=Fraction(1, 2))
+    replace(ALONE, leaves=Leaves.TENTHS, min_leaf=100)
+    replace(BOTH, leaves=Leaves.TENTHS)
     assert all(each.hides_counts for each in (ALONE, replace(ALONE, method=Method.HYBRID, omega=2), SETS, ASKING))
 
 
@@ -247,6 +255,7 @@ def test_two_runs_ask_for_the_same_where_no_count_and_no_answer_can_differ() -> 
         (BOTH, {"most_bits": 9}, True),
         (ALONE, {"most_bits": 9}, False),
         (TREE, {"most_bits": 9}, True),
+        (replace(ALONE, min_leaf=100), {"leaves": Leaves.TENTHS}, False),
     ):
         assert (terms.asking == asking_of(values_of(terms) | changes)) == same, (terms, changes)
 

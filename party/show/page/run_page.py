@@ -511,7 +511,7 @@ def _scores(told: Finished) -> _Rows:
     if scores is None or not isinstance(model, Tree):
         return []
     names = model.schema.class_attribute.values
-    rows = zip(names, scores.table.tolist(), strict=True)
+    rows = zip(names, scores.table.confusion.astype(int).tolist(), strict=True)
     text = "; ".join(
         f"classified {printable(label)}: " + ", ".join(f"{n:,} {printable(c)}" for n, c in zip(row, names, strict=True))
         for label, row in rows

@@ -10,7 +10,7 @@ from party.names import printable
 from party.show.page.interval_svg import EDGE, class_words, legend_height, shortened
 from party.show.page.parts import render
 from party.show.tree import counts_text, title
-from protocols.learning.tree import Node, Split, Tree
+from protocols.learning.tree import Leaf, Node, Split, Tree
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: 
 
 def _bar(node: Node, x: int) -> Iterator[dict[str, object]]:
     """Yield the parts of a node's bar: of each class as wide as its share of the records."""
-    counts = [max(count, 0.0) for count in node.counts]
+    counts = [max(count, 0.0) for count in (node.tenths if isinstance(node, Leaf) and node.tenths else node.counts)]
     total, start = sum(counts), float(x + 1)
     for number, count in enumerate(counts):
         if count:

@@ -22,7 +22,7 @@ from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.tables import Attribute, MissingCells, Schema
-from protocols.terms import Growth, Impurity
+from protocols.terms import Growth, Impurity, Leaves
 from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model
 
@@ -90,6 +90,23 @@ def test_a_file_of_the_format_before_is_read_and_says_nothing_of_missing_cells()
     untold = tuple(replace(attribute, missing=MissingCells()) for attribute in tree.schema.attributes)
     assert tree_from_json(json.dumps(content)) == replace(tree, schema=replace(tree.schema, attributes=untold))
     assert refusal(content | {"format": "cotally-model/3"}).startswith("attributes[0] must have exactly the keys marks")
+
+
+def with_shares() -> Tree:
+    tree = replace(small_model(), growth=Growth(leaves=Leaves.TENTHS))
+    return tree.relabelled(lambda _, leaf: replace(leaf, tenths=(10 - 3 * leaf.label, 3 * leaf.label)))
+
+
+def test_the_shares_of_leaves_are_part_of_a_model_and_of_its_file() -> None:
+    tree = with_shares()
+    assert tree_from_json(tree_json(tree)) == tree
+    assert tree.digest() != small_model().digest()
+    content = as_dict(tree)
+    assert content["growth"]["leaves"] == "tenths"
+    assert '"tenths": [10, 0], "class": "bad"' in tree_json(tree)
+    for wrong in ([10], [0, 0], [11, 0], [-1, 2], ["1", 9]):
+        assert "tenths must be" in refusal(json.loads(tree_json(tree).replace("[10, 0]", json.dumps(wrong))))
+    assert "exactly the keys" in refusal(json.loads(tree_json(tree).replace('"tenths": [10, 0], ', "")))
 
 
 def test_what_missing_cells_are_is_part_of_a_model_on_which_both_sides_agree() -> None:

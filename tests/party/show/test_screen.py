@@ -27,10 +27,10 @@ from party.show.joint_rules import scores_lines, worth_lines
 from party.show.prediction import other_model_lines
 from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
-from protocols.learning.tree import Leaf, Split, Tree
+from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.tables import ROOT, Attribute, Schema
-from protocols.terms import HALF, Growth, Impurity
+from protocols.terms import HALF, Growth, Impurity, Leaves
 from tests.support.forked import Forked
 from tests.support.models import chain, models, small_model
 from tests.support.parties import make_terms
@@ -344,6 +344,22 @@ def test_counts_of_branches_that_may_not_add_up_are_said_to_be_such() -> None:
     assert "They are estimates: the class counts of branches may not add up" in counts_line(apart)
 
 
+def test_the_shares_of_leaves_stand_where_counts_would() -> None:
+    tree = replace(small_model(), growth=Growth(leaves=Leaves.TENTHS))
+    nodes = [(path, replace(node, counts=())) for path, node in tree.walk()]
+    tree = assembled(tree.schema, nodes, tree.growth).relabelled(
+        lambda _, leaf: replace(leaf, tenths=(10 - 3 * leaf.label, 3 * leaf.label))
+    )
+    assert list(tree_lines(tree))[1:5] == [
+        "alice.age",
+        "├─ <= 40: city",
+        "│  ├─ Bergen: → bad [1.0 0.0]",
+        "│  ├─ Oslo: → good [0.7 0.3]",
+    ]
+    assert "the share of each class" in counts_line(tree)
+    assert '"bad\\n1.0 0.0"' in to_dot(tree)
+
+
 def test_pure_leaves_are_counted_with_their_people_and_only_where_counts_are_exact() -> None:
     found = pure_leaves(small_model(), make_terms(method="smc"))
     assert found == PureLeaves(leaves=5, of=6, records=5 + 3 + 1 + 6 + 1, fewest=1)
@@ -442,22 +458,35 @@ def test_held_out_records_count_by_their_standard_error(correct: float, error: f
     [
         (
             (870, 12, 4, 114),
-            "Of those who are bad, the rarest class, the tree finds 0.90; of those whom it calls so, 0.97 are",
+            [
+                "Accuracy 0.984 ± 0.012 on 1,000 held-out records; always saying the commonest class: 0.874 ± 0.015",
+                "AUC 0.950 ± 0.032, KS 0.900 ± 0.064, ranking by how likely bad is",
+                "Of those who are bad, the tree finds 0.905 ± 0.063; of those whom it calls bad, 0.966 ± 0.067 are",
+            ],
         ),
-        ((882, 118, -3, 2), "Of those who are bad, the rarest class, the tree finds 0.02"),
-        ((990, 8, 1, 1), "Too few held-out records are bad to say how many of them the tree finds"),
-        ((500, 100, 100, 300), None),
+        (
+            (882, 118, -3, 2),
+            [
+                "Accuracy 0.884 ± 0.015 on 1,000 held-out records; always saying the commonest class: 0.879 ± 0.015",
+                "AUC 0.510 ± 0.034, KS 0.020 ± 0.067, ranking by how likely bad is",
+                "Of those who are bad, the tree finds 0.017 ± 0.066",
+            ],
+        ),
+        (
+            (990, 8, 1, 1),
+            [
+                "Accuracy 0.991 ± 0.012 on 1,000 held-out records; always saying the commonest class: 0.991 ± 0.012",
+                "Too few held-out records are bad to say how many of them the tree finds",
+            ],
+        ),
     ],
 )
-def test_a_table_of_held_out_records_says_accuracy_and_guess_with_their_error_and_of_a_rare_class_what_is_found(
-    cells: tuple[int, ...], said: str | None
+def test_a_table_of_held_out_records_says_each_figure_with_the_error_of_noise_and_sample(
+    cells: tuple[int, ...], said: list[str]
 ) -> None:
-    scores = Scores(cells, 1000, noise_of_scores(HALF))
-    first, *rest = scores_lines(scores, ("good", "bad"))
-    error = f"{scores.correct_error / 1000:.3f}"
-    share = f"Accuracy {(cells[0] + cells[3]) / 1000:.3f} on 1,000 held-out records, of which the commonest class has"
-    assert first == f"{share} {(cells[0] + cells[2]) / 1000:.3f} (by noise, each with a standard error of {error})"
-    assert rest == ([] if said is None else [said])
+    numbers = [-1, 0, *cells[:2], -1, 1, *cells[2:]]
+    scores = Scores.read(numbers, 2, 1000, noise_of_scores(HALF))
+    assert list(scores_lines(scores, ("good", "bad"))) == said
 
 
 def test_naive_bayes_that_no_record_can_sway_is_called_so() -> None:

@@ -35,10 +35,11 @@ from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree
 from protocols.secret_tree.openings import simulate_openings
 from protocols.secret_tree.shares import SharedCounts
+from protocols.secret_tree.tenths import with_tenths
 from protocols.secret_tree.window import SecretRanking
 from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import Codes, Expression, Schema, joint_schema
-from protocols.terms import ALL, Growth, Impurity, Window
+from protocols.terms import ALL, Growth, Impurity, Leaves, Window
 from protocols.two_party.noise import tree_spending
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
@@ -99,11 +100,8 @@ class Game:
 
     def noise(self, *, first: bool) -> TreeNoise | None:
         """Return the noise of a side, if there is any."""
-        growth = self.growth
-        if growth.noise is None or growth.max_depth is None:
-            return None
-        spent = tree_spending(len(self.schema.attributes), growth.max_depth, growth.noise, len(self.codes))
-        return TreeNoise(self.secrets[not first] * 32, b"tables", spent)
+        spent = tree_spending(len(self.schema.attributes), self.growth, len(self.codes))
+        return None if spent is None else TreeNoise(self.secrets[not first] * 32, b"tables", spent)
 
     def grown(self, transcript: Transcript | None = None, seed: int = 3) -> Tree:
         return self.grown_by(*meet(4, seed), transcript)
@@ -128,7 +126,7 @@ class Game:
 
     @property
     def allowance(self) -> Allowance:
-        return Allowance(self.schema, self.growth.max_depth, self.omega, self.most_bits)
+        return Allowance(self.schema, self.growth.max_depth, self.omega, self.most_bits, self.growth.leaves)
 
     def windows(self, tree: Tree) -> dict[Expression, tuple[int, ...]]:
         """Return the window of every node that has one."""
@@ -150,6 +148,8 @@ class Game:
         ranking = Sorted(self.schema, self.growth)
         learner = HybridId3(self.schema, engine.class_counts, self.omega, engine, ranking, self.growth)
         tree = run_alone(learner.build()).tree
+        if self.growth.leaves is Leaves.TENTHS:
+            tree = with_tenths(tree)
         nodes = [(expression, replace(node, counts=())) for expression, node in tree.walk()]
         return assembled(self.schema, nodes, self.growth)
 
@@ -501,7 +501,9 @@ class Audit:
 
     @property
     def spending(self) -> TreeSpending:
-        return tree_spending(2, 1, self.epsilon, 5)
+        spent = tree_spending(2, Growth(1, noise=self.epsilon), 5)
+        assert spent is not None
+        return spent
 
     @property
     def claim(self) -> Claim:
@@ -515,14 +517,15 @@ class Audit:
     def chances(self, spending: TreeSpending) -> tuple[Fraction, Fraction]:
         """Return the chance of the event on either table, of all noise there is."""
         _, _, (winner, *labels) = AUDITED[self.side]
-        found = []
+        law, found = spending.label, []
+        assert isinstance(law, OneSided)
         for codes in self.tables:
             cells = np.zeros((2, 2, 2), int)
             for column in (0, 1):
                 np.add.at(cells[column], (codes[:, column], codes[:, 2]), 1)
             chance = winners(spending.worth, tuple(Gini(5).mixture(cells).tolist()))[winner]
             for label, counts in zip(labels, cells[winner], strict=True):
-                chance *= winners(spending.label, tuple((-counts).tolist()))[label]
+                chance *= winners(law, tuple((-counts).tolist()))[label]
             found.append(Fraction(chance))
         return found[0], found[1]
 

@@ -1,5 +1,6 @@
 """Windows of gains that nobody sees are those of who sorts them, and nothing but the windows is opened."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import sqrt
@@ -26,12 +27,20 @@ from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alon
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.deduction import deduce, what_follows
-from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores
+from protocols.secret_tree.held_out import (
+    Said,
+    Scores,
+    noise_of_scores,
+    open_scores,
+    room_for_scores,
+    said_by,
+    said_rows,
+)
 from protocols.secret_tree.shares import SharedCounts, block_width
 from protocols.secret_tree.window import SecretRanking, open_windows, window_wires
 from protocols.secret_tree.worth import GiniWorth, entropy_parts, worth_by
 from protocols.tables import ROOT, Attribute, Codes, Expression, Term, joint_schema, two_way
-from protocols.terms import ALL, Growth, Impurity, Window
+from protocols.terms import ALL, Growth, Impurity, Leaves, Window
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_gates import SEEDS, SLOW, Words, drawn, sides
 from tests.protocols.oblivious.test_hostile_peers import sending
@@ -292,27 +301,46 @@ def held_sides(game: Game, noises: tuple[Noise, Noise]) -> tuple[Role[tuple[int,
 def scored(game: Game, noises: tuple[Noise, Noise], transcript: Transcript | None = None) -> Scores:
     ours, theirs = run_pair(*held_sides(game, noises), transcript)
     assert ours == theirs
-    return Scores(ours, len(game.codes), LAW)
+    return Scores.read(ours, game.schema.classes, len(game.codes), LAW)
 
 
-def truth(game: Game) -> Noise:
-    cells = np.zeros((game.schema.classes, game.schema.classes), np.int64)
-    np.add.at(cells, (game.plain().predict(game.codes), game.codes[:, -1]), 1)
+def said(game: Game) -> list[Said]:
+    """Return what the leaf of each record says."""
+    tree = game.plain()
+    leaves = {path: said_by(node) for path, node in tree.walk() if isinstance(node, Leaf)}
+    found: list[Said] = [Said(0, 0)] * len(game.codes)
+    for path, each in leaves.items():
+        for at in np.flatnonzero(path.satisfied_by(game.codes)):
+            found[at] = each
+    return found
+
+
+def truth(game: Game) -> dict[Said, list[int]]:
+    """Return how many records of each class are told what."""
+    cells = {each: [0] * game.schema.classes for each in said_rows(game.plain())}
+    for each, label in zip(said(game), game.codes[:, -1].tolist(), strict=True):
+        cells[each][label] += 1
     return cells
 
 
+def numbers(scores: Scores) -> Noise:
+    return np.array([cells for _, cells in scores.rows])
+
+
 @settings(max_examples=at_most(15), deadline=None)
-@given(games(), st.data())
-def test_each_cell_is_the_true_one_with_the_noise_of_both(game: Game, data: st.DataObject) -> None:
-    shape = (game.schema.classes, game.schema.classes)
+@given(games(), st.booleans(), st.data())
+def test_each_cell_is_the_true_one_with_the_noise_of_both(game: Game, tenths: bool, data: st.DataObject) -> None:
+    if tenths:
+        game = replace(game, growth=replace(game.growth, leaves=Leaves.TENTHS))
+    cells = truth(game)
+    shape, size = (len(cells), game.schema.classes), len(cells) * game.schema.classes
     drawn = st.integers(-LAW.cut, LAW.cut) | st.sampled_from([-LAW.cut, LAW.cut])
-    one, other = (
-        np.array(data.draw(st.lists(drawn, min_size=shape[0] ** 2, max_size=shape[0] ** 2))).reshape(shape)
-        for _ in range(2)
-    )
+    one, other = (np.array(data.draw(st.lists(drawn, min_size=size, max_size=size))).reshape(shape) for _ in range(2))
     scores = scored(game, (one, other))
-    assert np.array_equal(scores.table, truth(game) + one + other)
+    assert [each for each, _ in scores.rows] == list(cells)
+    assert np.array_equal(numbers(scores), np.array(list(cells.values())) + one + other)
     assert scores.records == len(game.codes)
+    assert (scores.table.scores is not None) == (tenths and game.schema.classes == 2)
 
 
 GAME = Game(SCHEMA, table(1), Growth(max_depth=2, min_leaf=20))
@@ -336,9 +364,9 @@ def test_one_side_opens_one_share_of_each_cell_of_a_length_that_does_not_depend_
 
 
 def test_what_follows_from_the_table_is_what_it_is_worth_and_costs_its_epsilon() -> None:
-    scores, true = scored(GAME, (NOTHING, NOTHING)), truth(GAME)
-    assert scores.correct == np.trace(true)
-    assert scores.commonest_share == true.sum(0).max() / 400
+    scores, classes = scored(GAME, (NOTHING, NOTHING)), GAME.codes[:, -1]
+    assert scores.correct == (GAME.plain().predict(GAME.codes) == classes).sum()
+    assert scores.commonest_share == np.bincount(classes).max() / 400
     assert scores.correct_error == pytest.approx(sqrt(6 * LAW.variance))
     down = np.full((3, 3), -LAW.cut)
     assert scored(GAME, (down, down)).correct == 0
@@ -350,7 +378,7 @@ def test_what_follows_from_the_table_is_what_it_is_worth_and_costs_its_epsilon()
             codes[record, column] = (codes[record, column] + 1) % 2
             change = np.zeros((3, 3), np.int64)
             np.add.at(change, (tree.predict(codes), codes[:, -1]), 1)
-            moves.add(int(np.abs(change - truth(GAME)).sum()))
+            moves.add(int(np.abs(change - numbers(scores)).sum()))
         assert max(moves) <= 2
         assert max(moves) / LAW.scale <= Fraction(1, 2)
         assert column < 4 or max(moves) / LAW.scale == Fraction(1, 2)

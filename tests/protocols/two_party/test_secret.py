@@ -48,7 +48,7 @@ from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_sha
 from protocols.secret_tree.openings import OpenedFact, OpenedKind, simulate_openings
 from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import ROOT, Expression, Index
-from protocols.terms import ALL, Impurity, Method, Reveal
+from protocols.terms import ALL, Impurity, Leaves, Method, Reveal
 from protocols.two_party.agreement import Agreement, agree_on_training
 from protocols.two_party.copies import exchange_copies
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
@@ -357,13 +357,17 @@ class Sides:
 
 
 PURE = replace(CASE, terms=replace(CASE.terms, min_leaf=1))
+SHARES = [
+    replace(CASE, terms=replace(CASE.terms, min_leaf=100, leaves=Leaves.TENTHS)),
+    replace(NOISY, terms=replace(NOISY.terms, leaves=Leaves.TENTHS)),
+]
 
 
 @pytest.mark.parametrize("alice", [True, False], ids=["alice", "bob"])
 @pytest.mark.parametrize(
     "case",
-    [CASE, WINDOWED, PURE, replace(PURE, terms=replace(WINDOWED.terms, min_leaf=1)), NOISY],
-    ids=["all", "windows", "min_leaf 1", "windows of min_leaf 1", "noise"],
+    [CASE, WINDOWED, PURE, replace(PURE, terms=replace(WINDOWED.terms, min_leaf=1)), NOISY, *SHARES],
+    ids=["all", "windows", "min_leaf 1", "windows of min_leaf 1", "noise", "shares", "noisy shares"],
 )
 def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_table(case: Case, alice: bool) -> None:
     """Its result, and the kinds and lengths of all messages; the bits of masked ones are half ones (10**-9).
@@ -461,7 +465,7 @@ def test_a_run_ends_with_the_plain_tree_of_those_that_are_not_held_out_and_their
     assert alice.scores == bob.scores
     true = np.zeros((2, 2), int)
     np.add.at(true, (alice.tree.predict(CODES[test]), CODES[test, -1]), 1)
-    assert np.abs(alice.scores.table - true).max() <= 2 * alice.scores.law.cut
+    assert np.abs(alice.scores.table.confusion - true).max() <= 2 * alice.scores.law.cut
     assert alice.exact_counts_disclosed == 0
     assert (alice.records_train, alice.records_test) == (240, 60)
 
@@ -500,6 +504,6 @@ def test_the_same_tree_has_the_same_noise_and_another_tree_has_another() -> None
     assert one[0] == one[1] == again[0]
     true = np.zeros((2, 2), int)
     np.add.at(true, (CODES[:, 0], CODES[:, -1]), 1)
-    noise = one[0].table - true
+    noise = one[0].table.confusion - true
     assert 0 < np.abs(noise).max() <= 2 * one[0].law.cut
-    assert not np.array_equal(other[0].table[::-1] - true, noise)
+    assert not np.array_equal(other[0].table.confusion[::-1] - true, noise)

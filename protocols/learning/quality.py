@@ -1,0 +1,215 @@
+"""How good a classifier is, from a table of its scores by class, each figure with its standard error.
+
+Rows of the table are what the classifier may say: a label, and of two classes a score by which people are ranked. A
+cell is how many records with true class `c` it says this of, exactly or with noise. Every figure `g` is a function of
+the cells, and its error is by the delta method:
+
+    var g = sum over cells of (dg / dcell)**2 (cell + noise)
+
+for a figure that does not change when all cells grow alike; the first term is the multinomial sample, the second the
+noise that was added. For the area under the curve that is the variance of DeLong, DeLong and Clarke-Pearson (1988), of
+grouped scores and divided by counts rather than counts less one.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from protocols.errors import InputError
+from protocols.tables import Floats
+
+
+class Figure(NamedTuple):
+    """A figure and its standard error, of sample and noise."""
+
+    value: float
+    error: float
+
+
+class CurvePoint(NamedTuple):
+    """What the people of the highest scores are: shares of all, of those with the ranked class, and of the others."""
+
+    selected: float
+    found: float
+    false_alarms: float
+
+
+class Calibrated(NamedTuple):
+    """Records of one score: what it says, and what share has the ranked class (none where noise hides it)."""
+
+    score: float
+    records: float
+    share: Figure | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable:
+    """How many records a classifier says what of, by their class.
+
+    Args:
+        cells: The numbers (`rows x classes`); noise may make some negative.
+        labels: The class that each row says.
+        noise: The variance of the noise in each cell.
+        scores: By which rows rank the second of two classes, ascending; None where labels alone are known.
+        total: How many records there are, where noise is in the cells and not in this.
+
+    Raises:
+        InputError: The parts do not fit together, or two rows of different order have one score.
+    """
+
+    cells: Floats
+    labels: tuple[int, ...]
+    noise: float = 0.0
+    scores: tuple[float, ...] | None = None
+    total: int | None = None
+
+    def __post_init__(self) -> None:
+        rows, classes = self.cells.shape
+        if len(self.labels) != rows or any(not 0 <= label < classes for label in self.labels):
+            raise InputError("a table of scores needs a class for each row")
+        if self.scores is not None and (
+            classes != 2 or len(self.scores) != rows or list(self.scores) != sorted(self.scores)
+        ):
+            raise InputError("scores rank two classes, and ascend with the rows")
+
+    @property
+    def of_classes(self) -> Floats:
+        """How many of each class."""
+        totals: Floats = self.cells.sum(0)
+        return totals
+
+    @property
+    def confusion(self) -> Floats:
+        """How many are given each class, by their own (`labels x classes`)."""
+        table = np.zeros((self.cells.shape[1],) * 2)
+        np.add.at(table, list(self.labels), self.cells)
+        return table
+
+    @property
+    def ranked(self) -> int:
+        """The rarer of two classes, which scores and curves are about."""
+        return int(self.of_classes.argmin())
+
+    def accuracy(self) -> Figure:
+        """Return the share of records that have the class that is said."""
+        right = np.zeros_like(self.cells)
+        right[np.arange(len(self.labels)), list(self.labels)] = 1
+        return self._share(right)
+
+    def commonest(self) -> Figure:
+        """Return the share of the commonest class, which accuracy should exceed."""
+        is_it = np.zeros_like(self.cells)
+        is_it[:, int(self.of_classes.argmax())] = 1
+        return self._share(is_it)
+
+    def recall(self, label: int) -> Figure | None:
+        """Return which share of those with a class is found; None where too few are known to have it."""
+        within = np.zeros_like(self.cells)
+        within[:, label] = 1
+        return self._share_of(self._says(label) * within, within)
+
+    def precision(self, label: int) -> Figure | None:
+        """Return which share of those who are given a class has it; None where too few are known to be given it."""
+        within = self._says(label) * np.ones_like(self.cells)
+        part = np.zeros_like(self.cells)
+        part[:, label] = within[:, label]
+        return self._share_of(part, within)
+
+    def auc(self) -> Figure | None:
+        """Return the area under the curve: how often a record of one class scores above one of the other.
+
+        Of equal scores half counts. None where a class has too few records to be known.
+        """
+        if (ordered := self._ordered()) is None:
+            return None
+        others, ranked = ordered.cells.T
+        below = np.cumsum(others) - others / 2
+        above = ranked.sum() - np.cumsum(ranked) + ranked / 2
+        of_ranked, of_others = below / others.sum(), above / ranked.sum()
+        value = float(ranked @ of_ranked / ranked.sum())
+        slopes = np.stack([(of_others - value) / others.sum(), (of_ranked - value) / ranked.sum()], axis=1)
+        return _figure(value, slopes, ordered)
+
+    def ks(self) -> Figure | None:
+        """Return how far the two classes' distributions of scores are apart at most (Kolmogorov and Smirnov)."""
+        if (ordered := self._ordered()) is None:
+            return None
+        totals = ordered.cells.sum(0)
+        shares = np.cumsum(ordered.cells, axis=0) / totals
+        at = int(np.argmax(shares[:, 0] - shares[:, 1]))
+        below = (np.arange(len(shares)) <= at)[:, None]
+        slopes = (below - shares[at]) / totals * np.array([1, -1])
+        return _figure(float(shares[at, 0] - shares[at, 1]), slopes, ordered)
+
+    def curve(self) -> list[CurvePoint]:
+        """Return what each threshold selects, from nobody to all: the curves of ROC and of lift."""
+        if (ordered := self._ordered()) is None:
+            return []
+        from_top = np.cumsum(ordered.cells[::-1], axis=0)
+        shares = np.clip(from_top / ordered.cells.sum(0), 0, 1)
+        selected = np.clip(from_top.sum(1) / ordered.cells.sum(), 0, 1)
+        points = zip(selected.tolist(), shares[:, 1].tolist(), shares[:, 0].tolist(), strict=True)
+        return [CurvePoint(0.0, 0.0, 0.0), *(CurvePoint(*point) for point in points)]
+
+    def calibration(self) -> list[Calibrated]:
+        """Return for each score what share of its records has the ranked class, ascending."""
+        if self.scores is None:
+            return []
+        found, ranked = [], self.ranked
+        for score in sorted(set(self.scores)):
+            within = np.zeros_like(self.cells)
+            within[[each == score for each in self.scores]] = 1
+            part = within.copy()
+            part[:, 1 - ranked] = 0
+            said = score if ranked == 1 else 1 - score
+            found.append(Calibrated(said, max(0.0, float((within * self.cells).sum())), self._share_of(part, within)))
+        return found if ranked == 1 else found[::-1]
+
+    def _says(self, label: int) -> Floats:
+        says: Floats = (np.array(self.labels) == label).astype(np.float64)[:, None]
+        return says
+
+    def _ordered(self) -> "_Cells | None":
+        """Return one row for each score, the lowest for the ranked class first, and that class last."""
+        if self.cells.shape[1] != 2 or not self._is_known(self.of_classes.min(), len(self.cells)):
+            return None
+        keys = np.array(self.labels if self.scores is None else self.scores, dtype=np.float64)
+        distinct, row = np.unique(keys, return_inverse=True)
+        merged = np.zeros((len(distinct), 2))
+        np.add.at(merged, row, self.cells)
+        noise = self.noise * np.bincount(row).astype(np.float64)[:, None]
+        return _Cells(merged, noise) if self.ranked == 1 else _Cells(merged[::-1, ::-1], noise[::-1])
+
+    def _is_known(self, number: float, cells: int) -> bool:
+        """Return whether a sum of cells is more than twice the deviation of its noise."""
+        return bool(number > 2 * sqrt(self.noise * cells))
+
+    def _share(self, part: Floats) -> Figure:
+        """Return the share of all records that some cells are."""
+        if self.total is None:
+            return self._share_of(part, np.ones_like(part)) or Figure(0.0, 1.0)
+        value = min(max(float((part * self.cells).sum()) / self.total, 0.0), 1.0)
+        variance = value * (1 - value) / self.total + self.noise * float(part.sum()) / self.total**2
+        return Figure(value, sqrt(variance))
+
+    def _share_of(self, part: Floats, within: Floats) -> Figure | None:
+        """Return the share that some cells are of others; None where noise or nothing is all there is of those."""
+        whole = float((within * self.cells).sum())
+        if not self._is_known(whole, int(within.sum())):
+            return None
+        value = float((part * self.cells).sum()) / whole
+        return _figure(value, (part - value * within) / whole, _Cells(self.cells, self.noise))
+
+
+class _Cells(NamedTuple):
+    """Cells, and the variance of the noise in each."""
+
+    cells: Floats
+    noise: Floats | float
+
+
+def _figure(value: float, slopes: Floats, at: _Cells) -> Figure:
+    spread = slopes**2 * (np.maximum(at.cells, 0) + at.noise)
+    return Figure(min(max(value, 0.0), 1.0), sqrt(float(spread.sum())))
