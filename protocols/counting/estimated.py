@@ -12,17 +12,9 @@ from math import prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.guessing import (
-    MAX_LISTED,
-    MAX_PATTERNS,
-    GuessedRows,
-    GuessingEstimator,
-    guess_weights,
-    squares_of_truth,
-    table_shares,
-)
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counting.rows import View, expand, merge_equal, split_by_value
-from protocols.counts import Answer, Classifier, Query, quadratic
+from protocols.counts import Answer, Classifier, Query, quadratic, squares_of_truth, table_shares
 from protocols.errors import InputError
 from protocols.tables import Expression, Floats, Index, Schema
 

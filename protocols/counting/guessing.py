@@ -17,62 +17,23 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from protocols.counting.rows import NodeRows, count_together, merge_equal, place_of_each
-from protocols.counts import LEAST_MASS, Answer, Classifier, Predictor, Query, positive_part, quadratic
+from protocols.counts import (
+    Additions,
+    Answer,
+    Classifier,
+    Predictor,
+    Query,
+    departures,
+    quadratic,
+    squares_of_truth,
+    table_shares,
+)
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.tables import ROOT, Codes, Expression, Floats, Index, Schema
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Additions:
-    """What the records of one sample add to some sums (`distinct records x sums`); records that are not here add 0.
-
-    `values` are of each distinct record, which stands for `repeats` of the sample's `records`.
-    """
-
-    values: NDArray[np.float64]
-    repeats: NDArray[np.int64]
-    records: int
-
-    @property
-    def sums(self) -> NDArray[np.float64]:
-        """Over all records."""
-        added: NDArray[np.float64] = self.repeats @ self.values
-        return added
-
-    @property
-    def covariance(self) -> NDArray[np.float64]:
-        """Of the sums, for respondents drawn from a population: `n s^2`; infinite for a sample of one."""
-        if self.records < 2:
-            return np.full((self.values.shape[1],) * 2, np.inf)
-        products = (self.values * self.repeats[:, None]).T @ self.values
-        spread: NDArray[np.float64] = products - np.outer(self.sums, self.sums) / self.records
-        return spread * self.records / (self.records - 1)
-
-
-def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
-    """Return how far what each record adds (`records x values x classes`) lies from what its sums make likely."""
-    by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
-    expected = np.outer(shares, classes)
-    apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected
-    return apart
-
-
-def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
-    positive = positive_part(np.asarray(tables, dtype=np.float64))
-    mass = np.maximum(positive.sum(axis=(1, 2)), LEAST_MASS)[:, None]
-    return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
-
-
-def squares_of_truth(tables: ArrayLike) -> Floats:
-    """Return what true records that make these tables add to the squares of each cell's departure."""
-    left, right = (np.eye(each.shape[1]) - each[:, None, :] for each in table_shares(tables))
-    return quadratic(np.asarray(tables, dtype=np.float64), left, right)
-
 
 MAX_ROWS = 1 << 26
 """Of one node, about 24 bytes each."""

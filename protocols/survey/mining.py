@@ -22,8 +22,7 @@ from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 
-from protocols.counting.guessing import Additions, departures, table_shares
-from protocols.counts import Classifier, CountTable, Query, positive_part
+from protocols.counts import Additions, Classifier, CountTable, Query, departures, positive_part, table_shares
 from protocols.learning.id3 import HybridId3
 from protocols.learning.impurity import merit_gradient
 from protocols.learning.merit import estimated_merits

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.counting.guessing import Additions, squares_of_truth
-from protocols.counts import Answer, Classifier, Counts, CountTable, Query
+from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, Query, squares_of_truth
 from protocols.errors import InputError
 from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
 from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out

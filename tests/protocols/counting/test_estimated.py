@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.guessing import departures, table_shares
 from protocols.counting.plaintext import project, project_answers
 from protocols.counting.rows import View
-from protocols.counts import Answer, Query, positive_part
+from protocols.counts import Answer, Query, departures, positive_part, table_shares
 from protocols.errors import InputError
 from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.merit import estimated_merits
