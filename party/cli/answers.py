@@ -19,21 +19,23 @@ from party.settings.survey import Questionnaire, need_groups
 from party.show.audit import audit_lines, audits_json
 from party.show.baskets import noisy_lines
 from party.show.drawing import shown_drawing
-from party.show.estimates import (
+from party.show.mining import (
     combined_lines,
+    copy_json,
+    copy_lines,
     difference_lines,
     enough_for,
     enough_for_model,
     enough_for_shares,
     enough_json,
     estimate_lines,
+    mined_json,
+    mined_lines,
 )
-from party.show.mining import copy_json, copy_lines, mined_json, mined_lines
 from party.show.model import shown
 from party.show.notices import tell
 from party.show.privacy_full import after_mining_json, after_mining_lines, findings_json, report_parts, shown_names
-from party.show.privacy_short import Names, certain_lines
-from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_json, reading_line
+from party.show.privacy_short import LIKE_THE_PILOT, LIKE_THESE, Names, certain_lines, reading_json, reading_line
 from party.show.screen import columns, drawing_width, lay_out, put_json, say, say_all
 from party.survey import disguise_table, estimation, load_survey, read_codes, read_design, read_disguised
 from party.survey.mining import Parts, hold_out, mine_bayes, mine_tree, pooled

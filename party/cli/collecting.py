@@ -38,8 +38,8 @@ from party.show.collecting import (
 from party.show.log import incident
 from party.show.notices import tell
 from party.show.page.parts import as_html, page_written, style_source
+from party.show.privacy_short import LIKE_THE_PILOT, LIKE_THESE, reading_line
 from party.show.progress import complain
-from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
 from party.show.screen import note, note_all, put, say, say_all
 from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading

@@ -1,29 +1,50 @@
-"""What one side looks at: `check`, `status`, `cancel`, `ledger`."""
+"""What one side looks at: `check`, `plan`, `status`, `cancel`, `ledger`."""
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from party.cli.outputs import give, settle_outputs
+from party.compute import ComputeSettings, available_cpus, make_compute
 from party.data import Notice
 from party.files import is_locked, is_there, write_atomically
+from party.forecast.agreed import measure
+from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast, guess_rules
 from party.keys.keystore import load_secret
 from party.names import printable
 from party.node.aligning import load_common
-from party.node.check import check_party
+from party.node.check import Supposed, assess, check_party, sends_copy, supposed_sizes, told_before
 from party.node.inputs import ReleasedBefore
+from party.node.policy import check_job
 from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, recorded_runs, unknown_run
 from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, date_text, last_head, now, read_ledger
 from party.records.tally import dealings, peers
 from party.settings.job import read_job
-from party.settings.party import read_party_config
+from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
+from party.show import costs
+from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.check import check_json, check_parts
-from party.show.ledger import dealings_json, dealings_lines, head_line, ledger_written_line, whole_json, whole_line
-from party.show.screen import json_text, put_json, say
-from party.show.status import cancelled_text, open_run_lines, runs_json
+from party.show.ledger import (
+    cancelled_text,
+    dealings_json,
+    dealings_lines,
+    head_line,
+    ledger_written_line,
+    open_run_lines,
+    runs_json,
+    whole_json,
+    whole_line,
+)
+from party.show.notices import telling_once
+from party.show.privacy_short import own_odds, reading_json, reading_line
+from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
-from protocols.terms import KEY_FLOOR
+from protocols.terms import ALL, KEY_FLOOR, BayesTerms, Method, TermError, Terms, TreeTerms, Window
+from protocols.two_party.inputs import PartyInputs, held_out_records
 from protocols.two_party.memory import bare_head
 
 
@@ -101,3 +122,96 @@ _ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {
     "verify": _verify,
     "export": _export,
 }
+
+
+def command_plan(arguments: argparse.Namespace) -> int:
+    for option in ("peer_columns", "splits", "records", "workers"):
+        value = getattr(arguments, option)
+        if value is not None and value < 1:
+            raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
+    if arguments.megabits is not None and not arguments.megabits > 0:
+        raise InputError("--megabits must be more than 0")
+    if arguments.delay is not None and not 0 <= arguments.delay < inf:
+        raise InputError("--delay must be 0 or more")
+    line = Line(
+        rate=inf if arguments.megabits is None else arguments.megabits * 1e6, delay=(arguments.delay or 0.0) / 1e3
+    )
+    config = read_party_config(arguments.party)
+    local = load_common(config, KEY_FLOOR, telling_once())
+    job = read_job(arguments.job, people=arguments.records or local.listed)
+    check_job(local, config, job)
+    refused = _plan_training(arguments, config, local, job.terms, line)
+    if refused is not None:
+        raise refused
+    return 0
+
+
+def _plan_training(
+    arguments: argparse.Namespace, config: PartyConfig, local: PartyInputs, terms: Terms, line: Line
+) -> InputError | None:
+    """Show what the run will cost and reveal, and return why we would refuse it."""
+    columns = arguments.peer_columns or len(local.attributes) or 1
+    own, peer = supposed_sizes(local, terms, columns)
+    mean = sum(each.size for each in local.attributes) / len(local.attributes) if local.attributes else 2
+    design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
+    sizes = Sizes(
+        records=arguments.records or len(local.records),
+        sides=(own, peer),
+        class_holder=0 if local.holds_class else 1,
+        classes=local.class_attribute.size if local.class_attribute else 2,
+    )
+    rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
+    means = _means(local, terms, config.compute, arguments.workers)
+    expected = forecast(sizes, terms, means, arguments.splits, line, rules)
+    others = [(each, forecast(sizes, each, means, arguments.splits, line)) for each in alternatives(terms)]
+    found = assess(local, config, terms, Supposed(columns, arguments.records, arguments.splits))
+    before = told_before(local, config.folder)
+    read = None if design is None else local.disclosed(design)
+    if arguments.json:
+        shown = costs.forecast_json(expected, sizes.records, (len(local.attributes), columns))
+        shown |= {"ways": costs.ways_json(others), **past_json(before, config.agree, ())}
+        put_json({**shown, "run": run_json(found), "read": reading_json(read)})
+        return found.flaw
+    sent = design is not None and sends_copy(local, terms)
+    told = [*own_odds(local, design), reading_line(read, "our copy")] if design and sent else []
+    if design and not terms.counts_exactly and local.holds_class:
+        told += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
+    if design:
+        told += costs.ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
+    told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
+    supposed = costs.supposed_line(arguments.records, arguments.workers, line)
+    guessed = costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None)
+    say_all(
+        [
+            *told,
+            guessed,
+            *supposed,
+            costs.forecast_text(expected),
+            *costs.ways_lines(others),
+            costs.caveat(terms),
+            *costs.memory_lines(expected),
+        ]
+    )
+    return found.flaw
+
+
+def alternatives(terms: Terms) -> list[Terms]:
+    """Return these terms with SMC alone and with windows of 1, 3 and all, where such a run can be."""
+    if not isinstance(terms, TreeTerms) or not terms.counts_exactly:
+        return [terms] if isinstance(terms, BayesTerms) else []
+    ways: list[tuple[Method, Window]] = [(Method.SMC, ALL), *((Method.HYBRID, omega) for omega in (1, 3, ALL))]
+    found: list[Terms] = []
+    for method, omega in ways:
+        with suppress(TermError):
+            found.append(replace(terms, method=method, omega=omega))
+    return found
+
+
+def _means(local: PartyInputs, terms: Terms, settings: ComputeSettings, workers: int | None) -> Means:
+    """Measure this machine, and return the speed of this many workers; None for as many as the settings say."""
+    wanted = workers or settings.workers or available_cpus()
+    here = min(wanted, available_cpus())
+    at_home = replace(settings, workers=here, cluster=None)  # the private key of a mere plan goes nowhere
+    with make_compute(at_home) as compute:
+        means = measure(terms, local, compute.encryption, here)
+    return replace(means, speed=means.speed.with_workers(wanted)) if isinstance(means, ByPaillier) else means

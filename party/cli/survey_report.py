@@ -18,8 +18,14 @@ from party.settings.transactions import BasketDesign, is_of_baskets, read_basket
 from party.show.baskets import cut_short_lines
 from party.show.document import Document
 from party.show.drawing import shown_candidates
-from party.show.page.basket_page import BasketsTold, page_of_baskets
-from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
+from party.show.page.survey_page import (
+    AskedFile,
+    BasketsTold,
+    FoundInColumns,
+    SurveyTold,
+    page_of_baskets,
+    page_of_survey,
+)
 from party.show.privacy_full import shown_names
 from party.survey import estimation
 from protocols.association.apriori import mine_itemsets

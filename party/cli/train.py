@@ -29,11 +29,11 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.show import training
+from party.show.ledger import resumed_text
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
-from party.show.status import resumed_text
 from protocols.errors import InputError
 from protocols.jobs import Align, Job
 from protocols.privacy.attack import Disclosure
@@ -162,12 +162,9 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
     """Say what a job ended with, whose model is in its file by now, and write what it cost."""
     match report.ended:
         case Trained():
-            lines, told = [*training.result_lines(report.ended, kept.path)], training.train_report(report.ended, report)
+            lines = training.result_lines(report.ended, kept.path)
         case FoundRules():
-            lines, told = (
-                [*training.found_rules_lines(report.ended, kept.path)],
-                training.rules_report(report.ended, report),
-            )
+            lines = list(training.found_rules_lines(report.ended, kept.path))
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
             return
@@ -175,6 +172,7 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
             return
         case _:
             assert_never(report.ended)
+    told = training.train_report(report.ended, report)
     if as_json:
         put_json(training.report_json(told, kept.path, report.ended))
     else:

@@ -31,7 +31,7 @@ from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.settings.template import party_files
 from party.show.ledger import dealings_lines
-from party.show.training import rules_report, train_report
+from party.show.training import train_report
 from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
@@ -174,7 +174,7 @@ class Party:
             case Trained() as ended:
                 return PartyRun(ended.outcome.model, kept.path, train_report(ended, report))
             case FoundRules() as found:
-                return PartyRun(found.found.itemsets, kept.path, rules_report(found, report))
+                return PartyRun(found.found.itemsets, kept.path, train_report(found, report))
             case Predicted() | Matched():
                 raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
             case _:

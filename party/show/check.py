@@ -11,7 +11,7 @@ from party.show.assessment import MANY, past_json, past_lines, run_json, run_lin
 from party.show.document import Grid, ReportPart, headed
 from party.show.notices import notice_text
 from party.show.privacy_full import findings_json, privacy_parts
-from party.show.reading import reading_json, reading_line
+from party.show.privacy_short import reading_json, reading_line
 from protocols.two_party.inputs import USUAL_LIMITS
 
 _HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")

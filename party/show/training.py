@@ -15,9 +15,8 @@ from party.show.assessment import amount_lines, follows_lines, noise_lines, reve
 from party.show.costs import forecast_text, key_text
 from party.show.joint_rules import doubt_lines, numbers_text, scores_lines, worth_json, worth_lines
 from party.show.model import telling_lines
-from party.show.privacy_short import own_odds
+from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
-from party.show.reading import reading_json, reading_line
 from party.show.tree import pure_leaves
 from protocols.learning.naive_bayes import Model, commonest_share
 from protocols.learning.tree import Tree
@@ -44,24 +43,29 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
     return Revealed(counted, classes, outcome.exact_counts_disclosed - counted - classes)
 
 
-def rules_report(ended: FoundRules, report: Report) -> TrainReport:
-    """Return what looking for rules cost; nothing is held out, so there is no accuracy."""
-    found, terms, traffic, revealed = ended.found, ended.agreed.terms, report.traffic, revealed_by(ended)
+def train_report(ended: Trained | FoundRules, report: Report) -> TrainReport:
+    """Return what a run cost, as `cotally demo` and scripts read it; of rules nothing is held out."""
+    terms, traffic, revealed = ended.agreed.terms, report.traffic, revealed_by(ended)
+    outcome = ended.outcome if isinstance(ended, Trained) else None
+    correct, tested = (None, 0) if outcome is None else (outcome.correct, outcome.records_test)
+    epsilon, columns = terms.epsilon if outcome else None, len(ended.agreed.learning.schema.attributes)
     return TrainReport(
         run=ended.run,
         method=terms.method,
-        omega=None,
-        accuracy=None,
-        correct=None,
-        records_test=0,
-        smc_computations=found.counted,
+        omega=terms.omega if outcome and terms.ranks else None,
+        accuracy=None if correct is None else correct / tested,
+        correct=correct,
+        records_test=tested,
+        smc_computations=ended.outcome.smc_computations if isinstance(ended, Trained) else ended.found.counted,
         seconds=report.seconds,
         bytes_sent=traffic.bytes_sent,
         bytes_received=traffic.bytes_received,
         round_trips=traffic.round_trips,
         exact_counts_disclosed=revealed.counts,
         counts_of=vars(revealed),
-        phases=_phases(report),
+        phases={WORDS[phase]: seconds for phase, seconds in report.phases.items()},
+        noise=None if epsilon is None else str(epsilon),
+        delta=None if epsilon is None else float(delta_of(epsilon, max(columns, 2) if terms.noises_tree else 1)),
         seen=seen_json(ended.seen),
     )
 
@@ -75,41 +79,6 @@ def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -
         told["pure_leaves"] = None if pure is None else asdict(pure)
         told["follows"] = None if ended.follows is None else asdict(ended.follows)
     return {"format": "cotally-train/1", "model": model, **asdict(report), **told}
-
-
-def _phases(report: Report) -> dict[str, float]:
-    return {WORDS[phase]: seconds for phase, seconds in report.phases.items()}
-
-
-def _delta(trained: Trained) -> float | None:
-    terms, columns = trained.agreed.terms, len(trained.agreed.learning.schema.attributes)
-    if terms.epsilon is None:
-        return None
-    return float(delta_of(terms.epsilon, max(columns, 2) if terms.noises_tree else 1))
-
-
-def train_report(trained: Trained, report: Report) -> TrainReport:
-    """Return what a run of training cost, as `cotally demo` and scripts read it."""
-    outcome, terms, traffic, revealed = trained.outcome, trained.agreed.terms, report.traffic, revealed_by(trained)
-    return TrainReport(
-        run=trained.run,
-        method=terms.method,
-        omega=terms.omega if terms.ranks else None,
-        accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,
-        correct=outcome.correct,
-        records_test=outcome.records_test,
-        smc_computations=outcome.smc_computations,
-        seconds=report.seconds,
-        bytes_sent=traffic.bytes_sent,
-        bytes_received=traffic.bytes_received,
-        round_trips=traffic.round_trips,
-        exact_counts_disclosed=revealed.counts,
-        counts_of=vars(revealed),
-        phases=_phases(report),
-        noise=None if terms.epsilon is None else str(terms.epsilon),
-        delta=_delta(trained),
-        seen=seen_json(trained.seen),
-    )
 
 
 _LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}

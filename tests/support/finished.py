@@ -16,7 +16,7 @@ from party.records.ledger_entries import AlignmentEntry, CopyEntry
 from party.records.run_file import read_train_report, write_train_report
 from party.records.tally import ListsAligned
 from party.show.page.run_page import Finished
-from party.show.training import rules_report, train_report
+from party.show.training import train_report
 from protocols.association.joint import JointItemsets
 from protocols.learning.tree import Tree
 from protocols.tables import Attribute, Schema
@@ -66,10 +66,10 @@ def finished_parties(sessions: Sessions, terms: Terms) -> dict[str, Path]:
         settings[party].write_text(text.replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
         if isinstance(ended, FoundRules):
             (own / "model.json").write_text(model_json(ended.found.itemsets))
-            write_train_report(own / "report.json", rules_report(ended, report))
         else:
-            write_model(own / "model.json", trained(report).outcome.model)
-            write_train_report(own / "report.json", train_report(trained(report), report))
+            ended = trained(report)
+            write_model(own / "model.json", ended.outcome.model)
+        write_train_report(own / "report.json", train_report(ended, report))
     return settings
 
 

@@ -35,8 +35,7 @@ from party.show.joint_rules import doubt_lines, joint_title, scores_lines, uncou
 from party.show.ledger import alignment_text, dealings_lines
 from party.show.page.interval_svg import WindowPoint, bayes_svg, joint_svg, windows_svg
 from party.show.page.tree_svg import shown_levels, tree_svg
-from party.show.privacy_short import figures, known_or_none, summary_lines
-from party.show.reading import reading_line
+from party.show.privacy_short import figures, known_or_none, reading_line, summary_lines
 from party.show.runs import size_text
 from party.show.tree import bayes_parts, counts_line, pure_leaves, pure_lines, title, tree_lines
 from protocols.association.joint import JointItemsets

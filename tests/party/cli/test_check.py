@@ -21,8 +21,7 @@ from party.records.ledger import open_ledger
 from party.records.tally import Revealed
 from party.settings.party import read_party_config
 from party.show.check import told_lines
-from party.show.privacy_short import percent
-from party.show.reading import reading_json, reading_line
+from party.show.privacy_short import percent, reading_json, reading_line
 from protocols.privacy.findings import measure_design
 from protocols.terms import NO_CLASS
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving, write_table

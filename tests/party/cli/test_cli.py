@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from party.cli import models
+from party.cli import report
 from party.cli import start as start_module
 from party.errors import PausedError, PeerLostError, exit_code
 from party.keys.identity import load_identity, load_peers
@@ -156,7 +156,7 @@ def test_an_unexpected_error_is_one_line_without_its_text(
     def fail(_: object) -> int:
         raise ValueError("a cell's content")
 
-    monkeypatch.setattr(models, "command_show", fail)
+    monkeypatch.setattr(report, "command_show", fail)
     monkeypatch.delenv(DEBUG, raising=False)
     assert cli.main(["show", "x"]) == 1
     line = capsys.readouterr().err
@@ -171,14 +171,14 @@ def test_an_unexpected_error_is_one_line_without_its_text(
 def test_an_interrupt_is_one_line_as_is_an_error_of_the_peer_with_its_own_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(models, "command_show", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
+    monkeypatch.setattr(report, "command_show", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
     assert cli.main(["show", "x"]) == 3
     assert capsys.readouterr().err == "cotally: two lines\n"
 
     def interrupt(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(models, "command_show", interrupt)
+    monkeypatch.setattr(report, "command_show", interrupt)
     assert cli.main(["show", "x"]) == 130
     assert capsys.readouterr().err == "cotally: interrupted\n"
 
@@ -189,7 +189,7 @@ def test_a_request_to_end_runs_what_cleans_up(monkeypatch: pytest.MonkeyPatch) -
         return 0
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(models, "command_show", end)
+    monkeypatch.setattr(report, "command_show", end)
     try:
         with pytest.raises(SystemExit) as ended:
             cli.main(["show", "x"])
@@ -216,7 +216,7 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
     ):
         stream = Terminal()
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(models, "command_show", lambda _, error=error: fail(error))
+        monkeypatch.setattr(report, "command_show", lambda _, error=error: fail(error))
         cli.main(["show", "x"])
         assert stream.getvalue() == f"\r\x1b[K{'━' * 5}{' ' * 15} encrypting 25%\ncotally: {text}\n"
 
@@ -264,7 +264,7 @@ def test_every_end_has_its_code(monkeypatch: pytest.MonkeyPatch, error: BaseExce
         raise error
 
     monkeypatch.setattr(cli, "_drop", lambda _: None)  # of the real output, which a test has lent
-    monkeypatch.setattr(models, "command_show", fail)
+    monkeypatch.setattr(report, "command_show", fail)
     assert cotally_here("show", "x").code == code
     assert code in TABLE
 

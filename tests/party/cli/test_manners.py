@@ -143,7 +143,7 @@ def test_help_imports_nothing_heavy() -> None:
     calls += [["survey", "results", "--help"], ["trian"], ["train", "--frehs", "x"], ["mine", "forest", "x", "y"]]
     assert imported_by(*calls) == [f"after {words}: []" for words in calls]
     (told,) = imported_by(["show", "absent.json"])
-    assert "'numpy', 'party.cli.models'" in told
+    assert "'numpy', 'party.cli.report'" in told
 
 
 def test_every_command_has_help_and_an_unknown_action_is_one_line() -> None:

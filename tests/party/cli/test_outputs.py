@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from party.cli import main as cli
-from party.cli import models
+from party.cli import report
 from party.cli.outputs import settle_outputs
 from party.data import read_frame
 from party.models.any_file import write_model
@@ -117,10 +117,10 @@ def test_a_path_that_cannot_be_is_one_line_in_every_command(
 def test_an_error_of_the_system_names_its_path_and_another_is_an_internal_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(models, "command_show", lambda _: Path("x" * 300).stat())
+    monkeypatch.setattr(report, "command_show", lambda _: Path("x" * 300).stat())
     assert cli.main(["show", "x"]) == 2
     assert capsys.readouterr().err == f"cotally: {'x' * 300} cannot be used: File name too long\n"
-    monkeypatch.setattr(models, "command_show", lambda _: os.fstat(10_000))
+    monkeypatch.setattr(report, "command_show", lambda _: os.fstat(10_000))
     assert cli.main(["show", "x"]) == 1
     assert "internal error: OSError" in capsys.readouterr().err
 

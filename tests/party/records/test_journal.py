@@ -23,7 +23,7 @@ from party.records.journal import (
     recorded_runs,
 )
 from party.records.ledger import PeerName, open_ledger
-from party.show.status import cancelled_text, open_run_lines
+from party.show.ledger import cancelled_text, open_run_lines
 from protocols.role import Part
 
 SECRET = bytes(range(32))

@@ -16,7 +16,7 @@ from party.data import read_frame
 from party.errors import ConfigError, DataError, IdentityError
 from party.keys.coin_secret import new_key, read_coin_secret
 from party.show.mining import copy_lines
-from party.show.reading import reading_line
+from party.show.privacy_short import reading_line
 from party.survey import DisguisedTable, disguise_table, load_survey, read_codes, read_design, read_disguised
 from party.survey import disguise as disguise_module
 from party.survey.signal import check_origin

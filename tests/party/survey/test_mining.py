@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from party.cli import main as cli
 from party.demo.survey_example import write_example
 from party.models.tree_file import tree_from_json, tree_json
-from party.show.estimates import finding_lines
-from party.show.mining import mined_json, mined_lines
+from party.show.mining import finding_lines, mined_json, mined_lines
 from party.survey import Questionnaire, disguise_table, load_survey, read_codes, read_design
 from party.survey.estimation import (
     EstimateOptions,

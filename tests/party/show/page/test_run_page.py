@@ -25,7 +25,7 @@ from party.records.run_file import read_train_report
 from party.show.ledger import dealings_lines
 from party.show.page.parts import as_html, as_markdown
 from party.show.page.run_page import Finished, page_of_run
-from party.show.reading import reading_line
+from party.show.privacy_short import reading_line
 from protocols.facts import Way
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
