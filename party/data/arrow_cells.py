@@ -1,4 +1,7 @@
-"""The cells of an Arrow column: doubles where all are plain numbers that doubles tell apart, else texts when asked."""
+"""The cells of an Arrow column: doubles where all are plain numbers that doubles tell apart, else texts when asked.
+
+Arrow's `array` and `to_numpy` import pandas, which takes longer than reading a usual table: its buffers are read here.
+"""
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -82,8 +85,8 @@ def arrow_texts(column: Any) -> TextCells:
     if not chunks:
         return coded([], np.empty(0, dtype=np.int32))
     values = chunks[0].dictionary  # of all of them
-    codes = [chunk.indices.fill_null(NO_TEXT).to_numpy() for chunk in chunks]
-    return coded(_texts(pa, values), np.concatenate(codes))
+    indices = (chunk.indices.fill_null(NO_TEXT) if chunk.indices.null_count else chunk.indices for chunk in chunks)
+    return coded(_texts(pa, values), np.concatenate([*map(np.from_dlpack, indices)]))
 
 
 def _texts(pa: Any, values: Any) -> list[str | None]:
@@ -109,9 +112,13 @@ def _doubles(chunk: Any) -> Floats | None:
         return None
     try:
         # NB: Arrow's parser, like `float`, takes the double next to the number
-        return _spread(chunk.filter(pa.array(filled)).cast(pa.float64()).to_numpy(zero_copy_only=False), filled)
+        return _spread(np.from_dlpack(chunk.filter(_mask(pa, filled)).cast(pa.float64())), filled)
     except pa.ArrowInvalid:
         return None
+
+
+def _mask(pa: Any, each: NDArray[np.bool_]) -> Any:
+    return pa.Array.from_buffers(pa.bool_(), len(each), [None, pa.py_buffer(np.packbits(each, bitorder="little"))])
 
 
 def _filled(chunk: Any) -> NDArray[np.bool_] | None:

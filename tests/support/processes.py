@@ -92,6 +92,7 @@ class Pair:
 
     def train_arguments(self, job: Path, *more: str) -> list[str]:
         outputs = ["--model", str(self.bob / "model.json"), "--report", str(self.bob / "report.json"), "--overwrite"]
+        outputs += ["--progress", "none"]
         return ["train", str(self.bob / "party.toml"), str(job), *outputs, *more]
 
     def train(self, job: Path, *more: str, seconds: float = 120) -> Ended:
@@ -108,7 +109,7 @@ class Pair:
             str(self.alice / "party.toml"),
             "--model",
             str(self.alice / "model.json"),
-            "--overwrite",
+            *("--overwrite", "--progress", "none"),
             *more,
         ]
 

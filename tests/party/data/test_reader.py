@@ -2,6 +2,7 @@ import codecs
 import csv
 import gzip
 import io
+import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
@@ -364,3 +365,16 @@ def test_columns_from_memory_follow_the_rules_of_files() -> None:
             frame_of(Path("memory"), names, [["x"], [cell]][: len(names)]).column("b")
     with pytest.raises(DataError, match="memory: there are no records"):
         frame_of(Path("memory"), ["a", "b"], [[], []])
+
+
+def test_a_plain_csv_is_read_and_binned_without_pandas_whose_import_takes_longer(tmp_path: Path) -> None:
+    rows = [b"%d,%s,%s\n" % (i, [b"x", b"y"][i % 2], [b"", b"2", b"2.5"][i % 3]) for i in range(99)]
+    path = written(tmp_path, b"id,city,age\n" + b"".join(rows))
+    program = (
+        "import sys; from pathlib import Path; from party.data import ColumnTreatment, read_share\n"
+        "treated = {'age': ColumnTreatment(bins='quantiles:2')}\n"
+        "share = read_share(Path(sys.argv[1]), 'alice', 'id', treatments=treated)\n"
+        "print(share.attributes[0].values, *sorted({'pandas', 'pyarrow'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
+    assert done.stdout == "('x', 'y') pyarrow\n", done.stderr
