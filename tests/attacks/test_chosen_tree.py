@@ -306,13 +306,13 @@ class NumbersForBits:
 def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whatever_the_noise(
     monkeypatch: pytest.MonkeyPatch, *, deviates: bool
 ) -> None:
-    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 30. The control sends bits."""
+    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 12. The control sends bits."""
     rng, right, root = np.random.default_rng(0), 0, Split((), 0, (Leaf((), 0), Leaf((), 1)))
     codes = np.random.default_rng(5).integers(0, 2, (400, 5)).astype(np.uint8)
     case = Case({"alice": (2, 2), "bob": (2, 2)}, ("bob",), 2, codes, {"alice": 1, "bob": 1}, make_terms(method="smc"))
     both, law = agreements(case), noise_of_scores(EPSILON_OF_SCORES)
     tree = Tree(both[1][1].schema, root)
-    for trial in range(30):
+    for trial in range(12):
         aim, meeting = int(rng.integers(400)), meet(4, 3)
         if deviates:
             monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits(aim, 400))
@@ -327,7 +327,7 @@ def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whate
         own = noise_of_model(*keyed[1]).of_model(law, 4, b"scores", tree.parts())
         left = table - np.reshape(own, (2, 2))
         right += int(left[1, 0] > left[0, 0]) == codes[aim, 0]
-    assert (right == 30) == deviates
+    assert (right == 12) == deviates
 
 
 @pytest.mark.parametrize(("tables", "least"), [(1, 0.54), (10, 0.68)])

@@ -77,7 +77,7 @@ def test_every_script_is_listed_here() -> None:
     assert {path.stem for path in FOLDER.glob("[a-z]*.py")} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", few(NAMES, 4))
+@pytest.mark.parametrize("name", few(NAMES, 8))
 def test_the_small_form_runs(name: str, folder: Path, harness: ModuleType) -> None:
     figure = figure_of(name).small()
     lines = harness.make(figure, folder, 1)

@@ -146,10 +146,7 @@ def assert_done(sessions: Sessions, ends: dict[str, Report | BaseException]) -> 
 
 def until(sessions: Sessions, name: str, kind: type[Message]) -> Meeting:
     """Kill a party before it sends its first message of a kind."""
-    whole = Meeting(begun(sessions.folder / "rehearsal", sessions.case))
-    whole.play()
-    at = next(number for number, message in enumerate(whole.sent[name]) if isinstance(message, kind))
-    meeting = Meeting(sessions, name, at)
+    meeting = Meeting(sessions, name, 0, kind=kind)
     assert isinstance(meeting.play()[name], Killed)
     return meeting
 
@@ -165,7 +162,7 @@ def test_killed_before_any_message_a_run_goes_on_and_ends_with_the_same_model(tm
     whole = Meeting(begun(tmp_path / "whole", case))
     assert_done(whole.sessions, whole.play())
     moments = [(name, at) for name in NAMES for at in range(len(whole.sent[name]))]
-    for name, at in few(moments[len(way) % 7 :: 7], 4):
+    for name, at in few(moments[len(way) % 7 :: 7], 8):
         sessions = begun(tmp_path / f"{name}-{at}", case)
         assert isinstance(Meeting(sessions, name, at).play()[name], Killed)
         assert_done(sessions, Meeting(sessions).play())
@@ -246,7 +243,8 @@ def test_what_is_told_again_stands_once_in_the_ledger_and_both_say_so(tmp_path: 
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     until(sessions, "bob", ModelDigest)
     Meeting(sessions).play()
-    whole = Sessions(tmp_path / "rehearsal", CASE, ANY_ODDS)
+    whole = begun(tmp_path / "rehearsal", CASE)
+    Meeting(whole).play()
     for name in NAMES:
         told = []
         for each in (sessions, whole):

@@ -412,7 +412,7 @@ def every_table(tree: Tree, own: tuple[int, ...], codes: Codes, growth: Growth) 
 def test_it_holds_in_all_tables_that_grow_the_tree(party: str, growth: Growth) -> None:
     """Each pair of own and other cells, of five records: whatever follows is one thing in all of them."""
     rng, own, found = np.random.default_rng(3), SIDES[party], 0
-    for _ in few(range(12), 2):
+    for _ in few(range(12), 4):
         codes = rng.integers(0, 2, (5, 3)).astype(np.uint8)
         game = Game(DEDUCED_SCHEMA, codes, growth)
         tree = game.plain()
@@ -459,7 +459,7 @@ def test_the_numbers_are_of_what_follows_and_the_other_side_can_say_no_more_clas
 def test_a_leaf_that_bits_have_ended_is_not_said_to_be_of_one_class(omega: Window) -> None:
     """Windows are of the bits too: fewer nodes are asked than there would be without them."""
     found, ended = 0, 0
-    for most in (*range(6, 40, 4), 10**6):
+    for most in (6, 14, 26, 38, 10**6):
         game = Game(WIDE, table(1, 24), Growth(max_depth=3), most_bits=Fraction(most), omega=omega)
         tree = game.grown()
         certain = deduce(tree, range(4), game.codes, game.allowance).classes

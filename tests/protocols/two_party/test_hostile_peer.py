@@ -478,9 +478,9 @@ def test_honest_runs_end_well() -> None:
             assert alice.result
             assert bob.result
             assert alice.result[1] == bob.result[1]
-    # 24 runs in all, at most one false alarm in 10^6 a side and run.
+    # at most one false alarm in 10^6 a side and run
     for theta in (Fraction(9, 20), THETA):
-        for seed in range(12):
+        for seed in few(range(12), 5):
             codes = correlated((2, 3, 2, 2, 3), 120, seed=seed, flips=0.6)
             terms: Terms = make_terms(theta=theta, omega=1 + seed % 3, counting=MOVED_WAYS[seed % 2])
             each = Case({"alice": (2, 3), "bob": (2, 2)}, ("bob",), 3, codes, {"alice": 2, "bob": 2}, terms)

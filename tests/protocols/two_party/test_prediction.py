@@ -370,7 +370,7 @@ def test_no_mask_is_formed_twice_where_both_ask_in_batches(monkeypatch: pytest.M
     monkeypatch.setattr("protocols.two_party.ways.TRANSFERS_AT_ONCE", 600)
     model, _ = MODELS[name]
     recorder = MaskRecorder(monkeypatch)
-    codes = np.random.default_rng(1).integers(0, 2, (200, len(model.schema.attributes))).astype(np.int16)
+    codes = np.random.default_rng(1).integers(0, 2, (70, len(model.schema.attributes))).astype(np.int16)
     run_pair(*Together(model, codes, "both").roles())
     assert recorder.offsets == 2
     assert recorder.times() == ONCE
