@@ -112,8 +112,8 @@ def _doubles(chunk: Any) -> Floats | None:
         return None
     try:
         # NB: Arrow's parser, like `float`, takes the double next to the number
-        values: Floats = np.from_dlpack(chunk.filter(_mask(pa, filled)).cast(pa.float64()))
-        return _spread(values, filled)
+        values = np.from_dlpack(chunk.filter(_mask(pa, filled)).cast(pa.float64()))
+        return _spread(np.asarray(values, np.float64), filled)
     except pa.ArrowInvalid:
         return None
 

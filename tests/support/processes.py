@@ -29,6 +29,8 @@ JOB = {
     "method": "hybrid", "theta": "2/3", "omega": "all", "counting": "oblivious_transfer",
     "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1, "max_depth": "any",
 }  # fmt: skip
+QUIET = ("--progress", "none")
+"""Who looks on waits until the machine has been measured."""
 Table = tuple[Sequence[str], list[list[str]]]
 """The header without the id, and the rows."""
 
@@ -92,16 +94,15 @@ class Pair:
 
     def train_arguments(self, job: Path, *more: str) -> list[str]:
         outputs = ["--model", str(self.bob / "model.json"), "--report", str(self.bob / "report.json"), "--overwrite"]
-        outputs += ["--progress", "none"]
         return ["train", str(self.bob / "party.toml"), str(job), *outputs, *more]
 
     def train(self, job: Path, *more: str, seconds: float = 120) -> Ended:
         """Run Bob to the end."""
-        return cotally(*self.train_arguments(job, *more), seconds=seconds)
+        return cotally(*self.train_arguments(job, *QUIET, *more), seconds=seconds)
 
     def train_here(self, job: Path, *more: str) -> Ended:
         """Run Bob to the end in this process: Alice has one of her own."""
-        return cotally_here(*self.train_arguments(job, *more))
+        return cotally_here(*self.train_arguments(job, *QUIET, *more))
 
     def serve_arguments(self, *more: str) -> list[str]:
         return [
@@ -109,7 +110,8 @@ class Pair:
             str(self.alice / "party.toml"),
             "--model",
             str(self.alice / "model.json"),
-            *("--overwrite", "--progress", "none"),
+            "--overwrite",
+            *QUIET,
             *more,
         ]
 
