@@ -3,19 +3,20 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from party.data import ColumnTreatment, csv_text
+from party.data import csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
 from party.files import locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import create_party
 from party.records.run_file import FAMILY
+from party.settings.party import ANY
 from party.settings.place import CONFIG_FILE
-from party.settings.toml import toml_text, toml_value
+from party.settings.toml import toml_file, toml_value
 from protocols.errors import InputError
 from protocols.kinds import kinds_of, values_of
 from protocols.tables import MAX_DOMAIN
@@ -26,6 +27,8 @@ MODEL = "model.json"
 
 _HOST = "127.0.0.1"
 _PATIENCE = 60
+ANYTHING = {"odds": ANY, "most_bits": ANY, "most_values": MAX_DOMAIN, "most_columns": OMEGA.high}
+"""What parties agree to that have one owner."""
 _OWN = (*PARTIES, RUN, PNG, SVG)
 
 
@@ -110,52 +113,30 @@ def _csv(party: str, halves: Halves) -> str:
 
 def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:
     half, terms = halves.of[party], options.terms(options.closest, ALL, halves.class_name)
-    lines = [
-        f"name = {toml_text(party)}",
-        "",
-        "[data]",
-        'file = "data.csv"',
-        f"id = {toml_text(halves.id_column)}",
-        f"dataset = {toml_text(halves.name)}",
-        f"smallest_value = {options.smallest_value}",
-        *([f"class = {toml_text(halves.class_name)}"] if half.holds_class else []),
-        "",
-        "[columns]",
-        *_treatment_lines(half.treatments),
-        "",
-        "[agree]",
-        f"methods = [{', '.join(map(toml_text, Method))}]",
-        'odds = "any"',
-        'omega = "all"',
-        f"exact_counts = {str(options.reveal is Reveal.COUNTS).lower()}",
-        f"smallest_key_bits = {options.key_bits}",
-        f"min_leaf = {options.min_leaf or 1}",
-        'most_runs = "any"',
-        'most_bits = "any"',
-        *([f"epsilon = {toml_text(NOISE.text(terms.epsilon))}"] if terms.noises_tree else []),
-        f"most_values = {MAX_DOMAIN}",
-        f"most_columns = {OMEGA.high}",
-        "",
-        "[node]",
-        f'peer = "{BOB if party == ALICE else ALICE}"',
-        f'{"listen" if party == BOB else "address"} = "{_HOST}:{port}"',
-        f"patience = {_PATIENCE}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _treatment_lines(treatments: Mapping[str, ColumnTreatment]) -> list[str]:
-    lines = []
-    for name, treatment in treatments.items():
-        parts = [f"missing = {toml_text(treatment.missing)}"]
-        if isinstance(treatment.bins, str):
-            parts.append(f"bins = {toml_text(treatment.bins)}")
-        elif treatment.bins is not None:
-            parts.append(f"bins = [{', '.join(toml_text(str(edge)) for edge in treatment.bins)}]")
-        if treatment.max_values is not None:
-            parts.append(f"max_values = {treatment.max_values}")
-        lines.append(f"{toml_text(name)} = {{ {', '.join(parts)} }}")
-    return lines
+    columns = {
+        name: {"missing": each.missing, "bins": each.bins, "max_values": each.max_values}
+        for name, each in half.treatments.items()
+    }
+    agree = {
+        **ANYTHING,
+        "methods": [*Method],
+        "omega": OMEGA.word,
+        "exact_counts": options.reveal is Reveal.COUNTS,
+        "smallest_key_bits": options.key_bits,
+        "min_leaf": options.min_leaf or 1,
+        "most_runs": ANY,
+        "epsilon": NOISE.text(terms.epsilon) if terms.noises_tree else None,
+    }
+    data = {
+        "file": "data.csv",
+        "id": halves.id_column,
+        "dataset": halves.name,
+        "smallest_value": options.smallest_value,
+        "class": halves.class_name if half.holds_class else None,
+    }
+    place = {"listen" if party == BOB else "address": f"{_HOST}:{port}"}
+    node = {"peer": BOB if party == ALICE else ALICE, **place, "patience": _PATIENCE}
+    return toml_file({"": {"name": party}, "data": data, "columns": columns, "agree": agree, "node": node})
 
 
 def write_job(folder: Path, run: str, terms: Terms) -> str:

@@ -21,19 +21,20 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from party.data import csv_text
 from party.data.texts import plain_text
+from party.demo.folders import ANYTHING
 from party.demo.processes import free_port
 from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.run_file import TrainReport
 from party.settings.job import read_job
-from party.settings.toml import toml_text
+from party.settings.toml import toml_file
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
-from protocols.tables import MAX_DOMAIN
-from protocols.terms import BITS, NOISE, OMEGA, USUAL_TREE_DEPTH, Learner, Reveal
+from protocols.terms import BITS, DEPTH, KEY_FLOOR, NOISE, USUAL_TREE_DEPTH, Learner, Reveal
 
 _PARTIES = ("alice", "bob")
+_HOST = "127.0.0.1"
 _ID, _CLASS = "record_id", "class_label"  # unless a column has that name
 
 
@@ -61,13 +62,13 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         self.seed = seed
         self.test = test
 
-    def _lines(self) -> str:
-        """Return the lines of a job that this learner has alone."""
-        return 'method = "smc"\nreveal = "counts"\n'
+    def _terms(self) -> dict[str, object]:
+        """Return the terms of a job that this learner has alone."""
+        return {"method": "smc", "reveal": "counts"}
 
-    def _disguise(self) -> list[str]:
-        """Return the lines of a party's settings on its copy."""
-        return []
+    def _disguise(self) -> dict[str, object]:
+        """Return a party's settings on its copy."""
+        return {}
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
         """Let both parties learn.
@@ -96,11 +97,6 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             texts = {label: text for text, label in self._labels().items()}
             self._learn(Path(folder), halves, {**cells, self._class: [texts[label] for label in target.tolist()]})
         return self
-
-    def _class_column(self) -> str:
-        """Return the line of settings that keeps every label a value."""
-        kept = ", ".join(map(toml_text, self._labels()))
-        return f'{toml_text(self._class)} = {{ missing = "refuse", not_missing = [{kept}], smallest_value = 1 }}'
 
     def _labels(self) -> dict[str, Any]:
         """Return each label by the text that stands for it in a file, and so in the model."""
@@ -141,40 +137,30 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         self.disclosures_ = {name: parties[name].disclosures() for name in _PARTIES}
 
     def _make(self, folder: Path, name: str, port: int, epsilon: Fraction | None) -> Party:
-        other = _PARTIES[name == "alice"]
-        lines = [
-            f"name = {toml_text(name)}",
-            "[data]",
-            'file = "data.csv"',
-            f"id = {toml_text(self._id)}",
-            *([f"class = {toml_text(self._class)}"] if name == "alice" else []),
-            "[columns]",
-            *([self._class_column()] if name == "alice" else []),
-            f'"*" = {{ max_values = {self.max_values} }}',
-            *self._disguise(),
-            "[agree]",
-            'odds = "any"',
-            "smallest_class = 1",
-            "exact_counts = true",
-            "min_leaf = 1",
-            'most_bits = "any"',
-            *([] if epsilon is None else [f"epsilon = {toml_text(NOISE.text(epsilon))}"]),
-            f"most_values = {MAX_DOMAIN}",
-            f"most_columns = {OMEGA.high}",
-            "smallest_key_bits = 2048",
-            "[node]",
-            f"peer = {toml_text(other)}",
-            f'{"listen" if name == "alice" else "address"} = "127.0.0.1:{port}"',
-        ]
-        return Party.create(folder / name, name, ("127.0.0.1",), settings="\n".join(lines) + "\n", key_bits=2048)
+        other, holds_class = _PARTIES[name == "alice"], name == "alice"
+        kept = {"missing": "refuse", "not_missing": [*self._labels()], "smallest_value": 1}  # every label is a value
+        address = f"{_HOST}:{port}"
+        settings: dict[str, dict[str, object]] = {
+            "": {"name": name},
+            "data": {"file": "data.csv", "id": self._id, "class": self._class if holds_class else None},
+            "columns": {**({self._class: kept} if holds_class else {}), "*": {"max_values": self.max_values}},
+            "disguise": self._disguise(),
+            "agree": {
+                **ANYTHING,
+                "smallest_class": 1,
+                "exact_counts": True,
+                "min_leaf": 1,
+                "epsilon": None if epsilon is None else NOISE.text(epsilon),
+                "smallest_key_bits": KEY_FLOOR,
+            },
+            "node": {"peer": other, "listen" if holds_class else "address": address},
+        }
+        return Party.create(folder / name, name, (_HOST,), settings=toml_file(settings), key_bits=KEY_FLOOR)
 
     def _job(self) -> str:
-        return (
-            f"counting = {toml_text(self.counting)}\nclass = {toml_text(self._class)}\n"
-            f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._lines()}"
-            f"learner = {toml_text(self.learner.value)}\n"
-            + ("" if self.min_leaf is None else f"min_leaf = {self.min_leaf}\n")
-        )
+        of_all = {"counting": self.counting, "class": self._class, "seed": self.seed, "test": self.test}
+        own = {"key_bits": KEY_FLOOR, "learner": self.learner, "min_leaf": self.min_leaf}
+        return toml_file({"": {**of_all, **own, **self._terms()}})
 
     @property
     def report_(self) -> TrainReport:
@@ -257,17 +243,20 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         self.max_depth = max_depth
         self.groups = groups
 
-    def _lines(self) -> str:
-        omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
-        depth = toml_text("any") if self.max_depth is None else self.max_depth
-        noise = "" if self.noise is None else f"noise = {toml_text(self.noise)}\n"
-        method = f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
+    def _terms(self) -> dict[str, object]:
         is_bounded = self.reveal == Reveal.TREE and self.noise is None
-        bits = f"most_bits = {BITS.high}\n" if is_bounded else ""  # nobody is on the other side
-        return f"{method}reveal = {toml_text(self.reveal)}\nmax_depth = {depth}\n{noise}{bits}"
+        return {
+            "method": self.method,
+            "theta": self.theta,
+            "omega": self.omega,
+            "reveal": self.reveal,
+            "max_depth": DEPTH.text(self.max_depth) if self.max_depth is None else self.max_depth,
+            "noise": self.noise,
+            "most_bits": BITS.high if is_bounded else None,  # nobody is on the other side
+        }
 
-    def _disguise(self) -> list[str]:
-        return [] if self.groups is None else ["[disguise]", f"groups = {self.groups}"]
+    def _disguise(self) -> dict[str, object]:
+        return {"groups": self.groups}
 
 
 class TwoPartyNaiveBayes(_TwoPartyClassifier):

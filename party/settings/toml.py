@@ -338,6 +338,39 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+def toml_file(tables: Mapping[str, Mapping[str, object]]) -> str:
+    """Return a file of these tables, the first ones at its top if their name is empty; what is None is left out.
+
+    >>> print(toml_file({"": {"name": "alice"}, "columns": {"a b": {"bins": [1, 2], "missing": None}}}))
+    name = "alice"
+    [columns]
+    "a b" = { bins = [1, 2] }
+    <BLANKLINE>
+    """
+    lines = []
+    for table, content in tables.items():
+        lines += [f"[{table}]"] if table else []
+        lines += [f"{_bare(key)} = {_plain(value)}" for key, value in content.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _bare(key: str) -> str:
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_text(key)
+
+
+def _plain(value: object) -> str:
+    match value:
+        case bool() | int():
+            return str(value).lower()
+        case Mapping():
+            parts = (f"{_bare(key)} = {_plain(each)}" for key, each in value.items() if each is not None)
+            return f"{{ {', '.join(parts)} }}"
+        case list() | tuple():
+            return f"[{', '.join(map(_plain, value))}]"
+        case _:
+            return toml_text(str(value))
+
+
 def toml_value(kind: ValueKind | Read, value: object) -> str:
     """Return a value of this kind as TOML has it."""
     match value:
