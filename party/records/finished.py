@@ -4,17 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Final, TypeVar
 
+from party.records import ledger_entries as kinds
 from party.records.ledger import LedgerEntry, PeerName
-from party.records.ledger_entries import (
-    AccuracyEntry,
-    CopyEntry,
-    CountsEntry,
-    EntryOfRun,
-    ModelEntry,
-    OpenedEntry,
-    RunEntry,
-    SetsEntry,
-)
 from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
 from protocols.secret_tree.held_out import Scores, noise_of_scores
@@ -22,7 +13,7 @@ from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import EPSILON_OF_SCORES, Method, Terms
 from protocols.two_party.inputs import held_out_records
 
-N = TypeVar("N", bound=EntryOfRun)
+N = TypeVar("N", bound=kinds.EntryOfRun)
 
 
 @dataclass(frozen=True)
@@ -44,14 +35,14 @@ class FinishedRun:
         scores: How many held-out records have which label and class, where a tree alone was revealed.
     """
 
-    begun: RunEntry
+    begun: kinds.RunEntry
     peer: PeerName
     began: str
     ended: str
     correct: float | None
     tests: int
     error: float
-    copy: CopyEntry | None
+    copy: kinds.CopyEntry | None
     revealed: Revealed
     counted: int
     countable: int
@@ -66,7 +57,7 @@ _ALIKE: Final = [each.name for each in fields(Terms) if each.name not in _OF_WIN
 
 def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun | None:
     """Return the last run that ended with the model of this digest, if there is one."""
-    ended = [own for own in _by_run(entries) if digest in [model.digest for model in _of_kind(own, ModelEntry)]]
+    ended = [own for own in _by_run(entries) if digest in [model.digest for model in _of_kind(own, kinds.ModelEntry)]]
     return _told(ended[-1]) if ended else None
 
 
@@ -77,13 +68,13 @@ def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[Finishe
     """
     found: dict[tuple[object, object], FinishedRun] = {}
     for own in _by_run(entries):
-        for begun in _of_kind(own, RunEntry)[:1] if _of_kind(own, ModelEntry) and own[0].peer == run.peer else []:
-            if _are_alike(begun, run.begun):
-                found[begun.agreed.method, begun.agreed.omega] = _told(own)
+        begun, models = _of_kind(own, kinds.RunEntry), _of_kind(own, kinds.ModelEntry)
+        if begun and models and own[0].peer == run.peer and _are_alike(begun[0], run.begun):
+            found[begun[0].agreed.method, begun[0].agreed.omega] = _told(own)
     return list(found.values())
 
 
-def _are_alike(run: RunEntry, other: RunEntry) -> bool:
+def _are_alike(run: kinds.RunEntry, other: kinds.RunEntry) -> bool:
     both = (run.agreed, other.agreed)
     thetas = {terms.theta for terms in both if terms.method is not Method.SMC}
     alike = all(getattr(run.agreed, at) == getattr(other.agreed, at) for at in _ALIKE) and {*run.terms} == {
@@ -96,7 +87,7 @@ def _by_run(entries: Iterable[LedgerEntry]) -> list[list[LedgerEntry]]:
     """Return the entries of each run, the run that something was last learned of at the end."""
     runs: dict[str, list[LedgerEntry]] = {}
     for entry in entries:
-        if isinstance(entry.noted, EntryOfRun):
+        if isinstance(entry.noted, kinds.EntryOfRun):
             own = runs.pop(entry.noted.run, [])
             own.append(entry)
             runs[entry.noted.run] = own
@@ -108,24 +99,24 @@ def _of_kind(entries: Iterable[LedgerEntry], kind: type[N]) -> list[N]:
 
 
 def _told(entries: list[LedgerEntry]) -> FinishedRun:
-    run = _of_kind(entries, RunEntry)[0]
+    run = _of_kind(entries, kinds.RunEntry)[0]
     tests = held_out_records(run.records, run.agreed.test)
-    cells = [each.are for each in _of_kind(entries, OpenedEntry) if each.what is OpenedKind.SCORES and each.are]
+    cells = [each.are for each in _of_kind(entries, kinds.OpenedEntry) if each.what is OpenedKind.SCORES and each.are]
     law, classes = noise_of_scores(EPSILON_OF_SCORES), len(run.label.values)
     scores = Scores.read([*map(int, cells[-1])], classes, tests, law) if cells else None
-    correct = [each.correct for each in _of_kind(entries, AccuracyEntry) if each.correct is not None]
+    correct = [each.correct for each in _of_kind(entries, kinds.AccuracyEntry) if each.correct is not None]
     if scores is not None:
         correct.append(scores.correct)
     if run.agreed.noise is not None:
         correct = [min(max(each, 0), tests) for each in correct]  # noise may have moved it out
-    copies = [copy for copy in _of_kind(entries, CopyEntry) if copy.way is Way.TOLD]
+    copies = [copy for copy in _of_kind(entries, kinds.CopyEntry) if copy.way is Way.TOLD]
     sizes = dict(run.candidates)
-    nodes = _counted_nodes(_of_kind(entries, CountsEntry))
+    nodes = _counted_nodes(_of_kind(entries, kinds.CountsEntry))
     return FinishedRun(
         begun=run,
         peer=entries[0].peer,
         began=next(entry.time for entry in entries if entry.noted is run),
-        ended=[entry.time for entry in entries if isinstance(entry.noted, ModelEntry)][-1],
+        ended=[entry.time for entry in entries if isinstance(entry.noted, kinds.ModelEntry)][-1],
         correct=correct[-1] if correct else None,
         tests=tests,
         error=0.0 if scores is None else scores.correct_error,
@@ -134,11 +125,11 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         revealed=dealings(entries)[0].revealed,
         counted=sum(sum(tables.values()) for tables in nodes.values()),
         countable=sum(_cells_of_all(path, tables, sizes) for path, tables in nodes.items()),
-        itemsets=frozenset(frozenset(path) for each in _of_kind(entries, SetsEntry) for path in each.sets),
+        itemsets=frozenset(frozenset(path) for each in _of_kind(entries, kinds.SetsEntry) for path in each.sets),
     )
 
 
-def _counted_nodes(counted: Iterable[CountsEntry]) -> dict[NodePath, dict[str, int]]:
+def _counted_nodes(counted: Iterable[kinds.CountsEntry]) -> dict[NodePath, dict[str, int]]:
     """Return how many cells each counted table of each node has; what both sides learn stands there once."""
     nodes: dict[NodePath, dict[str, int]] = {}
     for each in counted:

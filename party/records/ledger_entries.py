@@ -1,7 +1,8 @@
 """The kinds of entries of a ledger, each field declared once: what leaves a party, and what it learns (DESIGN 12).
 
-`json_codec` writes and reads them. No field is ever taken away, as no ledger is: what an earlier release noted is read
-for the life of the data. `way` says who learns, `run` names the run; entries that differ in these alone say the same.
+`json_codec` writes and reads them, FORMATS has them in words. No field is ever taken away, as no ledger is: what an
+earlier release noted is read for the life of the data. `way` says who learns, `run` names the run; entries that differ
+in these alone say the same.
 """
 
 import json
@@ -174,10 +175,7 @@ class WindowsEntry(LearnedEntry, kind="windows"):
 
 
 class CountNode(_Declared):
-    """A node with its tables, values by classes, or before the numbers are known here with how many cells each has.
-
-    `together` are the classes that one number counts, in runs of 0.2.0.
-    """
+    """A node with its tables, or before they are known here their cells; 0.2.0 counted some classes together."""
 
     path: ItemPath
     together: tuple[tuple[str, ...], ...] | None = field(default=None, metadata=LEFT_OUT)
@@ -244,11 +242,7 @@ class ModelEntry(LearnedEntry, kind="model"):
 
 
 class PredictionEntry(EntryOfData, kind="prediction"):
-    """Joint answers by a model about people, who are digests under our own secret.
-
-    Where we were told, `outcomes` are positions among the model's; where we told, `asked` are the peer's commitments,
-    and `own` digests of our columns.
-    """
+    """Joint answers by a model: `outcomes` where we learned them, `asked` and `own` columns where the peer did."""
 
     way: Way
     model: bytes
@@ -260,11 +254,7 @@ class PredictionEntry(EntryOfData, kind="prediction"):
 
 
 class ComparisonEntry(EntryOfData, kind="comparison"):
-    """A comparison as a whole of `what`: `about` is a digest of ours under our own secret.
-
-    `same` is null before it is answered, true once both are known to have the same, false where an alignment has told
-    in what lists differ. One that stays null was refused.
-    """
+    """A comparison as a whole; `same` is null before it is answered, false once an alignment has settled it."""
 
     what: str
     about: bytes
@@ -272,10 +262,7 @@ class ComparisonEntry(EntryOfData, kind="comparison"):
 
 
 class AlignmentEntry(EntryOfData, kind="alignment"):
-    """What both learned of whom both list, as `AlignmentFact`; `rows` says that they are rows to classify.
-
-    0.2.0 noted no session, tries, least and people.
-    """
+    """What both learned of whom both list, as `AlignmentFact`, of which 0.2.0 noted a part; `rows` are to classify."""
 
     session: bytes = field(default=b"", kw_only=True)
     lists: tuple[bytes, bytes]

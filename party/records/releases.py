@@ -276,7 +276,7 @@ def check_table(local: PartyInputs, known: Mapping[str, Any], folder: Path) -> N
 
 def check_release(folder: Path, release: Release) -> None:
     """Refuse a release that does not agree with earlier ones of the data set."""
-    _check(release, _known(folder, release), folder / LEDGER_FILE)
+    _check(release, _read(folder, release.key).get(release.dataset, {}), folder / LEDGER_FILE)
 
 
 def record_release(pages: PeerEntries, release: Release) -> None:
@@ -414,10 +414,6 @@ def _refused(release: Release, known: Mapping[str, object], changed: str, record
 
 def _noted(pages: PeerEntries, dataset: str) -> dict[str, object]:
     return released(pages.ledger.entries()).get(dataset, {})
-
-
-def _known(folder: Path, release: Release) -> dict[str, object]:
-    return _read(folder, release.key).get(release.dataset, {})
 
 
 def _read(folder: Path, key: bytes) -> dict[str, dict[str, object]]:
