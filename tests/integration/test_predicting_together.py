@@ -60,7 +60,7 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
         assert "column 'c': 8 of 24 cells hold no value that the model knows" in done.err
         refused = predict(pair, "--probabilities")
         assert refused.code == 5
-        assert refused.err.splitlines()[-1].endswith("its [agree] does not allow probabilities")
+        assert "the peer reveals classes alone (its [agree] probabilities)" in refused.err.splitlines()[-1]
         theirs = predict(pair, "--receiver", "peer", "-o", tmp_path / "theirs.csv")
         assert theirs.code == 0, theirs.err
         assert f"nothing was revealed here, and {tmp_path / 'theirs.csv'} is not written" in theirs.err
