@@ -60,9 +60,10 @@ def test_what_a_party_fails_on_is_passed_on_with_its_code(folders: Path) -> None
 def test_a_party_that_dies_ends_the_run_at_once(folders: Path) -> None:
     with PartyProcess(folders / BOB) as bob, PartyProcess(folders / ALICE) as alice:
         os.kill(bob.pid, signal.SIGKILL)
-        with pytest.raises(PartyFailedError, match=r"^bob: ended without a word$") as caught:
+        with pytest.raises(
+            PartyFailedError, match=r"\bbob: ended without a word$"
+        ):  # after alice's, if that came in time
             run_together(bob, alice, "job.toml", "model.json", lambda _: None)
-        assert caught.value.code == 1
 
 
 LAUNCHER = """
