@@ -18,6 +18,7 @@ from protocols.terms import (
     Impurity,
     Method,
     Reveal,
+    Splits,
     Terms,
     TreeTerms,
     Window,
@@ -56,6 +57,7 @@ class DemoOptions:
         reveal: All methods that reveal counts, or `smc` that reveals the tree alone.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
+        splits: What may split a node.
     """
 
     data: str | OwnFiles
@@ -74,6 +76,7 @@ class DemoOptions:
     reveal: Reveal = Reveal.COUNTS
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
+    splits: Splits = Splits.VALUES
 
     def __post_init__(self) -> None:
         usual_key = self.key_floor <= self.key_bits <= KEY_BITS.high and self.key_bits % 2 == 0
@@ -105,6 +108,7 @@ class DemoOptions:
             impurity=self.impurity,
             noise=None if method == Method.RANDOMIZED else self.noise,
             reveal=self.reveal,
+            splits=self.splits,
         )
 
     @property

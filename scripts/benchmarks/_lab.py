@@ -24,6 +24,7 @@ from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, free_port, run_together
 from party.models.tree_file import read_tree
 from party.records.run_file import TrainReport
+from protocols.learning.tree import Tree
 from protocols.terms import Counting, Method, Window
 
 OPTIONS = DemoOptions(
@@ -58,13 +59,13 @@ class Run:
         report: The trainer's.
         peak_memory_bytes: The most that either process has had.
         processor_seconds: Of both processes and their workers, from their start to their end.
-        digest: Of the tree.
+        tree: The model.
     """
 
     report: TrainReport
     peak_memory_bytes: int
     processor_seconds: float
-    digest: str
+    tree: Tree
 
     @property
     def megabytes(self) -> float:
@@ -131,7 +132,7 @@ def measure_run(
             report,
             max(peaks.values()),
             children_seconds() - before,
-            read_tree(root / "alice" / "model.json").digest().hex(),
+            read_tree(root / "alice" / "model.json"),
         )
 
 

@@ -91,7 +91,7 @@ def measure(records: int, workers: int, key_bits: int, counting: Counting) -> li
             "of_pool": each.report.seconds / pool.report.seconds,
             "megabytes": each.megabytes,
             "memory_mib": each.memory_mib,
-            "same_model": each.digest == pool.digest,
+            "same_model": each.tree == pool.tree,
         }
         for name, each in (("pool", pool), ("Dask", dask))
     ]
