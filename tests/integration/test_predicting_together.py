@@ -51,10 +51,13 @@ def predict(pair: Pair, *more: str | Path) -> Ended:
     )
 
 
-def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair: Pair, tmp_path: Path) -> None:
+@pytest.mark.parametrize("job", [{}, {"method": "smc", "splits": "two-way"}], ids=["values", "two-way"])
+def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(
+    pair: Pair, tmp_path: Path, job: dict[str, str]
+) -> None:
     joined, together = tmp_path / "all.csv", tmp_path / "together.csv"
     with serving(pair) as alice:
-        assert pair.train_here(pair.write_job(test="0")).code == 0
+        assert pair.train_here(pair.write_job(test="0", **job)).code == 0
         done = predict(pair, "--receiver", "both", "-o", together)
         assert done.code == 0, done.err
         assert "column 'c': 8 of 24 cells hold no value that the model knows" in done.err

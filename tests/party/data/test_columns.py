@@ -150,6 +150,20 @@ def test_bins_are_values_and_quantiles_hold_equal_shares_where_values_allow() ->
     assert not any(map(is_bin_label, ["< 5", "<=5", "<= x", "(1, 2)", "5", "other", "<= 5 ", "<= 5\n", "<= 1e5"]))
 
 
+def test_bins_rise_and_so_do_texts_in_the_order_that_is_declared_and_all_else_is_outside() -> None:
+    assert treated(["5", "?"], bins=(Decimal(1), Decimal(2))).ordered == 3
+    assert treated(["?", "5"], bins=(Decimal(1),), missing="unknown").ordered == 2
+    cells = ["low", "high", "mid", "?", "odd", "odd"]
+    result = treated(cells, order=("low", "mid", "high", "top"))
+    assert (result.values, result.ordered) == (("low", "mid", "high", "odd", "missing"), 3)
+    merged = treated([*cells, "low", "mid"], order=("low", "mid", "high"), max_values=4)
+    assert (merged.values, merged.ordered) == (("low", "mid", "odd", "other"), 2)
+    assert treated(cells).ordered == treated(["low", "?"], order=("low", "high")).ordered == 0
+    for wrong in ({"order": ("low",)}, {"order": ("low", "low")}, {"order": ("1", "2"), "bins": (Decimal(1),)}):
+        with pytest.raises(ConfigError, match="order must list two different values or more"):
+            ColumnTreatment(**wrong)
+
+
 # The whole treatment
 
 

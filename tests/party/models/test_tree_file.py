@@ -1,4 +1,6 @@
 import json
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,10 +20,11 @@ from party.models.prediction import UNKNOWN, Predictions, coded_rows, predict_fr
 from party.models.strict_json import ModelError
 from party.models.tree_file import read_tree, references, tree_from_json, tree_json
 from party.show.prediction import prediction_notes
+from party.show.tree import tree_lines
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree, majority
-from protocols.tables import Attribute, MissingCells, Schema
+from protocols.tables import Attribute, MissingCells, Schema, two_way
 from protocols.terms import Growth, Impurity, Leaves
 from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model
@@ -35,6 +38,15 @@ def refusal(content: object) -> str:
     with pytest.raises(ModelError) as caught:
         tree_from_json(json.dumps(content))
     return str(caught.value)
+
+
+def changed(content: Any, path: Sequence[str | int], value: object) -> object:
+    *steps, last = path
+    place = content = deepcopy(content)
+    for step in steps:
+        place = place[step]
+    place[last] = value
+    return content
 
 
 @given(models())
@@ -119,6 +131,38 @@ def test_what_missing_cells_are_is_part_of_a_model_on_which_both_sides_agree() -
         replace(first, missing=MissingCells("Rome"))
 
 
+AGES = Attribute("alice", "age", ("<= 20", "(20, 40]", "> 40", "missing"), MissingCells("missing"), ordered=3)
+
+
+def two_way_tree() -> Tree:
+    """Split at an age, then at another one: yes means good between them."""
+    schema = two_way(
+        Schema((AGES, Attribute("bob", "job", ("clerk", "cook"))), small_model().schema.class_attribute, ())
+    )
+    bad, good = Leaf((), 0), Leaf((), 1)
+    return Tree(schema, Split((), 1, (Split((), 0, (bad, good)), bad)), Growth(min_leaf=20))
+
+
+def test_a_tree_of_two_way_splits_keeps_its_columns_and_reads_cells_by_them(tmp_path: Path) -> None:
+    tree, path = two_way_tree(), tmp_path / "rows.csv"
+    content = as_dict(tree)
+    assert (content["splits"], content["attributes"][0]["ordered"]) == ("two-way", 3)
+    assert "ordered" not in content["attributes"][1]
+    assert tree_from_json(tree_json(tree)) == tree
+    path.write_text("age\n30\n20\n41\n?\nold\n")
+    assert predict_frame(tree, read_frame(path)).labels == ["good", "bad", "bad", "bad", "bad"]
+    assert list(tree_lines(tree))[1:] == [
+        "age <= 40", "├─ yes: age <= 20", "│  ├─ yes: → bad", "│  └─ no: → good", "└─ no: → bad",
+    ]  # fmt: skip
+    for place, value, problem in (
+        (("attributes", 0, "ordered"), 5, "attributes[0].ordered must be an integer from 2 to 4"),
+        (("splits",), "values", 'splits must be "two-way", or left out'),
+        (("tree", "attribute"), "age", "tree.attribute is not one of the attributes"),
+    ):
+        assert refusal(changed(content, place, value)).startswith(problem)
+    assert len({replace(AGES, ordered=ordered).encoded for ordered in (0, 2, 3)}) == 3
+
+
 def test_a_file_that_breaks_a_rule_is_refused_with_the_place() -> None:
     for path, value, problem in [
         (("format",), "cotally-model/1", "format must be 'cotally-model/3', or 'cotally-model/2'"),
@@ -169,12 +213,7 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place() -> None:
         (("tree", "children", 2, "node", "class"), [], "tree.children[2].node.class is not one"),
         (("tree", "children", 0, "node", "attribute"), "alice.age", "tree.children[0].node.attribute was split on"),
     ]:
-        content = as_dict(small_model())
-        place = content
-        for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] = value
-        assert refusal(content).startswith(problem)
+        assert refusal(changed(as_dict(small_model()), path, value)).startswith(problem)
 
 
 def test_a_file_that_is_no_model_at_all_is_refused() -> None:
