@@ -4,6 +4,7 @@ Some are refused, some are bounded, and some work, as `README.md` beside this fi
 too, so that nobody takes a limit for more than it is. What is refused is counted in the open first.
 """
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -295,3 +296,17 @@ def test_copies_with_coins_of_their_own_average_out_and_a_class_held_by_both_bri
     assert (pages[0][:, :2] == pages[1]).all()
     node = Guarded(tmp_path / "first", alone, 'odds = "any"', visits=1)
     assert_refused(node.meet(both.terms, make_local(both, "bob")), "peer data")
+
+
+_TOP = Path(__file__).parent.parent.parent
+
+
+def test_every_test_that_the_page_names_is_there_and_every_attack_is_named() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (_TOP / "tests" / "attacks" / "README.md").read_text(encoding="utf-8")))
+    sources = [path.read_text(encoding="utf-8") for path in (_TOP / "tests").rglob("test_*.py")]
+    there = {name for source in sources for name in re.findall(r"def (test_\w+)\(", source)}
+    assert named
+    assert named - there == set()
+    columns = (_TOP / "tests" / "attacks" / "test_chosen_columns.py").read_text(encoding="utf-8")
+    works = {name for name in re.findall(r"def (test_\w+)\(", columns) if "_tell" in name or "_read" in name}
+    assert works - named == set()

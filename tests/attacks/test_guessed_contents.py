@@ -35,7 +35,7 @@ from protocols.role import Message, Role, Send, receive
 from protocols.terms import Method
 from protocols.two_party.equality import as_written, compare, hidden_content, times
 from protocols.two_party.inputs import PartyInputs
-from tests.party.keys.test_pairing import BOB, MALLORY, der
+from tests.party.keys.test_identity import BOB, MALLORY, der
 from tests.support.duel import duel
 from tests.support.lists import NONCES, listing, numbered
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms

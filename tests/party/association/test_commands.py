@@ -32,8 +32,7 @@ from protocols.association.sampling import keyed_words, randomize
 from protocols.association.transactions import Randomized
 from protocols.errors import InputError
 from tests.party.association.conftest import DESIGN, ITEMS, lines
-from tests.party.survey.commands import refused, told
-from tests.party.survey.files import rows, write_design, write_rows
+from tests.party.survey.files import refused, rows, told, write_design, write_rows
 
 
 def test_disguising_again_gives_the_same_copy_and_other_baskets_are_refused(

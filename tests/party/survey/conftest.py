@@ -8,8 +8,7 @@ import pytest
 
 from party.cli import main as cli
 from party.survey import disguise
-from tests.party.survey.commands import RECORDS
-from tests.party.survey.files import rows, write_design, write_rows
+from tests.party.survey.files import RECORDS, rows, write_design, write_rows
 
 
 @pytest.fixture(autouse=True)

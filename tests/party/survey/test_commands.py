@@ -16,8 +16,18 @@ from party.survey import read_design
 from protocols.randomized_response.design import Draw, Kind
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables import Codes
-from tests.party.survey.commands import RECORDS, refused, snapshot, told
-from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
+from tests.party.survey.files import (
+    RECORDS,
+    RELATED,
+    UNRELATED,
+    refused,
+    rows,
+    snapshot,
+    swap,
+    told,
+    write_design,
+    write_rows,
+)
 from tests.support.examples import few
 
 DISGUISE = ("disguise", "data.csv", "design.toml", "-o", "again.csv", "--secret", "coins")

@@ -36,8 +36,7 @@ from protocols.randomness import public_order
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables import ROOT, Codes, Expression, Term
-from tests.party.survey.commands import told
-from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
+from tests.party.survey.files import RELATED, UNRELATED, rows, swap, told, write_design, write_rows
 
 RECORDS = 400
 FIFTH = Fraction(1, 5)
