@@ -54,15 +54,13 @@ def test_what_a_party_fails_on_is_passed_on_with_its_code(folders: Path) -> None
     assert str(missing) == f"alice: {folders / ALICE / 'absent.toml'} does not exist: name another file"
     assert missing.code == 2
     (folders / BOB / "cert.pem").unlink()
-    assert re.search(r"\bbob: .*cert\.pem is missing: ", str(failure(folders)))  # after alice's, if that came in time
+    assert re.search(r"\bbob: .*cert\.pem is missing: ", str(failure(folders)))
 
 
 def test_a_party_that_dies_ends_the_run_at_once(folders: Path) -> None:
     with PartyProcess(folders / BOB) as bob, PartyProcess(folders / ALICE) as alice:
         os.kill(bob.pid, signal.SIGKILL)
-        with pytest.raises(
-            PartyFailedError, match=r"\bbob: ended without a word$"
-        ):  # after alice's, if that came in time
+        with pytest.raises(PartyFailedError, match=r"\bbob: ended without a word$"):
             run_together(bob, alice, "job.toml", "model.json", lambda _: None)
 
 
