@@ -39,7 +39,7 @@ from protocols.messages import (
 from protocols.noise.both import BothNoises
 from protocols.role import Joinable, Message, Transcript, run_pair
 from protocols.tables import ROOT, Table
-from protocols.terms import ALL, Counting, Impurity, Learner, Method, TermError, Terms
+from protocols.terms import ALL, Counting, Impurity, Learner, Method, Splits, TermError, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, split_records
 from protocols.two_party.noise import noises_of, run_digest
@@ -241,9 +241,10 @@ VARIED: dict[str, dict[str, Any]] = {
     "min_leaf": {"min_leaf": 12},
     "noise": {"noise": Fraction(10)},
     "impurity": {"impurity": Impurity.GINI},
+    "splits": {"splits": Splits.TWO_WAY},
 }
 IDLE = {"method", "theta", "omega", "counting", "key_bits"}
-OF_THE_TRUTH = {"seed", "test"}
+OF_THE_TRUTH = {"seed", "test", "splits"}
 OF_THE_SCALE = {"max_depth", "noise"}
 
 
@@ -266,13 +267,8 @@ def run_on(terms: Terms) -> tuple[bytes, dict[Any, list[list[float]]]]:
 
 
 def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
-    beside = {
-        "class_name",
-        "rules",
-        "learner",
-        "reveal",
-        "most_bits",
-    }  # no rules and no hidden counts under noise; learners are below
+    # No rules, and no hidden counts or leaves, under noise; learners are below.
+    beside = {"class_name", "rules", "learner", "reveal", "most_bits", "leaves"}
     assert {*VARIED, *beside} == {field.name for field in fields(Terms)}
 
 
