@@ -121,9 +121,15 @@ def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:
     """Return what follows for certain of our training records from such a tree alone."""
     schema, records, terms = agreed.learning.schema, len(local.records), agreed.terms
     codes = np.zeros((records, len(schema.brought.columns)), np.uint8)
-    codes[:, list(schema.brought.held_by(local.party))] = local.table.codes
+    places = {(each.party, each.name): place for place, each in enumerate(schema.brought.attributes)}
+    held = [places.get((each.party, each.name), schema.brought.class_index) for each in local.table.attributes]
+    codes[:, held] = local.table.codes  # NB: the schema of a model's file has no owners of the class
     train, *_ = split_records(split_of(local, agreed), records, terms.test)
     alone = schema.class_owners == (local.party,)
     return what_follows(
-        tree, schema.held_by(local.party), schema.coded(codes)[train], Allowance.of(schema, terms, records), alone=alone
+        tree,
+        {*schema.held_by(local.party), *([schema.class_index] if local.holds_class else [])},
+        schema.coded(codes)[train],
+        Allowance.of(schema, terms, records),
+        alone=alone,
     )
