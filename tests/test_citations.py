@@ -74,3 +74,34 @@ def test_every_paper_that_is_cited_stands_on_the_page_of_papers() -> None:
 def test_the_headings_of_the_design_are_numbered_without_a_gap() -> None:
     chapters = sorted(int(name) for name in _design_headings() if "." not in name)
     assert chapters == list(range(1, len(chapters) + 1))
+
+
+_PAGES = sorted(path for path in _TOP.rglob("*.md") if not {".venv", "demo-run"} & set(path.relative_to(_TOP).parts))
+_QUOTED = re.compile(r"(?<!`)`([\w./]+)`(?!`)")
+_OURS = ("party", "protocols", "scripts", "tests", "proto")
+
+
+def _leads_somewhere(name: str, page: Path) -> bool:
+    """Return whether a name in back-ticks is no path or module of ours, or one that exists."""
+    head, _, rest = name.partition(".")
+    if "/" in name or name.endswith(".py"):
+        if "/" in name and name.split("/", maxsplit=1)[0] not in _OURS:
+            return not name.endswith(".py") or any(path.match(name) for path in _FILES)
+        return (_TOP / name).exists() or (page.parent / name).exists() or any(path.name == name for path in _FILES)
+    if head not in _OURS or not rest or rest in {"toml", "md"}:
+        return True
+    module = _TOP / name.replace(".", "/")
+    return any((each.with_suffix(".py").exists() or each.is_dir()) for each in (module, module.parent))
+
+
+_FILES = [path for folder in _OURS for path in (_TOP / folder).rglob("*.py")]
+
+
+def test_every_file_and_module_that_a_page_quotes_exists() -> None:
+    quoted = {path: _QUOTED.findall(path.read_text(encoding="utf-8")) for path in _PAGES}
+    lost = {
+        str(page.relative_to(_TOP)): [n for n in names if not _leads_somewhere(n, page)]
+        for page, names in quoted.items()
+    }
+    assert {page: names for page, names in lost.items() if names} == {}
+    assert sum(name.endswith(".py") for names in quoted.values() for name in names) > 80  # or this test looks past them

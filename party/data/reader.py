@@ -50,7 +50,7 @@ def _is_number(pa: Any, kind: Any) -> bool:
 
 
 def _cells(pa: Any, column: Any) -> Cells:
-    """Return the cells: numbers as they are, whatever else as text, bytes that are none as CSV has them."""
+    """Return the cells: numbers as they are, whatever else as text, other bytes as CSV has them."""
     if pa.types.is_integer(column.type) or pa.types.is_float64(column.type):
         return ArrowCells(column)
     if pa.types.is_dictionary(column.type):

@@ -61,7 +61,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             y: Classes as responded: the design's, in texts or in numbers that read alike, or recoded to 0, 1, ...
 
         Raises:
-            ValueError: The data do not fit the design, or are none.
+            ValueError: The data do not fit the design, or are empty.
         """
         source = source_of(self.design, self.classes)
         codes, target = source.records(self, X, y, reset=True)

@@ -203,7 +203,7 @@ def _lacks_some(y: Any) -> bool:
 
 
 def _codes(matrix: NDArray[Any]) -> Codes:
-    """Return integer codes; refuse what is none."""
+    """Return integer codes; refuse anything else."""
     if (matrix < 0).any():
         raise ValueError("Negative values in data: X must hold codes 0, 1, ...")
     if (matrix != np.floor(matrix)).any() or (matrix >= MAX_DOMAIN).any():

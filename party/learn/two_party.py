@@ -78,7 +78,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             y: The class of each row.
 
         Raises:
-            ValueError: The data or the parameters are none that two parties can run on; the text says why.
+            ValueError: Two parties cannot run on these data or parameters; the text says why.
         """
         target = column_or_1d(y)
         check_classification_targets(target)

@@ -209,7 +209,7 @@ class PeerEntries:
     shown: Callable[[], SignedHead | None] = lambda: None
 
     def write(self, said: Noted) -> None:
-        """Add an entry, and with it how far the peer's ledger was when it told what the entry is about."""
+        """Add an entry, and with it how far the peer's ledger was when it sent what the entry is about."""
         head = {"time": self.date(), "peer": self.peer.name, "fingerprint": self.peer.fingerprint}
         end = self.shown()
         shown = {} if end is None else {_SHOWN: plain(end)}

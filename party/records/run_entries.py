@@ -24,7 +24,7 @@ from protocols.two_party.inputs import PartyInputs
 
 
 def note_columns(pages: PeerEntries, local: PartyInputs) -> None:
-    """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them."""
+    """Note the names of columns and values that the peer is about to receive, agreed or not, unless it knows them."""
     share = local.share()
     columns = tuple(kinds.NamedColumn.of(each.name, each) for each in local.attributes)
     said = kinds.ColumnsEntry(local.dataset, share.records, columns, share.class_values)

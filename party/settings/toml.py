@@ -72,7 +72,7 @@ def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] 
         gone: Declared of earlier releases, with what replaces each.
     """
     if path.is_dir():
-        inside = ", ".join(map(str, sorted(path.glob("*.toml")))) or "there is none of TOML"
+        inside = ", ".join(map(str, sorted(path.glob("*.toml")))) or "it has no .toml file"
         raise ConfigError(f"{path} is a folder: name the file in it ({inside})")
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")

@@ -157,7 +157,7 @@ def _column_to_wire(column: m.SharedColumn) -> wire.Attribute:
 def _column(proto: wire.Attribute) -> m.SharedColumn:
     values = tuple(proto.values)
     if proto.HasField("missing") and proto.missing >= len(values):
-        raise ValueError("a value of missing cells that is none")
+        raise ValueError("missing cells have a value that their column lacks")
     missing = values[proto.missing] if proto.HasField("missing") else None
     marks = tuple(proto.marks.texts) if proto.HasField("marks") else None
     return m.SharedColumn(proto.name, values, missing, marks, proto.ordered)

@@ -2,7 +2,7 @@
 
 A party that chooses its columns knows whom each count that it receives stands for, and can subtract one from the
 other. So with a limit a set is used only if the records in which it differs from each set that is used and from its
-complement, and from having no record and having all of them, are none or as many as the limit (the groups that Atzori,
+complement, and from having no record and having all of them, are 0 or as many as the limit (the groups that Atzori,
 Bonchi, Giannotti and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts,
 and for two counts beside that of all records, which is known). Each of these speaks of the other side's items of that
 many people. Sums of more counts may speak of fewer.

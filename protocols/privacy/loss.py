@@ -83,7 +83,7 @@ def ratio_loss(ratio: Fraction | None) -> float:
 class Relation:
     """The difference of columns `first` and `second` modulo `modulus` is disclosed; of two binary ones, the XOR.
 
-    Who knows one of them is left with `left_of_first` or `left_of_second` values of the other.
+    A person who knows one of them is left with `left_of_first` or `left_of_second` values of the other.
     """
 
     first: int

@@ -91,7 +91,7 @@ def _products(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
 
 
 def given_away(design: Design, group: int, priors: Sequence[MatrixRow]) -> Fraction | None:
-    """Return the share of respondents whose truths in a group are certain to who knows their personal answers.
+    """Return the share of respondents whose truths in a group are certain to someone who knows their personal answers.
 
     With `y` known, the crosswise response has one possible truth always, the triangular one where the harmless
     statement is not true, the unrelated one where it differs from `y` in some column. Columns are taken as independent.

@@ -7,8 +7,8 @@ is a confession, which is what makes people answer honestly.
 
 "The same" is sent as the column's second value, the one that says that the statement is true; "different" as its
 first. So the response is the truth where the harmless statement is true, which has the chance `p`, and its opposite
-otherwise: Warner's matrix with `theta = p`. Who knows whether the harmless statement is true of a respondent knows
-the answer.
+otherwise: Warner's matrix with `theta = p`. A person who knows whether the harmless statement is true of a
+respondent knows the answer.
 
 The triangular question (Yu, Tian and Tang 2008) asks whether neither of two statements is true, or at least one. As
 with the crosswise question, a harmless statement of known prevalence `p` stands beside the one that is asked about. "At

@@ -3,7 +3,7 @@
 Du-Zhan section 4.2, Multi-group 4.5, Surveys 3.3; the learners are those of two parties, only where counts come from
 differs. A split is sure as far as its attribute says anything of the class, and leads the runner-up.
 
-*Against none.* If an attribute tells nothing of the class in a node, each cell departs from what its row and its column
+*Against none.* If an attribute says nothing of the class in a node, each cell departs from what its row and its column
 make likely by chance alone. The departures of all but one value and one class, each a sum over records, have the
 covariance that the records show; their squares, weighed by its inverse (Wald 1943), then follow a chi-square. The
 chance of the largest of several attributes' is multiplied by their number (Bonferroni).

@@ -3,7 +3,7 @@
 
 Each party has a scheduler and as many workers of its own as its pool has processes, all on this machine. Counts are
 made by dot products, of which workers encrypt, and by oblivious transfer, of which blocks of records are tasks and
-threads the pool; the tree is plain ID3's. `of_pool` is to be at most 1.3 where workers encrypt.
+threads the pool; the tree is plain ID3's. `of_pool` must be at most 1.3 where workers encrypt.
 """
 
 import json

@@ -64,7 +64,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Target:
-    """Our figure, in the run with this window, over MPyC's is to be at most this.
+    """Our figure, in the run with this window, over MPyC's must be at most this.
 
     Where `stop` is None it is over `SEMI_BIN`.
     """

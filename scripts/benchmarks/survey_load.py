@@ -45,7 +45,7 @@ def answered(address: str, body: bytes, trusting: ssl.SSLContext | None) -> tupl
 
 
 def make_survey(folder: Path, respondents: int) -> tuple[CollectorSettings, list[bytes], list[bytes]]:
-    """Write a survey of three questions; return its settings, what each respondent sends, and what is to be kept."""
+    """Write a survey of three questions; return its settings, what each respondent sends, and what must be kept."""
     path = folder / "survey.toml"
     questions = [typed_question(f"{k}? = a, b, c, d", k) for k in (1, 2, 3)]
     write_survey(folder, "Load", questions, "related", "4/5")

@@ -266,9 +266,9 @@ def page_of_baskets(told: BasketsTold) -> Document:
 
 
 _KNOWN = (
-    "Baskets are disguised by chance alone, and rest on no personal answer. Who knows some items of a basket from "
-    "elsewhere may believe more of the others than the levels above say, as far as items go together; epsilon bounds "
-    "what the response adds to whatever is known."
+    "Baskets are disguised by chance alone, and rest on no personal answer. A person who knows some items of a "
+    "basket from elsewhere may believe more of the others than the levels above say, as far as items go together; "
+    "epsilon bounds what the response adds to whatever is known."
 )
 
 

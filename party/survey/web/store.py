@@ -268,7 +268,7 @@ def code_of(secret: bytes) -> str:
 
 
 def typed_code(text: str) -> str | None:
-    """Return a code as people type it, without blanks and hyphens, in capitals; None if it is none."""
+    """Return a code as people type it, without blanks and hyphens, in capitals; None if it is no code."""
     bare = text[: 4 * CODE_LENGTH].translate(_BREAKS).upper()
     return bare if len(bare) == CODE_LENGTH and _ALPHABET.issuperset(bare) else None
 

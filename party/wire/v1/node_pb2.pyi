@@ -1304,7 +1304,7 @@ Global___ModelDigest: _TypeAlias = ModelDigest  # noqa: Y015
 
 @_typing.final
 class RowsShare(_message.Message):
-    """How many rows are to be classified."""
+    """How many rows to classify."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
