@@ -78,7 +78,7 @@ class NamedColumn(_Declared):
 
 
 class ColumnsEntry(EntryOfData, kind="columns"):
-    """The names that the peer is told before it is known whether both agree; again only where they differ."""
+    """The names that the peer receives before it is known whether both agree; again only where they differ."""
 
     records: int
     columns: tuple[NamedColumn, ...]
