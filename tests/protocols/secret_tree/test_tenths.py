@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
+from math import ceil, e, exp
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from protocols.counting.oblivious import sides_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import DeviationError, InputError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Leaf, Split, Tree, assembled, shares_of
+from protocols.learning.tree import Leaf, Split, Tree, assembled, shares_in_tenths, shares_of
 from protocols.noise.accounting import TreeSpending
 from protocols.noise.geometric import Geometric
 from protocols.oblivious.extension import Transfers
@@ -125,6 +127,33 @@ def test_shares_have_noise_of_both_signs_that_pays_for_two_cells() -> None:
     assert spending.label == Geometric(2 / spending.of_label)
     drawn = [number for path in range(60) for number in noise_of(path)]
     assert min(drawn) < 0 < max(drawn)
+
+
+def chances(law: Geometric, counts: tuple[int, int]) -> dict[tuple[int, tuple[int, ...]], float]:
+    """Return the chance of each label and share of a leaf with these counts, of all noise of one side."""
+    decay, size = exp(-1 / float(law.scale)), 8 * ceil(law.scale)
+    weights = decay ** np.abs(np.arange(-size, size + 1))
+    weights /= weights.sum()
+    found: dict[tuple[int, tuple[int, ...]], float] = {}
+    for one, other in product(range(2 * size + 1), repeat=2):
+        noisy = [counts[0] + one - size, counts[1] + other - size]
+        said = int(noisy[1] > noisy[0]), shares_in_tenths(noisy)
+        found[said] = found.get(said, 0.0) + float(weights[one] * weights[other])
+    return found
+
+
+def test_no_label_and_share_of_a_leaf_is_likelier_by_more_than_epsilon_and_one_nearly_is() -> None:
+    """Of one record that moves to the other class of its leaf; half the noise is not enough."""
+
+    def worst(law: Geometric) -> float:
+        pairs = [((3, 2), (2, 3)), ((1, 0), (0, 1)), ((20, 1), (19, 2))]
+        ratios = []
+        for one, other in (tuple(chances(law, counts) for counts in pair) for pair in pairs):
+            ratios += [one[said] / other[said] for said in one if other.get(said, 0) > 1e-6]
+        return max(ratios)
+
+    assert 1.5 < worst(Geometric(Fraction(2))) <= e + 1e-3  # epsilon 1
+    assert worst(Geometric(Fraction(1))) > e
 
 
 def noise_of(path: int) -> list[int]:
