@@ -24,7 +24,7 @@ from party.errors import DataError
 FEW = 20
 LONG = 7
 MOST_CODES = 10
-USUAL_BINS = 4
+USUAL_BINS = 16
 COMMAS = {  # by the kind of a column: how its numbers become plain ones
     "numbers with thousands": 'say decimal = "." under [data]',
     "numbers with commas": 'say decimal = "," under [data]',
@@ -134,7 +134,7 @@ def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
     if treatment.bins is not None or identifies or looks.different <= most:
         return treatment
     takes_one = treatment.missing == "value" and looks.missing >= treatment.smallest_value
-    parts = USUAL_BINS if treatment.max_values is None else max(2, treatment.max_values - takes_one)
+    parts = max(2, (treatment.max_values or USUAL_BINS) - takes_one)
     return replace(treatment, bins=f"quantiles:{parts}")
 
 

@@ -31,7 +31,7 @@ from party.settings.job import read_job
 from party.settings.toml import toml_file
 from party.survey.table import DataFrameLike, as_frame
 from protocols.errors import InputError
-from protocols.terms import BITS, DEPTH, KEY_FLOOR, NOISE, USUAL_TREE_DEPTH, Learner, Reveal
+from protocols.terms import BITS, DEPTH, KEY_FLOOR, NOISE, USUAL_TREE_DEPTH, Learner, Reveal, Splits
 
 _PARTIES = ("alice", "bob")
 _HOST = "127.0.0.1"
@@ -250,6 +250,7 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
             "theta": self.theta,
             "omega": self.omega,
             "reveal": self.reveal,
+            "splits": Splits.VALUES,
             "max_depth": DEPTH.text(self.max_depth) if self.max_depth is None else self.max_depth,
             "noise": self.noise,
             "most_bits": BITS.high if is_bounded else None,  # nobody is on the other side

@@ -30,6 +30,7 @@ from protocols.terms import (
     MiningTerms,
     Reveal,
     RuleTerms,
+    Splits,
     Terms,
     TreeTerms,
     absent_of,
@@ -82,6 +83,11 @@ def usual_impurity(reveal: Reveal, noise: Fraction | None) -> Impurity:
     """Return what splits are chosen by, where a job names nothing: of a tree alone with noise Gini's index."""
     of_noise = reveal is Reveal.TREE and noise is not None
     return Impurity.GINI if of_noise else Impurity.INFORMATION_GAIN
+
+
+def usual_splits(method: Method, reveal: Reveal) -> Splits:
+    """Return what may split a node, where a job names nothing: two-way splits, but of jobs that reveal counts."""
+    return Splits.TWO_WAY if reveal is Reveal.TREE and method is not Method.RANDOMIZED else Splits.VALUES
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Train:
@@ -144,9 +150,11 @@ def _rules(job: Section, usual: Mapping[str, Any]) -> RuleTerms:
 def _usual_of_trees(job: Section, people: int) -> dict[str, Any]:
     """Return what follows from what is revealed."""
     kinds, usual = kinds_of(TreeTerms), {**defaults_of(TreeTerms), **_USUAL}
-    reveal, noise, leaves = (job.value(name, kinds[name], usual.get(name)) for name in ("reveal", "noise", "leaves"))
+    named = ("method", "reveal", "noise", "leaves")
+    method, reveal, noise, leaves = (job.value(name, kinds[name], usual.get(name)) for name in named)
     return {
         "max_depth": usual_depth(reveal),
         "min_leaf": usual_leaf(reveal, noise, people, leaves),
         "impurity": usual_impurity(reveal, noise),
+        "splits": usual_splits(method, reveal),
     }

@@ -23,7 +23,7 @@ name = "{name}"
 # How columns become attributes with few values: the fewer, the faster and the better hidden.
 {treatment}
 [columns]
-# "*" = {{ max_values = 8 }}                # columns that are not named; numbers are binned
+# "*" = {{ max_values = 16 }}                # columns that are not named; numbers are binned
 # age = {{ bins = "median-of-range" }}
 # city = {{ max_values = 4, missing = "majority" }}
 
@@ -66,6 +66,7 @@ _JOBS = {
 class = "outcome"        # the column to predict
 reveal = "tree"          # which column splits which node, and the class of each leaf
 max_depth = 4            # most splits of a path
+splits = "two-way"       # at a cut or one value, again below; or "values", all values of a column
 test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
 
 # With 5,000 people or more and two classes, noise of epsilon 1 bounds what is learned of each

@@ -446,7 +446,8 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         return Objection("theta" if error.field == "theta" else "groups", str(error))
     coins = [group for design in (own_design, peer_design) for group in design.groups]
     if terms.splits == Splits.TWO_WAY and any(len(group) > 1 for group in coins):
-        return Objection("groups", f'splits = "{terms.splits}" needs a coin of its own for each column that is sent')
+        way = 'take out groups, or take splits = "values"'
+        return Objection("groups", f'splits = "{terms.splits}" needs a coin of its own for each column: {way}')
     if terms.mines and schema.class_attribute.party == local.party:
         own_design = nothing
     elif terms.mines:

@@ -39,7 +39,7 @@ class Limits:
     max_classes: Annotated[int, Between(2, MAX_DOMAIN)] = 20
     smallest_class: Annotated[int, LEAF] = 10
     smallest_test: Annotated[int, LEAF] = 30
-    most_values: Annotated[int, Between(2, MAX_DOMAIN)] = 8
+    most_values: Annotated[int, Between(2, MAX_DOMAIN)] = 16
     most_columns: Annotated[int, Between(1, OMEGA.high)] = 32
 
     def refuse_classes(self, classes: int) -> str | None:

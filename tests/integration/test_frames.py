@@ -205,7 +205,7 @@ def directory(trusting: Path, tmp_path: Path, mails: list[str]) -> Pair:
     rows = [[mails[i], "xyz"[i % 3], "yn"[i % 2]] for i in range(300)]
     other = [["rst"[i % 7 % 3]] for i in range(300)]
     pair = make_pair(trusting, tmp_path / "parties", (["mail", "a", "class"], rows), (["c"], other))
-    pair.edit("alice", '# "*" = { max_values = 8 }', '"*" = { max_values = 4 }')
+    pair.edit("alice", '# "*" = { max_values = 16 }', '"*" = { max_values = 4 }')
     return pair
 
 

@@ -111,9 +111,9 @@ def test_the_walk_through_of_two_organisations_works_as_it_stands(walked: tuple[
 def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]) -> None:
     model = json.loads((walked[0] / "bob" / "model.json").read_text())
     assert model["format"] == "cotally-model/3"
-    assert set(model) == {"format", "class", "growth", "attributes", "tree"}
+    assert set(model) == {"format", "class", "growth", "splits", "attributes", "tree"}
     keys = {key for attribute in model["attributes"] for key in attribute}
-    assert keys == {"party", "name", "values", "missing", "marks"}
+    assert keys == {"party", "name", "values", "missing", "marks", "ordered"}
     for key in (*model, *model["growth"], *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
         assert f'"{key}"' in FORMATS
 

@@ -306,7 +306,7 @@ def test_a_column_that_is_sent_plain_is_not_the_one_to_blame(wide: Pair) -> None
 
 
 def test_the_cure_that_is_named_cures(wide: Pair) -> None:
-    wide.edit("bob", '# "*" = { max_values = 8 }', "town = { max_values = 4 } #")
+    wide.edit("bob", '# "*" = { max_values = 16 }', "town = { max_values = 4 } #")
     ended = command("train", str(wide.bob / "party.toml"), str(wide.write_job()))
     assert ended.code == 3  # nobody listens there
     assert "127.0.0.1:9" in ended.err

@@ -92,7 +92,7 @@ def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_
 
 def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_with_noise(pair: Pair) -> None:
     with serving(pair):
-        trained = pair.train_here(pair.write_job(**SECRET | {"test": "1/3"}))
+        trained = pair.train_here(pair.write_job(**SECRET | {"test": "1/3", "splits": "two-way"}))
     assert trained.code == 0, trained.err
     assert re.search(
         r"Accuracy [01]\.\d+ ± 0\.\d+ on [\d,]+ held-out records; always saying the commonest class: [01]\.\d+ ± ",

@@ -25,7 +25,7 @@ from tests.support.forked import Forked
 
 BITS = 2048
 JOB = {
-    "reveal": "counts",
+    "reveal": "counts", "splits": "values",
     "method": "hybrid", "theta": "2/3", "omega": "all", "counting": "oblivious_transfer",
     "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1, "max_depth": "any",
 }  # fmt: skip

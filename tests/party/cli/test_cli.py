@@ -92,7 +92,7 @@ def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_
     config = read_party_config(tmp_path / "party.toml")
     assert config.data.class_column == "outcome"
     assert config.need_peer() == "bob"
-    assert config.columns.others.max_values == 8
+    assert config.columns.others.max_values == 16
 
 
 def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:

@@ -9,7 +9,7 @@ from party.settings.job import read_job
 from party.settings.toml import toml_value
 from protocols.jobs import Train
 from protocols.kinds import kinds_of
-from protocols.terms import ALL, KEY_BITS, Counting, Impurity, Learner, Method, Reveal, Terms, TreeTerms
+from protocols.terms import ALL, KEY_BITS, Counting, Impurity, Learner, Method, Reveal, Splits, Terms, TreeTerms
 from tests.support.kinds import beyond
 from tests.support.parties import learned
 
@@ -26,6 +26,7 @@ max_depth = 6
 min_leaf = 8
 impurity = "gini"
 reveal = "counts"
+splits = "values"
 """
 TERMS = TreeTerms(
     method=Method.HYBRID, theta=Fraction(9, 20), omega=2, counting=Counting.OBLIVIOUS_TRANSFER, class_name="outcome",
@@ -57,8 +58,9 @@ def test_every_term_of_a_job_is_read_or_has_its_default(tmp_path: Path) -> None:
         path = tmp_path / "job.toml"
         path.write_text('class = "outcome"\n')
         assert read_job(path, people=people).terms == replace(
-            TERMS, method=Method.SMC, reveal=Reveal.TREE, max_depth=4, min_leaf=least, theta=Fraction(2, 3), omega=3
-        )
+            TERMS, method=Method.SMC, reveal=Reveal.TREE, max_depth=4, min_leaf=least, theta=Fraction(2, 3), omega=3,
+            splits=Splits.TWO_WAY,
+        )  # fmt: skip
         path.write_text('class = "outcome"\nmin_leaf = 7\n')
         assert read_job(path, people=people).terms.min_leaf == 7
 
