@@ -14,7 +14,9 @@ import pytest
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.check import told_before
+from party.records.json_codec import plain
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerEntries, PeerName, open_ledger, read_ledger
+from party.records.ledger_entries import NamedClass, NamedColumn, RunEntry
 from party.records.releases import (
     Earlier,
     Memory,
@@ -34,7 +36,7 @@ from protocols.jobs import Train
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, PackedCounts
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables import Table
-from protocols.terms import NO_CLASS, Impurity, Method, Terms
+from protocols.terms import NO_CLASS, Impurity, Method, Splits, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
@@ -511,3 +513,33 @@ def test_a_budget_is_spent_to_the_last_and_not_beyond() -> None:
         ({"a": "1", "b": "1/2"}, "3/4", False),
     ]:
         assert (Spend("c", Fraction(epsilon)).refusal(spent, Fraction(2)) is None) == fits
+
+
+def test_with_two_way_splits_another_order_of_the_same_values_is_another_release() -> None:
+    """Cuts follow from the order; a run on all values of a column does not look at it."""
+    two_way = replace(CASE.terms, method=Method.SMC, splits=Splits.TWO_WAY)
+    local = make_local(CASE, "bob")
+    first, *others = local.table.attributes
+    ordered = replace(local, table=Table((replace(first, ordered=2), *others), local.table.codes))
+    without, other = (release_of(each, Train(two_way), ALICE).fields for each in (local, ordered))
+    assert (without["order"], other["order"]) == ([], [["b0", 2]])
+    assert first_change(without, other) == "order"
+    assert first_change(without | {"peer order": []}, other | {"order": [], "peer order": [["a0", 2]]}) == "peer order"
+    by_values = (
+        release_of(each, Train(replace(two_way, splits=Splits.VALUES)), ALICE).fields for each in (local, ordered)
+    )
+    assert first_change(*by_values) is None
+
+
+def test_what_competes_in_a_run_of_two_way_splits_follows_from_the_columns_in_its_ledger() -> None:
+    columns = (
+        NamedColumn("a.age", ("<= 20", "(20, 40]", "> 40"), ordered=3),
+        NamedColumn("b.job", ("clerk", "cook", "smith")),
+    )
+    terms = plain(replace(CASE.terms, method=Method.SMC, splits=Splits.TWO_WAY))
+    run = RunEntry("d", "1", terms, 5, (b"", b""), NamedClass((), ()), columns)
+    names = ["a.age <= 20", "a.age <= 40", "b.job = clerk", "b.job = cook", "b.job = smith"]
+    assert run.candidates == [(name, 2) for name in names]
+    by_values = replace(run, terms={name: value for name, value in terms.items() if name != "splits"})
+    assert by_values.candidates == [("a.age", 3), ("b.job", 3)]
+    assert by_values.asking != run.asking
