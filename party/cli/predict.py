@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from party.cli.arguments.models import RECEIVERS
-from party.cli.outputs import form, settle_outputs
+from party.cli.outputs import form, fraction, settle_outputs
 from party.cli.train import announce_match, compute_settings
 from party.data import Frame, check_table_name, name_flaw, read_frame, write_table
 from party.data.writer import Cell, table_text
@@ -20,7 +20,7 @@ from party.errors import AbsentColumnError, ConfigError, DataError
 from party.files import is_there, kept_apart, locked_folder
 from party.keys.identity import load_identity
 from party.models.any_file import read_model
-from party.models.prediction import predict_frame
+from party.models.prediction import Predictions, RankedBy, predict_frame
 from party.node.aligning import Offer, Offers, load_common, load_offer, offer_of_settings
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
@@ -32,6 +32,7 @@ from party.records.predictions import PredictionEntries
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show import prediction
+from party.show.document import Block
 from party.show.notices import tell
 from party.show.progress import make_progress, waiting
 from party.show.screen import note_all, put_json, say, say_all
@@ -57,19 +58,28 @@ class Classified:
     target: Attribute
     labels: Sequence[str]
     shares: Floats | None = None
+    ranked: Predictions | None = None
 
     def table(self, column: str) -> tuple[tuple[str, ...], list[Sequence[Cell]]]:
         shares: list[list[float]] = [] if self.shares is None else self.shares.T.tolist()
         known = [[None if isnan(each) else each for each in column] for column in shares]
-        names = new_columns(self.frame, column, self.target, probabilities=self.shares is not None)
-        return names, [*self.frame.cells, self.labels, *known]
+        scored = [] if self.ranked is None else [self.ranked.scores.tolist(), self.ranked.ranks]
+        names = new_columns(
+            self.frame, column, self.target, probabilities=self.shares is not None, scores=self.ranked is not None
+        )
+        return names, [*self.frame.cells, self.labels, *known, *scored]
 
 
-def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: bool) -> tuple[str, ...]:
+_SCORES = ("score", "rank")
+
+
+def new_columns(
+    frame: Frame, column: str, target: Attribute, *, probabilities: bool, scores: bool = False
+) -> tuple[str, ...]:
     flaw = name_flaw(column)
     if flaw is not None:
         raise InputError(f"--column: the name {flaw}: choose another")
-    added = (column, *(f"P({value})" for value in target.values if probabilities))
+    added = (column, *(f"P({value})" for value in target.values if probabilities), *(_SCORES if scores else ()))
     for name in added:
         if name in frame.columns or added.count(name) > 1:
             cure = "choose another with --column" if name == column else "rename it"
@@ -80,12 +90,12 @@ def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: 
 
 def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute, reads: Sequence[Path]) -> None:
     """Make sure, before the work, that the rows can be written where the command's arguments say."""
-    new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
+    new_columns(frame, arguments.column, target, probabilities=arguments.probabilities, scores=arguments.scores)
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
     check_table_name(arguments.output)
 
 
-def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[str]) -> None:
+def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[Block]) -> None:
     """Write the rows to a file, or to the standard output, and say what their reader should know."""
     names, cells = classified.table(column)
     if output is None:
@@ -101,8 +111,8 @@ def write_classified(output: Path | None, column: str, classified: Classified, n
     say(prediction.classes_written(output, len(classified.frame), replaced=replaced), sys.stderr)
 
 
-def _text(share: float) -> str:
-    return f"{share:.6f}"
+def _text(number: float) -> str:
+    return f"{number:.6f}" if isinstance(number, float) else str(number)
 
 
 def predict_with(arguments: argparse.Namespace) -> int:
@@ -194,16 +204,33 @@ def write_predicted(predicted: Predicted, output: Path | None, column: str) -> N
     write_classified(output, column, Classified(offer.frame, target, labels, shares), notes)
 
 
+def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
+    if arguments.peer is not None and arguments.answered:
+        raise InputError("--with asks the peer, --answered writes what it has answered before: name one of them")
+    if ranking is not None:
+        raise InputError("--scores, --threshold and --ranked are for a model alone: with a peer take --probabilities")
+    return answered_before(arguments) if arguments.answered else predict_with(arguments)
+
+
+def _ranking(arguments: argparse.Namespace) -> RankedBy | None:
+    """Return how rows are ranked, if anything that was asked for needs it."""
+    if arguments.threshold is None and arguments.ranked is None and not arguments.scores:
+        return None
+    threshold = None if arguments.threshold is None else float(fraction("--threshold", arguments.threshold))
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise InputError("--threshold must be from 0 to 1: the share of the ranked class from which a row gets it")
+    return RankedBy(arguments.ranked, threshold)
+
+
 _SOME_ROWS = 10  # of fewer, unknown cells may be so by chance
 
 
 def command_predict(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.output is None:
         raise InputError("--json shows what became of rows that go to a file: name it (-o)")
-    if arguments.peer is not None and arguments.answered:
-        raise InputError("--with asks the peer, --answered writes what it has answered before: name one of them")
+    ranking = _ranking(arguments)
     if arguments.peer is not None or arguments.answered:
-        return answered_before(arguments) if arguments.answered else predict_with(arguments)
+        return _jointly(arguments, ranking)
     if arguments.tree is not None:
         raise InputError("--model: names the model of a joint prediction; without --with give it as the first argument")
     is_party = arguments.model.is_dir() or arguments.model.name == CONFIG_FILE
@@ -215,7 +242,7 @@ def command_predict(arguments: argparse.Namespace) -> int:
     tell(frame.notices)
     check_written(arguments, frame, model.schema.class_attribute, (arguments.model, arguments.rows))
     try:
-        predictions = predict_frame(model, frame, probabilities=arguments.probabilities)
+        predictions = predict_frame(model, frame, ranking)
     except AbsentColumnError as error:
         if error.owner is None:
             raise
@@ -232,8 +259,11 @@ def command_predict(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"{prediction.unknown_lines(lost)[0]}: most rows would not be read as those that it was learned from"
         )
-    classified = Classified(frame, model.schema.class_attribute, predictions.labels, predictions.shares)
-    write_classified(arguments.output, arguments.column, classified, list(prediction.prediction_notes(predictions)))
+    shares = predictions.need_shares() if arguments.probabilities else None
+    ranked = predictions if arguments.scores else None
+    classified = Classified(frame, model.schema.class_attribute, predictions.labels, shares, ranked)
+    notes = list(prediction.prediction_notes(predictions, ranking))
+    write_classified(arguments.output, arguments.column, classified, notes)
     if arguments.json:
         put_json(prediction.prediction_json(predictions, arguments.output))
     return 0

@@ -23,10 +23,11 @@ from party.records.tally import dealings
 from party.settings.party import read_party_config
 from party.show.baskets import rules_json, sets_json
 from party.show.document import Document
-from party.show.joint_rules import joint_parts, joint_rule_parts, worth_lines
-from party.show.model import shown, telling_lines
+from party.show.joint_rules import joint_parts, joint_rule_parts
+from party.show.model import shown
 from party.show.page.parts import PAGES, page_written, png_of, written
 from party.show.page.run_page import Finished, page_of_run
+from party.show.quality import worth_lines
 from party.show.screen import drawing_width, lay_out, note, put_json, say, say_all
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
@@ -144,8 +145,7 @@ def command_show(arguments: argparse.Namespace) -> int:
         sys.stdout.write(how.dot(model, levels))
     else:
         lay_out(how.blocks(model, levels, ()), drawing_width())
-        worth = [] if isinstance(model, JointItemsets) else worth_lines(model)
-        say_all([*telling_lines(model), *worth])
+        say_all([] if isinstance(model, JointItemsets) else worth_lines(model))
     return 0
 
 

@@ -10,7 +10,7 @@ classes all the same.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,15 @@ from party.data.bins import number
 from party.data.notices import About
 from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
-from protocols.learning.naive_bayes import Model
+from party.names import printable
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import Model, gives_shares, rarer_class
+from protocols.learning.quality import ScoreTable, score_table
+from protocols.learning.tree import NO_COUNTS
 from protocols.tables import Attribute, Floats, Rows
 
 UNKNOWN = -1
+_TWO = 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,42 +45,131 @@ class Unknown:
         return f"<Unknown {self.cells} of {self.rows} cells>"
 
 
+@dataclass(frozen=True)
+class RankedBy:
+    """By the share of which class rows are ranked (None: the rarer of two), and from which share on they get it."""
+
+    about: str | None = None
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Quality:
+    """How good the classes of rows are whose own are `known`, so many of them `correct`.
+
+    `ranking` is about the ranked class, the second of `against`, where the model has more than two; else it is `table`.
+    """
+
+    known: int
+    correct: int
+    table: ScoreTable
+    ranking: ScoreTable
+    against: tuple[str, ...]
+
+
 @dataclass(frozen=True, repr=False)
 class Predictions:
-    """The class of each row, and, where the file has the class column, how many are right, of how many.
+    """The class of each row, and how good they are where the file has the class column.
 
     `unknown` names the columns (of those that the model reads, and the class) that have cells of no known value;
     `notices` say how cells were read. `shares` are those of the classes (`rows x classes`): of the training records
-    where a row ends in a tree, by naive Bayes of what it takes for their chances; None where they were not asked for.
+    where a row ends in a tree, by naive Bayes of what it takes for their chances; None of a model of classes alone.
+    `ranked` is the class that rows are ranked by, if one is.
     """
 
+    target: Attribute
     labels: list[str]
-    correct: int | None
-    known: int | None
     unknown: tuple[Unknown, ...]
     notices: tuple[Notice, ...] = ()
     shares: Floats | None = None
+    ranked: int | None = None
+    quality: Quality | None = None
 
     def __repr__(self) -> str:
         return f"<Predictions of {len(self.labels)} rows>"
 
+    def need_shares(self) -> Floats:
+        """Return the shares of the classes.
 
-def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) -> Predictions:
-    """Classify every row of a file."""
+        Raises:
+            InputError: The model has classes alone.
+        """
+        if self.shares is None:
+            raise InputError(NO_COUNTS)
+        return self.shares
+
+    @property
+    def scores(self) -> Floats:
+        """The share of the ranked class, row by row."""
+        scores: Floats = self.need_shares()[:, self.ranked]
+        return scores
+
+    @property
+    def ranks(self) -> list[int]:
+        """The place of each row by its score, from 1; rows of one score share the first place of these."""
+        return [1 + place for place in np.searchsorted(np.sort(-self.scores), -self.scores).tolist()]
+
+
+def predict_frame(model: Model, frame: Frame, ranking: RankedBy | None = None) -> Predictions:
+    """Classify every row of a file; with a ranking, by the threshold that it may have.
+
+    Raises:
+        InputError: The model cannot rank rows so.
+    """
     target = model.schema.class_attribute
+    ranked = rarer_class(model) if ranking is None else ranked_class(model, ranking)
     coded = coded_rows(model, frame, model.columns)
+    shares = model.shares(coded.codes) if gives_shares(model) else None
     predicted = model.predict(coded.codes)
-    labels = [target.values[code] for code in predicted]
-    shares = model.shares(coded.codes) if probabilities else None
+    if shares is not None and ranked is not None and ranking is not None and ranking.threshold is not None:
+        others = np.delete(np.arange(target.size), ranked)
+        likeliest = others[shares[:, others].argmax(axis=1)]
+        predicted = np.where(shares[:, ranked] >= ranking.threshold, ranked, likeliest)
+    found = Predictions(
+        target, [target.values[code] for code in predicted], coded.unknown, read_notices(coded.read), shares, ranked
+    )
     if target.name not in frame.columns:
-        return Predictions(labels, None, None, coded.unknown, read_notices(coded.read), shares)
+        return found
     column = _column(frame, target.name, target)
-    true = _coded(column, target)
-    given = [row for row, text in enumerate(column.cells) if text is not None]
-    unknown = _unknown(column, [column.cells[row] for row in given], true[given], target)
-    correct = int((true == predicted)[given].sum())
-    told = (*coded.unknown, *([unknown] if unknown else []))
-    return Predictions(labels, correct, len(given), told, read_notices([*coded.read, column]), shares)
+    own = _coded(column, target)
+    given = np.array([text is not None for text in column.cells], dtype=bool)
+    unknown = _unknown(column, [text for text in column.cells if text is not None], own[given], target)
+    return replace(
+        found,
+        unknown=(*coded.unknown, *([unknown] if unknown else [])),
+        notices=read_notices([*coded.read, column]),
+        quality=_quality(found, own, predicted, given) if given.any() else None,
+    )
+
+
+def ranked_class(model: Model, ranking: RankedBy) -> int:
+    """Return the class that rows are ranked by."""
+    values = model.schema.class_attribute.values
+    if not gives_shares(model):
+        raise InputError(f"rows cannot be ranked: {NO_COUNTS}")
+    found = (
+        rarer_class(model)
+        if ranking.about is None
+        else dict(zip(values, range(len(values)), strict=True)).get(ranking.about)
+    )
+    if found is None:
+        raise InputError(f"--ranked must be one of {', '.join(map(printable, values))}")
+    return found
+
+
+def _quality(found: Predictions, own: Rows, predicted: Rows, given: NDArray[np.bool_]) -> Quality:
+    has_class, total = given & (own != UNKNOWN), int(given.sum())
+    own, said, values = own[has_class], predicted[has_class], found.target.values
+    shares = None if found.shares is None else found.shares[has_class]
+    second = shares[:, 1] if shares is not None and found.target.size == _TWO else None
+    table = replace(score_table(said, own, found.target.size, second, total), about=found.ranked)
+    ranking = table
+    if shares is not None and found.ranked is not None and second is None:
+        one = found.ranked
+        is_said, is_own = (said == one).astype(np.intp), (own == one).astype(np.intp)
+        ranking = replace(score_table(is_said, is_own, _TWO, shares[:, one], total), about=1)
+        values = ("other classes", values[one])
+    return Quality(total, int((own == said).sum()), table, ranking, values)
 
 
 def read_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:

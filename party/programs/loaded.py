@@ -54,13 +54,12 @@ class LoadedModel:
 
         Raises:
             DataError: The table cannot be read, or lacks a column.
+            InputError: The model has classes alone.
         """
-        shares = self._predicted(table, probabilities=True).shares
-        assert shares is not None  # noqa: S101  # asked for
-        return shares
+        return self._predicted(table).need_shares()
 
-    def _predicted(self, table: TableSource, *, probabilities: bool = False) -> Predictions:
-        found = predict_frame(self.model, as_frame(table), probabilities=probabilities)
+    def _predicted(self, table: TableSource) -> Predictions:
+        found = predict_frame(self.model, as_frame(table))
         for told in unknown_lines(found.unknown):
             warnings.warn(told, stacklevel=3)
         return found

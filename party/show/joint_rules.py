@@ -4,14 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from party.association.mining import RuleThreshold, rules_of, sets_of
-from party.names import printable
 from party.show.baskets import itemset_parts, rule_parts, set_text
 from party.show.document import ReportPart
 from protocols.association.joint import JointItemsets
-from protocols.learning.naive_bayes import Model, beats_in_training, only_class
-from protocols.learning.quality import Figure
-from protocols.learning.tree import Tree
-from protocols.secret_tree.held_out import Scores
 
 _LISTED = 100
 
@@ -86,53 +81,3 @@ def numbers_text(found: JointItemsets) -> str:
     lengths = [len(each.terms) for each in found.frequent]
     told = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
     return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"
-
-
-def scores_lines(scores: Scores, classes: Sequence[str]) -> Iterator[str]:
-    """Say how good a tree alone is by its table of held-out records, each figure with its standard error."""
-    table = scores.table
-    accuracy, common = figure_text(table.accuracy()), figure_text(table.commonest())
-    yield f"Accuracy {accuracy} on {scores.records:,} held-out records; always saying the commonest class: {common}"
-    ranked = table.ranked
-    name = printable(classes[ranked])
-    if (auc := table.auc()) is not None and (ks := table.ks()) is not None:
-        yield f"AUC {figure_text(auc)}, KS {figure_text(ks)}, ranking by how likely {name} is"
-    if len(classes) > 1:
-        yield _found_text(name, table.recall(ranked), table.precision(ranked))
-
-
-def _found_text(name: str, recall: Figure | None, precision: Figure | None) -> str:
-    if recall is None:
-        return f"Too few held-out records are {name} to say how many of them the tree finds"
-    called = f"; of those whom it calls {name}, {figure_text(precision)} are" if precision else ""
-    return f"Of those who are {name}, the tree finds {figure_text(recall)}{called}"
-
-
-def figure_text(figure: Figure) -> str:
-    """Return a share with its standard error.
-
-    >>> figure_text(Figure(0.8421, 0.0093))
-    '0.842 ± 0.009'
-    """
-    return f"{figure.value:.3f} ± {figure.error:.3f}"
-
-
-def worth_lines(model: Model, beats: bool | None = None) -> list[str]:
-    told = []
-    if beats is False:
-        told = ["Within its error, the model is no better than always guessing the commonest class."]
-    elif beats is None and beats_in_training(model) is False:
-        told = ["The model is no better than always guessing the commonest class, even on its training records."]
-    if (label := only_class(model)) is not None:
-        each = "Every leaf says" if isinstance(model, Tree) else "Whatever a record holds, the model says"
-        told.append(f"{each} {printable(model.schema.class_attribute.values[label])}.")
-    return told
-
-
-def worth_json(model: Model, beats: bool | None) -> dict[str, object]:
-    """Return the same for programs: whether it beats guessing on records held out, and the class that all get."""
-    label = only_class(model)
-    return {
-        "beats_guessing": beats,
-        "only_class": None if label is None else model.schema.class_attribute.values[label],
-    }

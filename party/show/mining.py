@@ -8,8 +8,8 @@ from pathlib import Path
 from party.models.any_file import model_json
 from party.names import printable
 from party.settings.survey import Questionnaire
-from party.show.joint_rules import worth_json, worth_lines
 from party.show.privacy_short import kinds_text, reading_line
+from party.show.quality import worth_json, worth_lines
 from party.show.tree import MARK
 from party.survey.disguise import DisguisedTable
 from party.survey.estimation import EstimateOptions, Finding, expression_text

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from party.models.any_file import KeptResult
-from party.names import printable
 from party.show.document import Block, Branches
 from party.show.joint_rules import joint_parts
 from party.show.page.interval_svg import bayes_svg, joint_svg
@@ -34,15 +33,6 @@ _SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
     ),
     JointItemsets: ModelDisplay(lambda found, levels, _marked: joint_parts(found, levels), joint_svg),
 }
-
-
-def telling_lines(model: KeptResult) -> list[str]:
-    if isinstance(model, JointItemsets) or (place := model.telling) is None:
-        return []
-    column = model.schema.attributes[place]
-    name = printable(f"{column.party}.{column.name}")
-    told = f"{name} alone gives the class of every training record"
-    return [f"{told}. If it is the class under another name, or known only afterwards, list it under [data] ignore."]
 
 
 def shown(model: KeptResult) -> ModelDisplay:

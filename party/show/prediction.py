@@ -3,23 +3,33 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from party.models.prediction import Predictions, Unknown
+from party.models.prediction import Predictions, RankedBy, Unknown
 from party.names import printable
 from party.node.aligning import Offer
+from party.show.document import Block
 from party.show.notices import notice_text
+from party.show.quality import accuracy_line, confusion_grid, quality_json, ranking_json, ranking_lines, threshold_grids
 from protocols.two_party.prediction import Answers
 
 
-def prediction_notes(predicted: Predictions) -> Iterator[str]:
-    """Yield how cells were read, which hold no value that the model knows, and the accuracy where it is known."""
+def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) -> Iterator[Block]:
+    """Yield how cells were read, which are of no value that the model knows, and how good the classes are if known."""
     yield from map(notice_text, predicted.notices)
     yield from map(_unknown, predicted.unknown)
-    if not predicted.known:
+    if ranking is not None and predicted.ranked is not None:
+        name = printable(predicted.target.values[predicted.ranked])
+        least = "" if ranking.threshold is None else f"; from {ranking.threshold:g} on a row is classified so"
+        yield f"scores are the shares of {name}{least}"
+    if (found := predicted.quality) is None:
         return
-    if not predicted.correct and not predicted.unknown:
+    if not found.correct and not predicted.unknown:
         yield "every cell that was read is a value that the model knows"
-    share = (predicted.correct or 0) / predicted.known
-    yield f"accuracy {share:.4f}: {predicted.correct} of {predicted.known} rows (rows trained on included)"
+    yield accuracy_line(
+        found.table, f"{found.known:,} rows (rows trained on included), {found.correct:,} of them right"
+    )
+    yield from ranking_lines(found.ranking, found.against)
+    yield confusion_grid(found.table, predicted.target.values)
+    yield from threshold_grids(found.ranking, found.against)
 
 
 def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> Iterator[str]:
@@ -66,9 +76,14 @@ def classes_written(path: Path, rows: int, *, replaced: bool) -> str:
 
 
 def prediction_json(predicted: Predictions, output: Path) -> dict[str, object]:
-    """Return for programs what became of the rows of a file: where they are now, and how many classes are right."""
-    right = {"correct": predicted.correct, "known": predicted.known}
-    return _rows_json(len(predicted.labels), output, predicted.unknown) | right
+    """Return for programs what became of the rows of a file: where they are now, and how good the classes are."""
+    found = predicted.quality
+    right = {"correct": found and found.correct, "known": found and found.known}
+    quality = None if found is None else quality_json(found.table, predicted.target.values)
+    ranking = None if found is None else ranking_json(found.ranking, found.against)
+    return (
+        _rows_json(len(predicted.labels), output, predicted.unknown) | right | {"quality": quality, "ranking": ranking}
+    )
 
 
 def joint_json(offer: Offer, answers: Answers | None, output: Path) -> dict[str, object]:

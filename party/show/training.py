@@ -13,10 +13,10 @@ from party.records.run_file import TrainReport
 from party.records.tally import Revealed
 from party.show.assessment import amount_lines, follows_lines, noise_lines, revealed_lines, seen_json
 from party.show.costs import forecast_text, key_text
-from party.show.joint_rules import doubt_lines, numbers_text, scores_lines, worth_json, worth_lines
-from party.show.model import telling_lines
+from party.show.joint_rules import doubt_lines, numbers_text
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
+from party.show.quality import quality_lines, worth_json, worth_lines
 from party.show.tree import pure_leaves
 from protocols.learning.naive_bayes import Model, commonest_share
 from protocols.learning.tree import Tree
@@ -158,9 +158,8 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
     return [
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
-        *telling_lines(outcome.model),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
-        *worth_lines(outcome.model, outcome.beats_guessing),
+        *worth_lines(outcome.model, outcome.beats_guessing, None if outcome.scores is None else outcome.scores.table),
         *revealed_lines(agreed.terms, revealed_by(trained)),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),
@@ -180,7 +179,8 @@ def _accuracy(trained: Trained) -> list[str]:
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     if outcome.scores is not None:
-        return list(scores_lines(outcome.scores, outcome.model.schema.class_attribute.values))
+        tried = f"{outcome.scores.records:,} held-out records"
+        return quality_lines(outcome.scores.table, outcome.model.schema.class_attribute.values, tried)
     common = commonest_share(outcome.model)
     guess = [] if common is None else [f"The commonest class has {common:.3f} of the training records"]
     error = outcome.standard_error / outcome.records_test

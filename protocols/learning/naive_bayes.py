@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from protocols.counts import Counts, CountTable, Query
 from protocols.errors import InputError
-from protocols.learning.tree import Leaf, Tree, majority
+from protocols.learning.quality import ScoreTable
+from protocols.learning.tree import Leaf, Tree, leaves_below, majority, shares_of
 from protocols.randomness import canonical
 from protocols.role import Role
 from protocols.tables import ROOT, Expression, Floats, Rows, Schema
@@ -195,6 +196,19 @@ def commonest_share(model: Model) -> float | None:
     return float(np.exp(model.prior.max()))
 
 
+def gives_shares(model: Model) -> bool:
+    """Return whether the model knows the shares of the classes where a row ends."""
+    return not isinstance(model, Tree) or model.has_counts or all(leaf.tenths for leaf in leaves_below(model.root))
+
+
+def rarer_class(model: Model) -> int | None:
+    """Return the rarer of two classes, as far as the model knows: its shares at the root, or means of the leaves'."""
+    if model.schema.classes != 2 or not gives_shares(model):
+        return None
+    first, second = map(float, shares_of(model.root)) if isinstance(model, Tree) else np.exp(model.prior).tolist()
+    return int(first >= second)
+
+
 def beats_guessing(share: float, error: float, commonest: float | None) -> bool | None:
     """Return whether an accuracy exceeds the commonest class's share, if known, by more than its error."""
     return None if commonest is None else share - commonest > error
@@ -219,6 +233,16 @@ def beats_in_training(model: Model) -> bool | None:
     right = sum(node.counts[node.label] for _, node in model.walk() if isinstance(node, Leaf))
     share = min(max(right / total, 0.0), 1.0)
     return beats_guessing(share, _sampling(share, total), commonest_share(model))
+
+
+def training_table(model: Model) -> ScoreTable | None:
+    """Return what a tree of two classes says of its training records; None where it does not hold exact counts."""
+    if not isinstance(model, Tree) or not model.has_counts or model.schema.classes != 2 or model.growth.noise:
+        return None
+    scored = sorted((float(shares_of(leaf)[1]), leaf.label, leaf.counts) for leaf in leaves_below(model.root))
+    scores, labels, counts = zip(*scored, strict=True)
+    cells = np.array(counts, dtype=np.float64)
+    return ScoreTable(cells, labels, scores=scores) if (cells == np.rint(cells)).all() else None
 
 
 def only_class(model: Model) -> int | None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protocols.errors import InputError
-from protocols.tables import Floats
+from protocols.tables import Floats, Rows
 
 
 class Figure(NamedTuple):
@@ -29,11 +29,16 @@ class Figure(NamedTuple):
 
 
 class CurvePoint(NamedTuple):
-    """What the people of the highest scores are: shares of all, of those with the ranked class, and of the others."""
+    """What the people of the highest scores are: shares of all, of those with the ranked class, and of the others.
+
+    `least` is the lowest score among them, and `right` what share of them has the ranked class; both are 0 of nobody.
+    """
 
     selected: float
     found: float
     false_alarms: float
+    least: float = 0.0
+    right: float = 0.0
 
 
 class Calibrated(NamedTuple):
@@ -53,7 +58,8 @@ class ScoreTable:
         labels: The class that each row says.
         noise: The variance of the noise in each cell.
         scores: By which rows rank the second of two classes, ascending; None where labels alone are known.
-        total: How many records there are, where noise is in the cells and not in this.
+        total: How many records there are, where noise is in the cells and not in this, or a class is of no cell.
+        about: The class that is ranked; None for the rarest.
 
     Raises:
         InputError: The parts do not fit together, or two rows of different order have one score.
@@ -64,6 +70,7 @@ class ScoreTable:
     noise: float = 0.0
     scores: tuple[float, ...] | None = None
     total: int | None = None
+    about: int | None = None
 
     def __post_init__(self) -> None:
         rows, classes = self.cells.shape
@@ -89,8 +96,8 @@ class ScoreTable:
 
     @property
     def ranked(self) -> int:
-        """The rarer of two classes, which scores and curves are about."""
-        return int(self.of_classes.argmin())
+        """The class that scores and curves are about, of two."""
+        return int(self.of_classes.argmin()) if self.about is None else self.about
 
     def accuracy(self) -> Figure:
         """Return the share of records that have the class that is said."""
@@ -130,7 +137,7 @@ class ScoreTable:
         of_ranked, of_others = below / others.sum(), above / ranked.sum()
         value = float(ranked @ of_ranked / ranked.sum())
         slopes = np.stack([(of_others - value) / others.sum(), (of_ranked - value) / ranked.sum()], axis=1)
-        return _figure(value, slopes, ordered)
+        return _figure(value, slopes, ordered.cells, ordered.noise)
 
     def ks(self) -> Figure | None:
         """Return how far the two classes' distributions of scores are apart at most (Kolmogorov and Smirnov)."""
@@ -141,7 +148,7 @@ class ScoreTable:
         at = int(np.argmax(shares[:, 0] - shares[:, 1]))
         below = (np.arange(len(shares)) <= at)[:, None]
         slopes = (below - shares[at]) / totals * np.array([1, -1])
-        return _figure(float(shares[at, 0] - shares[at, 1]), slopes, ordered)
+        return _figure(float(shares[at, 0] - shares[at, 1]), slopes, ordered.cells, ordered.noise)
 
     def curve(self) -> list[CurvePoint]:
         """Return what each threshold selects, from nobody to all: the curves of ROC and of lift."""
@@ -150,8 +157,9 @@ class ScoreTable:
         from_top = np.cumsum(ordered.cells[::-1], axis=0)
         shares = np.clip(from_top / ordered.cells.sum(0), 0, 1)
         selected = np.clip(from_top.sum(1) / ordered.cells.sum(), 0, 1)
-        points = zip(selected.tolist(), shares[:, 1].tolist(), shares[:, 0].tolist(), strict=True)
-        return [CurvePoint(0.0, 0.0, 0.0), *(CurvePoint(*point) for point in points)]
+        right = np.clip(from_top[:, 1] / np.maximum(from_top.sum(1), 1e-9), 0, 1)
+        columns = (selected, shares[:, 1], shares[:, 0], ordered.scores[::-1], right)
+        return [CurvePoint(0.0, 0.0, 0.0), *(CurvePoint(*point) for point in np.stack(columns, 1).tolist())]
 
     def calibration(self) -> list[Calibrated]:
         """Return for each score what share of its records has the ranked class, ascending."""
@@ -171,7 +179,7 @@ class ScoreTable:
         says: Floats = (np.array(self.labels) == label).astype(np.float64)[:, None]
         return says
 
-    def _ordered(self) -> "_Cells | None":
+    def _ordered(self) -> "_Ordered | None":
         """Return one row for each score, the lowest for the ranked class first, and that class last."""
         if self.cells.shape[1] != 2 or not self._is_known(self.of_classes.min(), len(self.cells)):
             return None
@@ -180,7 +188,9 @@ class ScoreTable:
         merged = np.zeros((len(distinct), 2))
         np.add.at(merged, row, self.cells)
         noise = self.noise * np.bincount(row).astype(np.float64)[:, None]
-        return _Cells(merged, noise) if self.ranked == 1 else _Cells(merged[::-1, ::-1], noise[::-1])
+        if self.ranked == 1:
+            return _Ordered(merged, noise, distinct)
+        return _Ordered(merged[::-1, ::-1], noise[::-1], 1 - distinct[::-1])
 
     def _is_known(self, number: float, cells: int) -> bool:
         """Return whether a sum of cells is more than twice the deviation of its noise."""
@@ -200,16 +210,27 @@ class ScoreTable:
         if not self._is_known(whole, int(within.sum())):
             return None
         value = float((part * self.cells).sum()) / whole
-        return _figure(value, (part - value * within) / whole, _Cells(self.cells, self.noise))
+        return _figure(value, (part - value * within) / whole, self.cells, self.noise)
 
 
-class _Cells(NamedTuple):
-    """Cells, and the variance of the noise in each."""
+class _Ordered(NamedTuple):
+    """Cells, the variance of the noise in each, and the score of each row."""
 
     cells: Floats
-    noise: Floats | float
+    noise: Floats
+    scores: Floats
 
 
-def _figure(value: float, slopes: Floats, at: _Cells) -> Figure:
-    spread = slopes**2 * (np.maximum(at.cells, 0) + at.noise)
+def score_table(said: Rows, own: Rows, classes: int, scores: Floats | None = None, total: int = 0) -> ScoreTable:
+    """Return the table of records with these labels, classes, and scores of the second of two classes."""
+    keys = said if scores is None else scores
+    rows, row = np.unique(np.stack([keys, said], axis=1, dtype=np.float64), axis=0, return_inverse=True)
+    cells = np.zeros((len(rows), classes))
+    np.add.at(cells, (row.ravel(), own), 1)
+    labels = tuple(rows[:, 1].astype(int).tolist())
+    return ScoreTable(cells, labels, scores=None if scores is None else tuple(rows[:, 0].tolist()), total=total or None)
+
+
+def _figure(value: float, slopes: Floats, cells: Floats, noise: Floats | float) -> Figure:
+    spread = slopes**2 * (np.maximum(cells, 0) + noise)
     return Figure(min(max(value, 0.0), 1.0), sqrt(float(spread.sum())))

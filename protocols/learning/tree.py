@@ -245,7 +245,8 @@ def label_of_node(node: Node) -> int:
     return majority(node.counts) if node.counts else _commonest_label(node)
 
 
-def _leaves_below(node: Node) -> Iterator[Leaf]:
+def leaves_below(node: Node) -> Iterator[Leaf]:
+    """Yield the leaves of a subtree."""
     pending = [node]
     while pending:
         below = pending.pop()
@@ -256,7 +257,7 @@ def _leaves_below(node: Node) -> Iterator[Leaf]:
 
 
 def _commonest_label(node: Node) -> int:
-    leaves = Counter(leaf.label for leaf in _leaves_below(node))
+    leaves = Counter(leaf.label for leaf in leaves_below(node))
     return min(leaves, key=lambda label: (-leaves[label], label))
 
 
@@ -267,7 +268,7 @@ def shares_of(node: Node) -> tuple[Fraction, ...]:
     of leaves were opened they are these, and at a split the mean of the leaves below.
     """
     if not node.counts:
-        below = [leaf.tenths for leaf in _leaves_below(node)]
+        below = [leaf.tenths for leaf in leaves_below(node)]
         if not all(below):
             raise InputError(NO_COUNTS)
         tenths = [sum(each) for each in zip(*below, strict=True)]

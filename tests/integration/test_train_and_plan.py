@@ -20,7 +20,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.assessment import amount_lines, revealed_lines
 from party.show.costs import forecast_text
-from party.show.joint_rules import worth_lines
+from party.show.quality import worth_lines
 from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 

@@ -108,7 +108,12 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     model. A missing cell counts as the value "missing" where the model has it, else as "other". A cell that the
     model does not know (never seen in training, or missing where the model knows no missing value) gives its row
     the majority class of the node that it reached; naive Bayes leaves it out. The standard error shows how many such
-    cells each column has and, if the file has the class column, the accuracy over the rows that have a class.
+    cells each column has and, if the file has the class column, how good the classes and scores are over the rows that
+    have a class: those trained on, too, which any model knows better than others.
+
+    The score of a row is the share of one class where it ends, unless the model has classes alone. Rows are ranked by
+    that class: the rarer of two as far as the model knows, or the one that --ranked names. With --threshold a row of
+    this score or more has it, and another row the likeliest other.
 
     With --with PEER the first argument names this party, the file holds the ids and our own columns of the model,
     and the peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to
@@ -117,6 +122,7 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
 
     Examples:
       cotally predict bob/model.json rows.csv -o classified.csv
+      cotally predict bob/model.json rows.csv --scores --threshold 0.2 -o ranked.csv
       cotally predict bob --with alice rows.csv --probabilities
       cotally predict alice --answered new-rows.csv -o predictions.csv
     """
@@ -130,6 +136,11 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
     parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
     parser.add_argument("--probabilities", action="store_true", help="add the share of each class, as P(class)")
+    parser.add_argument("--scores", action="store_true", help="add the share of the ranked class, and each row's rank")
+    parser.add_argument("--threshold", metavar="X", help="give the ranked class to rows of this score or more")
+    parser.add_argument(
+        "--ranked", metavar="CLASS", help="the class that rows are ranked by (default: the rarer of two)"
+    )
     add_overwrite(parser)
     add_form(parser)
     joint = parser.add_argument_group("with a peer")

@@ -31,11 +31,12 @@ from party.show.assessment import (
 )
 from party.show.baskets import first_rows, set_text
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
-from party.show.joint_rules import doubt_lines, joint_title, scores_lines, uncounted_lines, up_to, worth_lines
+from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to
 from party.show.ledger import alignment_text, dealings_lines
 from party.show.page.interval_svg import WindowPoint, bayes_svg, joint_svg, windows_svg
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import figures, known_or_none, reading_line, summary_lines
+from party.show.quality import quality_lines, worth_lines
 from party.show.runs import size_text
 from party.show.tree import bayes_parts, counts_line, pure_leaves, pure_lines, title, tree_lines
 from protocols.association.joint import JointItemsets
@@ -411,10 +412,11 @@ def _worth(told: Finished) -> _Rows:
     found = [*_accuracy(told), *common]
     error = run.error or _deviations(told)[1]
     tested = run.correct is not None and run.tests > 0
-    beats = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None
+    beats, table = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None, None
     if run.scores is not None:
         beats = beats_commonest(run.scores.commonest_share, run.scores.correct, run.tests, run.scores.correct_error)
-    if worth := worth_lines(model, beats):
+        table = run.scores.table
+    if worth := worth_lines(model, beats, table):
         found.append(("Against a guess", " ".join(worth)))
     if run.countable and told.assessment.terms.window is ALL:
         text = f"{run.counted:,}, those of all candidates at every node: these terms count no fewer"
@@ -498,7 +500,8 @@ def _accuracy(told: Finished) -> _Rows:
         why = "only who holds the class can estimate it" if tests else "no records were held out"
         return [("Accuracy", f"not known: {why}")]
     if run.scores is not None:
-        return [("How good", "; ".join(scores_lines(run.scores, _class_values(told.model))))]
+        tried = f"{tests:,} held-out records"
+        return [("How good", "; ".join(quality_lines(run.scores.table, _class_values(told.model), tried)))]
     noise = ""
     if isinstance(told.assessment.noise, tuple):
         noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"

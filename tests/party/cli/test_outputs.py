@@ -330,7 +330,7 @@ def test_json_of_a_prediction_needs_a_file_for_the_rows(here: Path) -> None:
 def test_results_say_the_same_in_both_forms(here: Path) -> None:
     words = cotally_here("predict", "m.json", "data.csv", "-o", "p.csv")
     told = json.loads(cotally_here("predict", "m.json", "data.csv", "-o", "q.csv", "--json").out)
-    assert f"{told['correct']} of {told['known']} rows" in words.err
+    assert f"{told['known']:,} rows (rows trained on included), {told['correct']:,} of them right" in words.err
     size = json.loads(cotally_here(*JSON_CALLS["size --expression"], "--json").out)["enough"][0]
     assert cotally_here(*JSON_CALLS["size --expression"]).out.startswith(
         f"{size['respondents']} respondents are enough"

@@ -246,7 +246,8 @@ def test_rows_get_the_likeliest_class(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("age,sex,smoker\nold,,yes\n?,f,no\n")
     found = predict_frame(certain, read_frame(tmp_path / "rows.csv"))
     assert found.labels == ["yes", "no"]
-    assert (found.correct, found.known) == (2, 2)
+    assert found.quality is not None
+    assert (found.quality.correct, found.quality.known) == (2, 2)
     with pytest.raises(DataError, match="column 'sex': the file has no such column"):
         predict(tmp_path, "age\n30\n")
 

@@ -314,11 +314,18 @@ def predict(folder: Path, text: str, tree: Tree | None = None, missing: tuple[st
     return predict_frame(tree or small_model(), read_frame(path, Form(missing=missing)))
 
 
+TRIED = "{} rows (rows trained on included), {} of them right"
+
+
+def sentences(found: Predictions) -> list[str]:
+    return [each for each in prediction_notes(found) if isinstance(each, str)]
+
+
 def test_rows_follow_values_bins_missing_and_other(tmp_path: Path) -> None:
     rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
     result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
     assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
-    assert (result.correct, result.known) == (None, None)
+    assert result.quality is None
 
 
 def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(tmp_path: Path) -> None:
@@ -422,10 +429,12 @@ def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_pat
     path.write_text("visits,member,claim\n2.0,yes,1\n7, Yes,0\n,Yes,1.0\n1,perhaps,\n")
     result = predict_frame(model, read_frame(path))
     alike = "differ from one only by case, blanks or the way a number is written"
-    assert list(prediction_notes(result)) == [
+    assert sentences(result) == [
         "column 'visits': 2 of 4 cells hold no value that the model knows",
         f"column 'member': 2 of 4 cells hold no value that the model knows; 1 {alike}",
-        "accuracy 0.3333: 1 of 3 rows (rows trained on included)",
+        f"Accuracy 0.333 ± 0.272 on {TRIED.format(3, 1)}; always saying the commonest class: 0.667 ± 0.272",
+        "AUC 0.500 ± 0.000, KS 0.000 ± 0.000, ranking by how likely 1 is",
+        "Of those who are 1, the model finds 0.000 ± 0.000",
     ]
     assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
 
@@ -469,14 +478,15 @@ def test_the_same_people_get_the_same_classes_however_they_are_written(writing: 
 def test_the_class_column_scores_rows_and_an_accuracy_of_nothing_says_what_is_known(tmp_path: Path) -> None:
     text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
     result = predict(tmp_path, text)
-    assert (result.correct, result.known) == (1, 3)
+    assert result.quality is not None
+    assert (result.quality.correct, result.quality.known) == (1, 3)
+    assert result.quality.table.accuracy().value == pytest.approx(1 / 3)
     text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
-    assert list(prediction_notes(predict(tmp_path, text))) == [
-        "every cell that was read is a value that the model knows",
-        "accuracy 0.0000: 0 of 1 rows (rows trained on included)",
-    ]
-    right = predict(tmp_path, text.replace("bad", "good"))
-    assert list(prediction_notes(right)) == ["accuracy 1.0000: 1 of 1 rows (rows trained on included)"]
+    wrong, right = predict(tmp_path, text), predict(tmp_path, text.replace("bad", "good"))
+    known, accuracy = "every cell that was read is a value that the model knows", "Accuracy {} ± 0.000 on {};"
+    assert sentences(wrong)[0] == known
+    assert sentences(wrong)[1].startswith(accuracy.format("0.000", TRIED.format(1, 0)))
+    assert sentences(right)[0].startswith(accuracy.format("1.000", TRIED.format(1, 1)))
     assert not list(prediction_notes(predict(tmp_path, "alice.age,city,bob.age\n17,Oslo,no\n")))
 
 

@@ -23,8 +23,8 @@ from rich.cells import cell_len
 from party.cli.main import COMMANDS
 from party.names import printable
 from party.show.document import Branches, CutLines, Grid, Pairs, ScreenColumn, Sentence, laid_out, wrapped
-from party.show.joint_rules import scores_lines, worth_lines
 from party.show.prediction import other_model_lines
+from party.show.quality import quality_lines, worth_lines
 from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
 from protocols.learning.tree import Leaf, Split, Tree, assembled
@@ -461,7 +461,7 @@ def test_held_out_records_count_by_their_standard_error(correct: float, error: f
             [
                 "Accuracy 0.984 ± 0.012 on 1,000 held-out records; always saying the commonest class: 0.874 ± 0.015",
                 "AUC 0.950 ± 0.032, KS 0.900 ± 0.064, ranking by how likely bad is",
-                "Of those who are bad, the tree finds 0.905 ± 0.063; of those whom it calls bad, 0.966 ± 0.067 are",
+                "Of those who are bad, the model finds 0.905 ± 0.063; of those whom it calls bad, 0.966 ± 0.067 are",
             ],
         ),
         (
@@ -469,14 +469,14 @@ def test_held_out_records_count_by_their_standard_error(correct: float, error: f
             [
                 "Accuracy 0.884 ± 0.015 on 1,000 held-out records; always saying the commonest class: 0.879 ± 0.015",
                 "AUC 0.510 ± 0.034, KS 0.020 ± 0.067, ranking by how likely bad is",
-                "Of those who are bad, the tree finds 0.017 ± 0.066",
+                "Of those who are bad, the model finds 0.017 ± 0.066",
             ],
         ),
         (
             (990, 8, 1, 1),
             [
                 "Accuracy 0.991 ± 0.012 on 1,000 held-out records; always saying the commonest class: 0.991 ± 0.012",
-                "Too few held-out records are bad to say how many of them the tree finds",
+                "Too few of these records are bad to say how many of them the model finds",
             ],
         ),
     ],
@@ -486,7 +486,7 @@ def test_a_table_of_held_out_records_says_each_figure_with_the_error_of_noise_an
 ) -> None:
     numbers = [-1, 0, *cells[:2], -1, 1, *cells[2:]]
     scores = Scores.read(numbers, 2, 1000, noise_of_scores(HALF))
-    assert list(scores_lines(scores, ("good", "bad"))) == said
+    assert quality_lines(scores.table, ("good", "bad"), "1,000 held-out records") == said
 
 
 def test_naive_bayes_that_no_record_can_sway_is_called_so() -> None:
