@@ -27,6 +27,7 @@ from party.show.prediction import other_model_lines
 from party.show.quality import quality_lines, worth_lines
 from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
+from protocols.learning.quality import ScoreTable
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.secret_tree.held_out import Scores, noise_of_scores
 from protocols.tables import ROOT, Attribute, Schema
@@ -441,7 +442,46 @@ def bayes(*rows: tuple[float, float], prior: tuple[float, float] = (0.75, 0.25))
 def test_a_tree_that_is_right_no_more_often_than_its_commonest_class_is_called_so() -> None:
     assert worth_lines(tree((30, 20), (30, 20), labels=(0, 0))) == [f"{POOR}, {TRAINED}.", "Every leaf says bad."]
     assert worth_lines(tree((30, 20), (24, 26), labels=(0, 1))) == [f"{POOR}, {TRAINED}."]
-    assert worth_lines(tree((50, 0), (0, 50), labels=(0, 1))) == []
+    assert worth_lines(tree((49, 1), (1, 49), labels=(0, 1))) == []
+
+
+RANKING = np.array([[700.0, 20.0], [200.0, 80.0]])
+YET = "Yet its scores tell people apart (AUC 0.789 ± 0.021): `cotally predict --scores` ranks people by them, and "
+
+
+def test_a_tree_whose_classes_are_a_guess_is_still_said_to_rank_if_its_scores_do() -> None:
+    """Of 100 people of 1,000 the better branch has 80, and both say no; by labels alone nobody is ranked."""
+    model = tree((700, 20), (200, 80), labels=(0, 0))
+    ends = ["Every leaf says bad.", f"{YET}`--threshold` gives other classes."]
+    assert worth_lines(model) == [f"{POOR}, {TRAINED}.", *ends]
+    bare = model.relabelled(lambda _, leaf: replace(leaf, counts=()))
+    held_out = ScoreTable(RANKING, (0, 0), scores=(0.0, 0.3))
+    assert worth_lines(bare, False, held_out) == [ALIKE, *ends]
+    assert worth_lines(bare, False, replace(held_out, scores=None)) == [ALIKE, ends[0]]
+    assert worth_lines(bare, False, replace(held_out, noise=1600.0)) == [ALIKE, ends[0]]
+    assert worth_lines(model, True, held_out) == ends
+    noisy = replace(model, growth=Growth(noise=HALF))
+    assert not any("AUC" in line for line in worth_lines(noisy))
+
+
+ALONE = "alice.x0 alone gives the class of nearly every held-out record. If it is the class under another name"
+
+
+@pytest.mark.parametrize(
+    ("cells", "labels", "perfect"),
+    [((500, 0, 0, 300), (0, 1), True), ((500, 3, 3, 300), (0, 1), True), ((500, 9, 9, 300), (0, 1), False),
+     ((500, 0, 0, 300), (0, 0), False)],
+)  # fmt: skip
+def test_a_column_that_alone_decides_rightly_is_named_though_nobody_has_counts(
+    cells: tuple[int, ...], labels: tuple[int, int], perfect: bool
+) -> None:
+    attributes = schema_of([2], 2, alice=1).attributes
+    bare = Tree(
+        replace(small_model().schema, attributes=attributes), Split((), 0, tuple(Leaf((), at) for at in labels))
+    )
+    table = ScoreTable(np.array(cells, dtype=float).reshape(2, 2), (0, 1), noise=16.0, total=sum(cells))
+    assert any(line.startswith(ALONE) for line in worth_lines(bare, True, table)) == perfect
+    assert not any(line.startswith(ALONE) for line in worth_lines(bare))
 
 
 @pytest.mark.parametrize(("correct", "error", "beats"), [(76, 0, False), (79, 0, False), (80, 0, True), (80, 5, False)])

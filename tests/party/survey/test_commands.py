@@ -188,7 +188,7 @@ def test_mine_writes_a_tree_that_show_prints_and_predict_reads(
     assert f"runner-up (at 95%): {marked} of {sum('[' in line and '→' not in line for line in shown[1:])} splits" in out
     assert "Learned from 180 disguised records; held out: 60 to prune by and 60 to test on.\nAccuracy " in out
     assert cli.main(["predict", "m.json", "data.csv", "-o", "p.csv"]) == 0
-    assert "accuracy" in capsys.readouterr().err
+    assert "Accuracy" in capsys.readouterr().err
     assert len(read_frame(folder / "p.csv")) == RECORDS
     limited = told(capsys, "mine", "tree", "d.csv", "design.toml", "--max-depth", "1", "--impurity", "gini")
     assert limited.splitlines()[0].endswith("depth 1 of at most 1, by gini")
@@ -204,7 +204,7 @@ def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
     assert out.startswith(shown)
     assert told(capsys, "show", "b.json", "--json") == (folder / "b.json").read_text()
     assert cli.main(["predict", "b.json", "data.csv", "-o", "p.csv"]) == 0
-    assert "accuracy" in capsys.readouterr().err
+    assert "Accuracy" in capsys.readouterr().err
     assert "b.json holds no tree" in refused(capsys, "show", "b.json", "--dot")
     assert "b.json is naive Bayes, which has no levels" in refused(capsys, "show", "b.json", "--levels", "1")
 
