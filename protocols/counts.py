@@ -38,7 +38,7 @@ class Query:
     """Ask for the counts of `candidates` (indices into `Schema.attributes`) at the node `expression`.
 
     `class_counts` are the node's own counts where they are known from the level above, else None: every candidate's
-    counts must add up to them (the conservation check, DESIGN 6.3).
+    counts must add up to them (the conservation check, DESIGN 6.2).
     """
 
     expression: Expression

@@ -241,7 +241,7 @@ class PackedCounts(Message):
 
     In a run with noise the sender's is in them, lifted by the largest that it can be: the receiver, who can decrypt,
     learns no count without it. A receiver that encrypted weights instead of bits reads sums of weights in place of
-    counts, and no more bits than a count has (DESIGN 6.3).
+    counts, and no more bits than a count has (DESIGN 6.2).
     """
 
     ciphertexts: bytes

@@ -146,6 +146,11 @@ def as_part(role: Role[T], outer: Progress) -> Role[T]:
     return with_progress(role, lambda own: replace(outer, part=own))
 
 
+def in_phase(role: Role[T], phase: Phase) -> Role[T]:
+    """Run a role whose progress is all of one phase."""
+    return with_progress(role, lambda own: replace(own, phase=phase))
+
+
 def with_progress(role: Role[T], change: Callable[[Progress], Progress | None]) -> Role[T]:
     """Run a role with other progress in the place of its own, or without."""
     answer: Message | None = None

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Final
 
 from party.cli.predict import served_offers, write_served
-from party.cli.train import announce, announce_match, compute_settings, place_results, write_results
+from party.cli.train import announce, announce_match, compute_settings, settle_result_paths, write_results
 from party.errors import IdentityError
 from party.files import FolderLock, kept_apart, locked_folder, resolved
 from party.keys.certificates import Peer, utc_now
@@ -63,7 +63,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     """
     config = read_party_config(arguments.party)
     settings = compute_settings(arguments, config)
-    place_results(arguments, config, replaces=True)  # or stands apart, run by run
+    settle_result_paths(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()
     identity, peer = load_identity(config.folder), pinned_peer(config)
     tell_of_expiry = _expiry_teller(config.folder, identity, peer)

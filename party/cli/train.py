@@ -58,7 +58,7 @@ def command_train(arguments: argparse.Namespace) -> int:
         done = runs_done_here(config, job)
         again = arguments.overwrite or not all(each.settled for each in done)
         try:
-            place_results(arguments, config, replaces=again)  # NB: who runs here now may be about to write
+            settle_result_paths(arguments, config, replaces=again)  # NB: who runs here now may be about to write
         except InputError as error:
             if not done:
                 raise
@@ -85,7 +85,7 @@ def command_train(arguments: argparse.Namespace) -> int:
 
 
 def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
-    """Meet the peer until the run is over: a line that was cut or a peer that starts again does not end it."""
+    """Meet the peer, six times at most: a line that was cut or a peer that starts again does not end the run."""
     paused: PausedError | None = None
     for left in reversed(range(_MEETINGS)):
         try:
@@ -113,8 +113,8 @@ def runs_done_here(config: PartyConfig, job: Job) -> list[RunRecord]:
     return [each for each in done if each.job == content and each.dataset == config.data.dataset]
 
 
-def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replaces: bool) -> None:
-    """Say where results go, and make sure, before the work, that they can be written."""
+def settle_result_paths(arguments: argparse.Namespace, config: PartyConfig, *, replaces: bool) -> None:
+    """Choose the paths of results, and check, before the work, that they can be written."""
     arguments.model = arguments.model or config.folder / "model.json"
     reads = (config.path, config.data.file, arguments.job if "job" in arguments else None)
     outputs = (arguments.model, arguments.report)

@@ -1,8 +1,8 @@
 """The kinds of entries of a ledger, each field declared once: what leaves a party, and what it learns (DESIGN 12).
 
 `json_codec` writes and reads them, FORMATS has them in words. No field is ever taken away, as no ledger is: what an
-earlier release noted is read for the life of the data. `way` says who learns, `run` names the run; entries that differ
-in these alone say the same.
+earlier release noted is read for the life of the data. `way` says who learns, `run` names the run; entries of runs that
+differ in these alone are equal.
 """
 
 import json

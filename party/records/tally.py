@@ -154,7 +154,7 @@ class ListsAligned:
 
 @dataclass
 class Dealings:
-    """All that passed between us and one peer about one data set; dates are those of the first and last run.
+    """All that passed between us and one peer about one data set; `first` and `last` are the dates of its entries.
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `runs` has each run by its name,
     `finished` what those asked for that ended with a model, `telling` what those did that revealed anything to it.
@@ -291,7 +291,7 @@ def _booked(said: kinds.EntryOfRun, run: kinds.RunEntry) -> Iterator[tuple[tuple
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
-    """Add up the entries, data set by data set and peer by peer, in the order of their first runs."""
+    """Add up the entries, data set by data set and peer by peer, in the order of their first entries."""
     found: dict[tuple[str, PeerName], Dealings] = {}
     compared: list[LedgerEntry] = []
     for entry in entries:

@@ -318,7 +318,7 @@ _SMALLEST: Final = Between(1, MOST_SMALLEST_VALUE)
 DATA: Final[Declared] = {
     "file": Key(LINE, REQUIRED, "CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file", '"data.csv"'),
     **ID_KEYS,
-    "dataset": Key(LINE, None, "coins are made once for each name, so another gives other trees (default: the file's)",
+    "dataset": Key(LINE, None, "a copy under another name has new coins (default: the file's)",
         '"visits-2026"'),
     "class": Key(NAME, None, "column to predict, if this party holds it", '"outcome"'),
     "separator": Key(Read(lambda data, key: data.text(key, controls="\t"), "one character"), None, "between columns "

@@ -69,7 +69,7 @@ def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] 
     Args:
         path: The file.
         keys: What may stand in it.
-        gone: Declared of earlier releases, with what replaces each.
+        gone: Keys of earlier releases, with what replaces each.
     """
     if path.is_dir():
         inside = ", ".join(map(str, sorted(path.glob("*.toml")))) or "it has no .toml file"
@@ -177,7 +177,7 @@ class Section:
         place: Name of the table, empty for the top level.
         content: As parsed.
         keys: What may stand in it; None for any names.
-        gone: Declared of earlier releases, with what replaces each.
+        gone: Keys of earlier releases, with what replaces each.
     """
 
     def __init__(

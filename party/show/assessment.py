@@ -65,10 +65,11 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
     noise = [*noise_lines(run), *_epsilon_lines(run.terms.epsilon, told, agree)]
-    return [*amount_lines(run), *noise, *checks, *refused]
+    return [*amount_lines(run, ", if the peer has columns like ours"), *noise, *checks, *refused]
 
 
-def amount_lines(run: Assessment) -> list[str]:
+def amount_lines(run: Assessment, alike: str = "") -> list[str]:
+    """Say what a run reveals, where `alike` is what a bound supposes of the peer's columns that are not known yet."""
     terms = run.terms
     if terms.mines:
         return [*_mined_lines(run)]
@@ -79,12 +80,11 @@ def amount_lines(run: Assessment) -> list[str]:
         return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
-    told = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}, {_ALIKE}."
+    told = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
     danger = [] if terms.noise is not None else [SOLVED, f"A partner that deviates can {deviations_of(run)[0]}."]
     return [told, *([_COPIES] if terms.disguises else []), *danger]
 
 
-_ALIKE = "if the peer has columns like ours"
 _WHATEVER = {
     Learner.TREE: ", whatever tree it grows, and often far fewer",
     Learner.NAIVE_BAYES: "",

@@ -1,4 +1,4 @@
-"""Checks on every batch of exact counts, by both parties (DESIGN 6.3, FAULTS A7).
+"""Checks on every batch of exact counts, by both parties (DESIGN 6.2, FAULTS A7).
 
 * range: no count exceeds the number of records;
 * conservation, where there is no noise: a candidate's cells add up to the node's class counts, which both sides know;

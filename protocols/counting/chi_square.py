@@ -1,4 +1,4 @@
-"""A chi-square over all counts of the root at once (DESIGN 6.3): many small lies show where each passes its own bound.
+"""A chi-square over all counts of the root at once (DESIGN 6.2): many small lies show where each passes its own bound.
 
 The estimates of the root's tables less the counts received, `e`, are a sum over records and over the peer's groups of
 independent vectors of mean 0, if these counts are true. Under the guess `m` of a group's coin a record lies in certain

@@ -1,4 +1,4 @@
-"""The last step that both secure engines share: packed encryptions one way, checked counts the other (DESIGN 6.3).
+"""The last step that all secure engines share: shares or encryptions one way, checked counts the other (DESIGN 6.2).
 
 With noise (DESIGN 14) each side adds its own before the other can see a number, and both check what is revealed. The
 decision of a check is a function of revealed numbers, so it says nothing that they do not.
@@ -193,7 +193,7 @@ class EvaluatorReplies(Hearing, Generic[Values]):
     `sizes` are the numbers of training and test records.
 
     Discloses: to the peer, rerandomized encryptions of the counts that both ask for, exact or with our noise; of other
-        sums, if it has encrypted anything but bits (DESIGN 6.3).
+        sums, if it has encrypted anything but bits (DESIGN 6.2).
     """
 
     def __init__(

@@ -7,7 +7,8 @@ One algorithm serves all methods; they differ in the window and in where counts 
     hybrid       window = omega secure counts of the best-ranked candidates
     randomized   window = all   estimates of the side that holds the class
 
-All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
+All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` batches, and with
+windows about `14d` exchanges.
 
 Deviations from the paper: the root's class counts are known beforehand; where the window takes all candidates left,
 nothing is ranked; a tree may be limited. A branch of too few records is a leaf of its parent's label, as the paper's

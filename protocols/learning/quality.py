@@ -62,7 +62,7 @@ class ScoreTable:
         about: The class that is ranked; None for the rarest.
 
     Raises:
-        InputError: The parts do not fit together, or two rows of different order have one score.
+        InputError: The parts do not fit together, or there are scores of other than two classes, or some that fall.
     """
 
     cells: Floats

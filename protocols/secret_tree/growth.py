@@ -91,7 +91,7 @@ class SecretTree:
             shown = self._progress(level)
             yield shown(Progress(Phase.TREE, 0, 0))
             asking = with_progress(self._ask(level, candidates), shown)
-            known = yield from self._answers.ask(asking, self._possible(candidates))
+            known = yield from self._answers.ask(asking, self._answer_check(candidates))
             opened = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
             self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_leaf
             self._nodes |= zip(level, opened, strict=True)
@@ -142,13 +142,13 @@ class SecretTree:
         of_node = dict(zip(asked, windows, strict=True))
         return [of_node.get(at, ()) for at in range(len(level))]
 
-    def _possible(self, candidates: Sequence[tuple[int, ...]]) -> Callable[[AnswerNumbers], bool]:
-        """Return whether an answer, which the peer may remember alone, is one of nodes with these candidates."""
+    def _answer_check(self, windows: Sequence[tuple[int, ...]]) -> Callable[[AnswerNumbers], bool]:
+        """Return what checks an answer, which the peer may remember alone: is it one of nodes with these windows?"""
 
-        def of_node(answer: float, of_node: tuple[int, ...]) -> bool:
-            return answer in of_node if answer >= 0 else answer >= -self._schema.classes
+        def is_possible(answer: float, candidates: tuple[int, ...]) -> bool:
+            return answer in candidates if answer >= 0 else answer >= -self._schema.classes
 
-        return lambda answers: len(answers) == len(candidates) and all(map(of_node, answers, candidates))
+        return lambda answers: len(answers) == len(windows) and all(map(is_possible, answers, windows))
 
     def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
         """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`; share the next.

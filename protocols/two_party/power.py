@@ -1,4 +1,4 @@
-"""What the plausibility check would see (DESIGN 6.3): how wrong a count of the root must be, in records."""
+"""What the plausibility check would see (DESIGN 6.2): how wrong a count of the root must be, in records."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

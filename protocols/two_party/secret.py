@@ -11,7 +11,6 @@ Where a run goes on, transfers and shares are made again; the levels that both r
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from protocols.learning.tree import Tree
 from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.gates import Gates, Triples
 from protocols.randomness import canonical
-from protocols.role import Phase, Role, with_progress
+from protocols.role import Phase, Role, in_phase
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows, what_follows
 from protocols.secret_tree.growth import SecretTree
@@ -114,7 +113,7 @@ def grow_secretly(
     if not len(held_out):
         return tree, None
     scoring = score(local, agreed, tree, held_out, gates.transfers, answers)
-    return tree, (yield from with_progress(scoring, lambda own: replace(own, phase=Phase.HELD_OUT)))
+    return tree, (yield from in_phase(scoring, Phase.HELD_OUT))
 
 
 def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:

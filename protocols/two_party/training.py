@@ -27,7 +27,7 @@ from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import most_variance
-from protocols.role import Kept, Role, nothing
+from protocols.role import Kept, Phase, Role, in_phase, nothing
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import Scores
 from protocols.secret_tree.window import SecretRanking
@@ -201,7 +201,7 @@ class _Run:
         else:
             learned = yield from self._grow(self._refined(kept), ranking, counts)
         model, computations = learned
-        correct = yield from kept.count_correct(model)
+        correct = yield from in_phase(kept.count_correct(model), Phase.HELD_OUT)
         return _Grown(model, computations, correct, key)
 
     def _refined(self, engine: CountEngine) -> CountEngine:

@@ -1,4 +1,4 @@
-"""The key holder encrypts fast, since it knows `p` and `q` and keeps tables of powers modulo `p**2` (DESIGN 6.4).
+"""The key holder encrypts fast, since it knows `p` and `q` and keeps tables of powers modulo `p**2` (DESIGN 6.3).
 
 Modulo `p**2` the random factors `r**N` form a cyclic group of order `p - 1`. Instead of raising a new `r` to the power
 `N`, take one random member `h` of the group, once, and raise it to a new uniform exponent below `p - 1` by a table; the

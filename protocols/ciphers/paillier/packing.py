@@ -1,4 +1,4 @@
-"""What crosses as ciphertexts: replies pack many counts into one, what comes in is checked (DESIGN 6.3).
+"""What crosses as ciphertexts: replies pack many counts into one, what comes in is checked (DESIGN 6.2).
 
 The evaluator lays ciphertexts side by side, an *item* each, by Horner's rule in the exponent. An item holds one
 *slot*, or several where the key holder had packed several columns into one plaintext. Above the items lies a

@@ -208,7 +208,7 @@ def test_every_output_is_tried_and_every_command_that_writes_one_asks_the_rule_f
         names = {alias.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
                  for alias in node.names}  # fmt: skip
         if names & WRITERS:
-            asked.append((path.name, bool(names & {"settle_outputs", "settle_copy", "place_results"})))
+            asked.append((path.name, bool(names & {"settle_outputs", "settle_copy", "settle_result_paths"})))
     assert len(asked) >= 7
     assert [name for name, does in asked if not does] == []
     assert {*CALLS} == {name for name in REPLACED_IF_TOLD if not name.startswith("serve")} | {"survey links --output"}

@@ -171,7 +171,7 @@ def test_what_noise_bounds_of_a_tree_alone_and_how_large_it_is_stands_in_one_lin
     )
 
 
-def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its_parts() -> None:
+def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its_parts(agree: Acceptance) -> None:
     run = Assessment(make_terms(), most=451_371, likely=None)
     before, copies, danger, deviating = amount_lines(run)
     assert copies == "It also reveals a disguised copy of each side."
@@ -182,9 +182,10 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
     assert "key of Paillier" in amount_lines(replace(run, terms=make_terms(counting=Counting.PAILLIER)))[-1]
     assert len(amount_lines(replace(run, terms=make_terms(noise=Fraction(1), max_depth=3, omega=ALL)))) == 2
     assert before.startswith(
-        "This run reveals at most 451,371 exact counts, whatever tree it grows, and often far fewer,"
+        "This run reveals at most 451,371 exact counts, whatever tree it grows, and often far fewer."
     )
     assert "about" not in before
+    assert run_lines(run, TOLD, agree)[0] == before.replace(".", ", if the peer has columns like ours.")
     parts = "4,711 exact counts (4,708 of tables, 2 of classes, 1 of accuracy)"
     assert revealed_lines(run.terms, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}."]
     assert "(about 5,300 are likely)" in amount_lines(replace(run, likely=5_273))[0]

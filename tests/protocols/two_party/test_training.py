@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import ChoicePage, CiphertextPage, DisguisedPage, ExactCounts, HolderKey, ModelDigest
-from protocols.role import Message, Transcript, run_pair
+from protocols.role import Message, Phase, Progress, Transcript, run_pair, with_progress
 from protocols.tables import Codes
 from protocols.terms import ALL, Counting, Impurity, Learner, Terms
 from protocols.two_party import secure
@@ -418,6 +418,19 @@ def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
 @given(case=cases(rows=12, sizes=(1, 3)))
 def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
+
+
+@pytest.mark.parametrize("way", SECURE_WAYS)
+def test_progress_after_the_tree_is_of_the_held_out_records_alone(way: str) -> None:
+    said: list[Phase] = []
+
+    def listen(progress: Progress) -> None:
+        said.append(progress.phase)
+
+    one, other = make_roles(replace(CASE, terms=replace(CASE.terms, **SECURE_WAYS[way])))
+    run_pair(with_progress(one, listen), other)
+    after_tree = said[len(said) - said[::-1].index(Phase.TREE) :]
+    assert {*after_tree} == {Phase.HELD_OUT}
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
