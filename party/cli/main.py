@@ -43,6 +43,7 @@ COMMANDS = {
     "check": Command("show what leaves, before it leaves", "runs", "looking"),
     "align": Command("find the people whom both parties list, or how many they are", "runs", "train"),
     "plan": Command("show what a run will cost, before it starts", "runs", "looking"),
+    "rehearse": Command("show what a model would be worth, before anything leaves", "runs", "rehearse"),
     "serve": Command("listen, and take part in the runs that the peer opens", "runs", "serve"),
     "train": Command("open a run with the peer and build the tree", "runs", "train"),
     "status": Command("list runs, how far each is and what it waits for", "runs", "looking"),

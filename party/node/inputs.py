@@ -21,6 +21,7 @@ from party.records.releases import Earlier, released_before
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import default_groups
+from protocols.tables import Attribute
 from protocols.terms import Method
 from protocols.two_party.inputs import PartyInputs, Secrets
 
@@ -57,7 +58,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
         table=share.table,
         holds_class=share.class_attribute is not None,
         records=tuple(share.ids),
-        groups=_groups(config, share),
+        groups=groups_of(config, share.table.attributes),
         dataset=config.data.dataset,
         secrets=Secrets(load_secret(folder), key, secrets),
         limits=config.agree.limits,
@@ -128,9 +129,9 @@ def with_workers(local: PartyInputs, settings: ComputeSettings) -> Iterator[Part
         yield replace(local, compute=compute)
 
 
-def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...]:
-    """Return the groups as columns of the table; columns that are sent plain are in none."""
-    columns = {attribute.name: index for index, attribute in enumerate(share.table.attributes)}
+def groups_of(config: PartyConfig, attributes: Sequence[Attribute]) -> tuple[tuple[int, ...], ...]:
+    """Return the groups as columns of a table; columns that are sent plain are in none."""
+    columns = {attribute.name: index for index, attribute in enumerate(attributes)}
     settings = config.disguise
     named = [*settings.plain]
     if isinstance(settings.groups, tuple):
@@ -146,7 +147,7 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
         return tuple((column,) for name, column in columns.items() if name not in settings.plain)
     if isinstance(settings.groups, int):
         names = sorted(columns)  # another order in the file must not be another disguise
-        sizes = [share.table.attributes[columns[name]].size for name in names]
+        sizes = [attributes[columns[name]].size for name in names]
         spread = default_groups(sizes, settings.groups, [names.index(name) for name in settings.plain])
         return tuple(tuple(columns[names[place]] for place in group) for group in spread)
     missing = next((name for name in columns if name not in named), None)

@@ -39,6 +39,7 @@ class Work(Enum):
     KEYS = auto()
     PLAIN_TREE = auto()
     CANDIDATES = auto()
+    REHEARSING = auto()
 
 
 WORDS: Mapping[Phase | Work, str] = {
@@ -53,6 +54,7 @@ WORDS: Mapping[Phase | Work, str] = {
     Work.MEASURING: "measuring this machine",
     Work.DRAWING: "drawing coins",
     Work.CANDIDATES: "counting candidates",
+    Work.REHEARSING: "rehearsing",
     Work.READING: "reading the data",
     Work.KEYS: "making both parties' keys",
     Work.PLAIN_TREE: "growing the plain tree",

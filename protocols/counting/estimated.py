@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counting.rows import View, expand, merge_equal, split_by_value
-from protocols.counts import Answer, Classifier, Query, quadratic, squares_of_truth, table_shares
+from protocols.counts import Answer, Classifier, Estimates, Query, quadratic, squares_of_truth, table_shares
 from protocols.errors import InputError
 from protocols.tables import Expression, Floats, Index, Schema
 
@@ -204,3 +204,8 @@ class ConditionEstimates:
             holds = self._schema.answers(condition)[:size] == term.value
             left[condition.column] = left.get(condition.column, np.ones(size)) * holds
         return left
+
+
+def estimates_over(schema: Schema, view: View) -> Estimates:
+    """Return estimates of what may split a node by this schema: of the columns of a view, or of conditions on them."""
+    return ConditionEstimates(view, schema) if schema.conditions else Estimator(view)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.estimated import Estimator
+from protocols.counting.estimated import Estimator, estimates_over
 from protocols.counting.plaintext import PlaintextEngine, ProjectedEstimates
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.counts import Answer, Classifier, Counts, CountTable, Estimates, Query
@@ -214,10 +214,7 @@ def disguised_views(split: HoldOut, disguise: Disguise, generator: np.random.Gen
 
 def grow_plain(split: HoldOut, growth: Growth = TO_THE_END) -> GrownTree:
     """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
-    exact = _exact(split)
-    engine = _Recorded(exact)
-    learner = HybridId3(split.schema, exact.class_counts, ALL, engine, growth=growth)
-    return GrownTree(run_alone(learner.build()), engine.queries)
+    return grow_hybrid(split, (), ALL, growth)
 
 
 def grow_randomized(split: HoldOut, views: Sequence[View], growth: Growth = TO_THE_END) -> Tree:
@@ -235,7 +232,8 @@ def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window, growth: Gr
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)
-    ranking = PlainRanking(list(map(Estimator, views)), split.schema.classes, growth)
+    estimates = [] if omega is ALL else [estimates_over(split.schema, each) for each in views]
+    ranking = PlainRanking(estimates, split.schema.classes, growth)
     learner = HybridId3(split.schema, exact.class_counts, omega, engine, ranking, growth)
     return GrownTree(run_alone(learner.build()), engine.queries)
 

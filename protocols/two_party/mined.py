@@ -35,10 +35,7 @@ def mine(train: View, class_counts: Sequence[int], growth: Growth, allowance: Al
 
     Discloses: to the peer, the tree's splits and the classes of its leaves, which follow from our true columns.
     """
-    counts = ProjectedEstimates(Estimator(train))
-    tree = (yield from HybridId3(train.schema, tuple(class_counts), ALL, counts, growth=growth).build()).tree
-    while over := _beyond(tree, allowance):
-        tree = replace(tree, root=tree.folded(lambda _, leaf: leaf, partial(_ended, over)))
+    tree = yield from grow_mined(train, class_counts, growth, allowance)
     levels = Counter(depth for depth, node in tree.nodes() if isinstance(node, Split))
     if max(levels.values(), default=0) > len(train):
         raise InputError(_TOO_WIDE)
@@ -46,6 +43,23 @@ def mine(train: View, class_counts: Sequence[int], growth: Growth, allowance: Al
     yield Note(MinedFact(Way.TOLD, len(message.nodes), allowance.spent(tree)))
     yield Send(message)
     return _read(message, train.schema, len(train), growth)
+
+
+def grow_mined(train: View, class_counts: Sequence[int], growth: Growth, allowance: Allowance) -> Role[Tree]:
+    """Grow the tree on our own columns and the peer's copy.
+
+    Discloses: nothing; nothing is sent.
+    """
+    counts = ProjectedEstimates(Estimator(train))
+    tree = (yield from HybridId3(train.schema, tuple(class_counts), ALL, counts, growth=growth).build()).tree
+    return ended_within(tree, allowance)
+
+
+def ended_within(tree: Tree, allowance: Allowance) -> Tree:
+    """Return a tree in which splits beyond the allowance are leaves."""
+    while over := _beyond(tree, allowance):
+        tree = replace(tree, root=tree.folded(lambda _, leaf: leaf, partial(_ended, over)))
+    return tree
 
 
 def _beyond(tree: Tree, allowance: Allowance) -> frozenset[Expression]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from protocols.answers import AnswerNumbers, KeptAnswers
-from protocols.counting.estimated import ConditionEstimates, Estimator
+from protocols.counting.estimated import estimates_over
 from protocols.counting.oblivious import sides_of
 from protocols.learning.tree import Tree
 from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
@@ -28,7 +28,7 @@ from protocols.secret_tree.growth import SecretTree
 from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores, said_rows
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
-from protocols.tables import Codes
+from protocols.tables import Codes, Index
 from protocols.terms import ALL, EPSILON_OF_SCORES
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import Copies
@@ -46,6 +46,13 @@ def drawn_split(commitments: Mapping[str, bytes]) -> int:
     """Return what decides which records are held out, of each party's commitment to its table by the party's name."""
     parts = (commitments[party] for party in sorted(commitments))
     return int.from_bytes(hashlib.sha256(canonical(b"cotally split", *parts)).digest(), "big")
+
+
+def parts_of(local: PartyInputs, agreed: Agreement) -> tuple[Index, Index]:
+    """Return the training records and those held out: by the seed of the terms, or where no count is shown as drawn."""
+    draws = agreed.terms.hides_counts and agreed.terms.test
+    seed = split_of(local, agreed) if draws else agreed.terms.seed
+    return split_records(seed, len(local.records), agreed.terms.test)
 
 
 def score(
@@ -105,8 +112,7 @@ def grow_secretly(
     counts, gates = yield from share_counts(local, agreed, codes)
     terms, ranking = agreed.terms, None
     if terms.window is not ALL:
-        view = copies.view.rows(parts[0])
-        estimates = ConditionEstimates(view, agreed.schema) if agreed.schema.conditions else Estimator(view)
+        estimates = estimates_over(agreed.schema, copies.view.rows(parts[0]))
         ranking = SecretRanking(estimates, agreed.schema.classes, terms.growth, gates, answers)
     allowance, noise = Allowance.of(agreed.schema, terms, len(local.records)), tree_noise_of(local, agreed, len(codes))
     tree = yield from SecretTree(allowance, terms.growth, counts, gates, answers, noise, ranking).build()
@@ -123,7 +129,7 @@ def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:
     places = {(each.party, each.name): place for place, each in enumerate(schema.brought.attributes)}
     held = [places.get((each.party, each.name), schema.brought.class_index) for each in local.table.attributes]
     codes[:, held] = local.table.codes  # NB: the schema of a model's file has no owners of the class
-    train, *_ = split_records(split_of(local, agreed), records, terms.test)
+    train, _ = parts_of(local, agreed)
     alone = schema.class_owners == (local.party,)
     return what_follows(
         tree,

@@ -45,11 +45,11 @@ from protocols.two_party.copies import (
     judge_class,
     share_class_counts,
 )
-from protocols.two_party.inputs import PartyInputs, split_records
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import Resumed, resume
 from protocols.two_party.mined import estimated_correct, mine, receive_mined
 from protocols.two_party.noise import noises_of
-from protocols.two_party.secret import grow_secretly, split_of
+from protocols.two_party.secret import grow_secretly, parts_of
 from protocols.two_party.secure import SecureCounting, SharedKey
 
 
@@ -135,8 +135,7 @@ class _Run:
         self._agreed = agreed.learning
         self._judge, self._keep, self._resumed = judge, keep, resumed
         self._draws = bool(agreed.terms.hides_counts and agreed.terms.test)
-        seed = split_of(local, agreed) if self._draws else agreed.terms.seed
-        self._train, self._test = self._parts = split_records(seed, len(local.records), agreed.terms.test)
+        self._train, self._test = self._parts = parts_of(local, agreed)
         self._noises = noises_of(local, self._agreed)
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:

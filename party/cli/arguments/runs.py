@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from party.cli.arguments.common import add_json, add_overwrite, add_party, add_results, add_work
+from party.datasets.names import NAMES
 
 
 def declare_check(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +61,31 @@ def declare_plan(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)")
     add("--megabits", type=float, metavar="N", help="bandwidth in Mbit/s, each way")
     add("--delay", type=float, metavar="MS", help="delay of the network one way, in milliseconds")
+    add_json(parser)
+
+
+def declare_rehearse(parser: argparse.ArgumentParser) -> None:
+    """Show what a job's model would be worth, and the choices around it, calling nobody: nothing leaves.
+
+    On one's own table it shows what there is without a partner or, with `--class COLUMN` for a class that the partner
+    holds, how well one's columns describe one like it. With `--pilot` both sides are played on a table of the columns
+    of both, binned as `[columns]` says, and with `--data` on a data set of the demo.
+
+    Examples:
+      cotally rehearse alice
+      cotally rehearse bob job.toml --class city
+      cotally rehearse bob job.toml --pilot joined.csv --partner outcome,income -o rehearsal.html
+    """
+    add = parser.add_argument
+    add_party(parser)
+    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: usual ones)")
+    add("--class", dest="class_name", metavar="COLUMN", help="the class, or a column of ours that stands for it")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--pilot", type=Path, metavar="joined.csv", help="a table of the columns of both")
+    source.add_argument("--data", choices=NAMES, metavar="NAME", help="a data set of the demo: " + ", ".join(NAMES))
+    add("--partner", metavar="COLUMN,...", help="columns that the partner would hold")
+    add("-o", "--output", type=Path, metavar="FILE", help="write a page with a picture: .html or .md")
+    add_overwrite(parser)
     add_json(parser)
 
 

@@ -1,0 +1,93 @@
+"""`cotally rehearse`: what a model would be worth, played here, before anything leaves."""
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from party.cli.outputs import give, settle_outputs
+from party.data import csv_text
+from party.data.form import USUAL
+from party.data.ids import one_column
+from party.demo.data import ALICE, deal_dataset
+from party.files import write_atomically
+from party.node.rehearsal import rehearsed, sides_of
+from party.settings.job import read_job, usual_terms
+from party.settings.party import ColumnSettings, PartyConfig, read_party_config
+from party.show.drawing import shown_work
+from party.show.notices import telling_once
+from party.show.page.parts import PAGES, page_written, written
+from party.show.progress import Work
+from party.show.rehearsal import rehearsal_json, rehearsal_page
+from party.show.screen import say
+from protocols.errors import InputError
+from protocols.terms import TreeTerms
+
+_DEALT = 0  # the seed by which the columns of a data set are dealt
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is rehearsed on: settings that name the table, and what in it is the partner's."""
+
+    config: PartyConfig
+    class_name: str
+    partner: tuple[str, ...]
+    pilot: Path | None
+
+
+def command_rehearse(arguments: argparse.Namespace) -> int:
+    output: Path | None = arguments.output
+    reads = [arguments.party, arguments.job, arguments.pilot]
+    settle_outputs([output], reads, overwrite=arguments.overwrite)
+    if output is not None and output.suffix.lower() not in PAGES:
+        raise InputError(f"-o {output} must end in one of {', '.join(PAGES)}")
+    config = read_party_config(arguments.party)
+    with _source(arguments, config) as source:
+        sides = sides_of(source.config, source.class_name, source.partner, source.pilot, telling_once())
+    people = sides.ours.listed
+    job = None if arguments.job is None else read_job(arguments.job, people=people).terms
+    terms = replace(job or usual_terms(None, people), class_name=source.class_name)
+    if not isinstance(terms, TreeTerms) or not terms.test:
+        raise InputError("a tree is rehearsed, on held-out records: name a job of one, whose test is above 0")
+    with shown_work(Work.REHEARSING) as show:
+        found = rehearsed(sides, terms, show)
+    page = rehearsal_page(sides, found)
+    give(arguments, rehearsal_json(sides, found), page.parts, laid_out=True)
+    if output is not None:
+        write_atomically(output, written(page, output))
+        say(page_written(output))
+    return 0
+
+
+@contextmanager
+def _source(arguments: argparse.Namespace, config: PartyConfig) -> Iterator[_Source]:
+    if arguments.data is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            yield _dealt(arguments.data, config, Path(folder) / f"{arguments.data}.csv")
+        return
+    name, pilot = arguments.class_name or config.data.class_column, arguments.pilot
+    partner = tuple(filter(None, (arguments.partner or "").split(",")))
+    if pilot is not None and not partner:
+        raise InputError("--pilot needs --partner: name the columns that the partner would hold")
+    if name is None and pilot is not None and arguments.job is not None:
+        name = read_job(arguments.job).terms.class_name
+    if name is None:
+        raise InputError("the class is not ours: let a column of ours stand for it (--class COLUMN), or name a --pilot")
+    stands = pilot is None and config.data.class_column != name
+    yield _Source(config, name, (*partner, name) if stands else partner, pilot)
+
+
+def _dealt(name: str, config: PartyConfig, joined: Path) -> _Source:
+    """Write a data set of the demo as a table of the columns of both."""
+    halves = deal_dataset(name, _DEALT)
+    columns = {column: cells for half in halves.of.values() for column, cells in half.columns.items()}
+    joined.write_text(csv_text([halves.id_column, *columns], zip(halves.ids, *columns.values(), strict=True)), "utf-8")
+    data = replace(config.data, ids=one_column(halves.id_column), form=USUAL, ignore=(), dataset=name)
+    others = config.columns.others
+    others = replace(others, max_values=others.max_values or config.agree.limits.most_values)
+    plain = replace(config, data=data, columns=ColumnSettings({}, others))
+    partner = next(tuple(half.columns) for party, half in halves.of.items() if party != ALICE)
+    return _Source(replace(plain, disguise=type(config.disguise)(None, ())), halves.class_name, partner, joined)

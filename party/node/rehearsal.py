@@ -1,0 +1,156 @@
+"""Both sides of a run that is rehearsed here, nobody called: our columns, and what stands for the partner's."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from party.node.aligning import load_common
+from party.node.check import sends_copy
+from party.node.inputs import Tell, groups_of, load_inputs
+from party.settings.party import PartyConfig
+from protocols.errors import CotallyError, InputError
+from protocols.privacy.attack import Disclosure
+from protocols.randomness import keyed_digest
+from protocols.simulation.rehearsal import Rehearsed, rehearse
+from protocols.tables import Table
+from protocols.terms import (
+    ALL,
+    KEY_FLOOR,
+    LEAF_OF_TENTHS,
+    Impurity,
+    Leaves,
+    Method,
+    Splits,
+    TermError,
+    Terms,
+)
+from protocols.two_party.inputs import PartyInputs
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one choice of terms gave.
+
+    Args:
+        changes: The terms in which it differs from the job, by their names; of the job itself none.
+        terms: All of them.
+        found: What a run ends with and reveals.
+        plain: What `smc` ends with on these terms.
+        sends: Whether our copy leaves.
+        read: What its receiver reads; None where it hides nothing.
+    """
+
+    changes: tuple[str, ...]
+    terms: Terms
+    found: Rehearsed
+    plain: Rehearsed
+    sends: bool
+    read: Disclosure | None
+
+    @property
+    def cost_ratio(self) -> float | None:
+        """Its exact counts over those of `smc`; None where no window leaves any out."""
+        ranks = self.terms.ranks and self.plain.computations
+        return self.found.computations / self.plain.computations if ranks else None
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Who is rehearsed: ourselves with our columns, and a partner with those that stand for its own."""
+
+    ours: PartyInputs
+    theirs: PartyInputs
+
+
+def sides_of(
+    config: PartyConfig, class_name: str, partner: Collection[str], pilot: Path | None, tell: Tell = lambda _: None
+) -> Sides:
+    """Return both sides.
+
+    Args:
+        config: Our settings, whose `[columns]` are for the columns of both.
+        class_name: The class, or a column that stands for it.
+        partner: Columns that the partner holds, the class among them if it is not ours.
+        pilot: A table of the columns of both; None for ours, of the common people if they are known.
+        tell: Shows what the owner should know of the data.
+    """
+    data = replace(config.data, class_column=class_name, file=pilot or config.data.file)
+    alone = replace(config, data=data, disguise=replace(config.disguise, groups=None, plain=()))
+    whole = (load_common if pilot is None else load_inputs)(alone, KEY_FLOOR, tell)
+    names = [each.name for each in whole.table.attributes]
+    unknown = next((name for name in partner if name not in names), None)
+    if unknown is not None:
+        raise InputError(f"{data.file} has no column {unknown!r}, or it is left out: see [data] ignore")
+    peer = config.node.peer or "partner"
+    ours = _holding(whole, config.name, [at for at, name in enumerate(names) if name not in partner])
+    theirs = _holding(whole, peer, [at for at, name in enumerate(names) if name in partner])
+    if not ours.attributes and not theirs.attributes:
+        raise InputError("no column is left to split on: name another class (--class)")
+    secrets = replace(theirs.secrets, coins=keyed_digest(whole.secrets.coins, b"rehearsed partner"))
+    return Sides(replace(ours, groups=groups_of(config, ours.table.attributes)), replace(theirs, secrets=secrets))
+
+
+def _holding(whole: PartyInputs, party: str, columns: Sequence[int]) -> PartyInputs:
+    """Return a side that holds these columns, each with a coin of its own."""
+    held = tuple(replace(whole.table.attributes[at], party=party) for at in columns)
+    table = Table(held, whole.table.codes[:, list(columns)])
+    groups = tuple((at,) for at in range(len(columns)))
+    holds = len(whole.attributes) in columns
+    return replace(whole, party=party, table=table, holds_class=holds, groups=groups)
+
+
+def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> list[Tried]:
+    """Return what the job gives, and then choices around it that a run could be on.
+
+    Raises:
+        CotallyError: No run could be on the job's own terms.
+    """
+    choices: list[tuple[tuple[str, ...], Terms]] = [((), terms), *_around(terms)]
+    found: list[Tried] = []
+    play = cache(lambda each: rehearse(sides.ours, sides.theirs, each))
+    read = cache(lambda theta: sides.ours.disclosed(sides.ours.design(theta, class_is_shared=False)))
+    for number, (changes, each) in enumerate(choices):
+        show(number, len(choices))
+        sends = sends_copy(sides.ours, each) and bool(sides.ours.table.attributes)
+        try:
+            tried = play(each)
+            plain = play(replace(each, method=Method.SMC)) if each.ranks else tried
+            found.append(Tried(changes, each, tried, plain, sends, read(each.theta) if sends else None))
+        except CotallyError:
+            if not changes:
+                raise
+    show(len(choices), len(choices))
+    return found
+
+
+def _around(terms: Terms) -> Iterator[tuple[tuple[str, ...], Terms]]:
+    """Yield terms that differ from these in one choice, where the method has it, with the names of what differs."""
+    for change in _changes(terms):
+        with suppress(TermError):
+            other = replace(terms, **change)
+            names = tuple(name for name, value in change.items() if value != getattr(terms, name))
+            if names:
+                yield names, other
+
+
+def _changes(terms: Terms) -> Iterator[Mapping[str, Any]]:
+    depth, leaf, exact = terms.max_depth, terms.min_leaf, not terms.noises_tree
+    if terms.disguises:
+        yield from ({"theta": Fraction(theta)} for theta in ("11/20", "3/5", "2/3", "3/4", "9/10"))
+    if terms.ranks:
+        yield from ({"omega": omega} for omega in (1, 2, 3, 5, ALL))
+        yield {"method": Method.SMC}
+    if depth is not None:
+        yield from ({"max_depth": each} for each in range(max(1, depth - 2), depth + 3))
+    if exact:
+        yield from ({"min_leaf": each} for each in sorted({max(1, leaf // 4), max(1, leaf // 2), 2 * leaf, 4 * leaf}))
+    yield from ({"splits": each} for each in Splits)
+    yield {"leaves": Leaves.LABEL}
+    yield {"leaves": Leaves.TENTHS, "min_leaf": max(leaf, LEAF_OF_TENTHS) if exact else leaf}
+    if terms.counts_exactly:
+        tree = {"impurity": Impurity.GINI, "min_leaf": 1, "most_bits": None} if terms.hides_counts else {}
+        yield from ({"noise": Fraction(noise), **tree} for noise in ("1/2", "1", "2", "4"))

@@ -1,0 +1,145 @@
+"""What was rehearsed: one page, whose table a screen shows, and the same as JSON."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from party.names import printable
+from party.node.rehearsal import Sides, Tried
+from party.settings.toml import toml_value
+from party.show.document import Document, Drawing, Grid, PageSection, headed
+from party.show.joint_rules import figure_text
+from party.show.page.interval_svg import Interval, intervals_svg
+from party.show.privacy_short import reading_json
+from protocols.kinds import kinds_of
+from protocols.learning.naive_bayes import beats_commonest
+from protocols.learning.quality import Figure, ScoreTable
+
+THE_JOB: Final = "the job as it is"
+_WIDE = 1.96  # standard errors of an interval of 95%
+_FIGURES: Final[dict[str, tuple[str, str]]] = {
+    "accuracy": ("accuracy", ".3f"),
+    "accuracy_error": ("±", ".3f"),
+    "auc": ("AUC", ".3f"),
+    "auc_error": ("±:6", ".3f"),
+    "nodes": ("nodes:4", ",.0f"),
+    "cost_ratio": ("cost\nratio:2", ".2f"),
+    "bits": ("bits:3", ",.0f"),
+    "most_bits": ("bits at\nmost:5", ",.0f"),
+    "counts_revealed": ("counts\nrevealed:2", ",.0f"),
+    "whole_records_read": ("records\nread:1", ".1%"),
+}
+"""Of each figure its heading and form."""
+
+
+def choice_text(tried: Tried) -> str:
+    """Return what a choice changes as a job has it, line by line."""
+    terms, kinds = tried.terms, kinds_of(type(tried.terms))
+    names = [name for name in tried.changes if name != "most_bits"]  # which noise leaves no room for
+    return ", ".join(f"{name} = {toml_value(kinds[name], getattr(terms, name))}" for name in names) or THE_JOB
+
+
+def _figures(tried: Tried) -> dict[str, float | None]:
+    """Return every figure of a choice, None where there is none."""
+    found, accuracy, auc = tried.found, _accuracy(tried), _table(tried).auc()
+    read = (reading_json(tried.read) or {"whole_records": 1.0})["whole_records"]
+    return {
+        "accuracy": accuracy.value,
+        "accuracy_error": accuracy.error,
+        "auc": auc and auc.value,
+        "auc_error": auc and auc.error,
+        "nodes": found.tree.size,
+        "cost_ratio": tried.cost_ratio,
+        "bits": None if found.bits is None else float(found.bits),
+        "most_bits": None if found.most_bits is None else float(found.most_bits),
+        "counts_revealed": found.revealed,
+        "whole_records_read": float(str(read)) if tried.sends else None,
+    }
+
+
+def rehearsal_json(sides: Sides, found: Sequence[Tried]) -> dict[str, object]:
+    """Return it for programs."""
+    rows = [{"choice": choice_text(each), **_figures(each)} for each in found]
+    commonest, held_out = _commonest(found)
+    return {
+        "format": "cotally-rehearsal/1",
+        "class": found[0].terms.class_name,
+        "columns": {side.party: [each.name for each in side.attributes] for side in (sides.ours, sides.theirs)},
+        "records": len(sides.ours.records),
+        "held_out": held_out,
+        "commonest": commonest.value,
+        "model": found[0].found.tree.digest().hex(),
+        "choices": rows,
+    }
+
+
+def rehearsal_page(sides: Sides, found: Sequence[Tried]) -> Document:
+    figures = [_figures(each) for each in found]
+    kept = [name for name in _FIGURES if any(row[name] for row in figures)]
+    rows = [
+        [
+            choice_text(each),
+            *("-" if (value := row[name]) is None else format(value, _FIGURES[name][1]) for name in kept),
+        ]
+        for each, row in zip(found, figures, strict=True)
+    ]
+    grid = Grid(headed("<choice", *(_FIGURES[name][0] for name in kept)), rows, rule=True)
+    commonest, _ = _commonest(found)
+    shares = [_interval(each) for each in found]
+    picture = intervals_svg("Accuracy on held-out records, 95%", shares, commonest.value, alone=False)
+    label = "Accuracy of each choice on held-out records; the line is the commonest class"
+    sections = [
+        PageSection("supposed", "What is rehearsed", list(_supposed(sides, found))),
+        PageSection("found", "What each choice gives", [grid, Drawing(label, picture), "", *_notes(found)]),
+    ]
+    return Document(f"Rehearsal of {printable(found[0].terms.class_name)}", sections)
+
+
+def _text(name: str, value: float | None) -> str:
+    return "-" if value is None else format(value, _FIGURES[name][1])
+
+
+def _interval(tried: Tried) -> Interval:
+    share, error = _accuracy(tried)
+    return Interval(choice_text(tried), share, share - _WIDE * error, share + _WIDE * error)
+
+
+def _supposed(sides: Sides, found: Sequence[Tried]) -> Iterator[str]:
+    ours, theirs = (len(side.attributes) for side in (sides.ours, sides.theirs))
+    _, held_out = _commonest(found)
+    name, records = printable(found[0].terms.class_name), len(sides.ours.records)
+    whose = "is ours" if sides.ours.holds_class else "stands for the partner's class"
+    yield (
+        f"{name} {whose}; {ours} columns of ours and {theirs} of the partner; {records:,} records, {held_out:,} of "
+        "them held out. Nobody was called, and nothing has left."
+    )
+
+
+def _notes(found: Sequence[Tried]) -> Iterator[str]:
+    job, (commonest, held_out) = found[0], _commonest(found)
+    yield f"Always saying the commonest class: {figure_text(commonest)}. ± is the standard error of a figure."
+    accuracy = _accuracy(job)
+    if not beats_commonest(commonest.value, accuracy.value * held_out, held_out, 0.0):
+        yield "Within its error, the job's tree is no better than always guessing the commonest class."
+    if not any(each.found.revealed for each in found):
+        yield "No count is revealed."
+    if any(each.terms.disguises or each.terms.noise is not None for each in found):
+        yield "Coins and noise are drawn once for all choices; with a partner's own a run gives another tree."
+    if any(each.sends for each in found):
+        yield "Records read: whole records of ours that the receiver of our copy reads, as `cotally check` explains."
+    if any(each.found.bits is not None for each in found):
+        yield "Bits: what the tree has revealed, and what any such tree may reveal."
+
+
+def _accuracy(tried: Tried) -> Figure:
+    return _table(tried).accuracy()
+
+
+def _table(tried: Tried) -> ScoreTable:
+    assert tried.found.scores is not None  # noqa: S101  # without held-out records nothing is rehearsed
+    return tried.found.scores
+
+
+def _commonest(found: Sequence[Tried]) -> tuple[Figure, int]:
+    """Return the share of the commonest class, and of how many held-out records."""
+    scores = _table(found[0])
+    return scores.commonest(), round(float(scores.cells.sum()))
