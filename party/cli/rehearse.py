@@ -13,7 +13,7 @@ from party.data.form import USUAL
 from party.data.ids import one_column
 from party.demo.data import ALICE, deal_dataset
 from party.files import write_atomically
-from party.node.rehearsal import rehearsed, sides_of
+from party.node.rehearsal import rehearsed, rehearsed_sides
 from party.settings.job import read_job, usual_terms
 from party.settings.party import ColumnSettings, PartyConfig, read_party_config
 from party.show.drawing import shown_work
@@ -46,7 +46,7 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
         raise InputError(f"-o {output} must end in one of {', '.join(PAGES)}")
     config = read_party_config(arguments.party)
     with _source(arguments, config) as source:
-        sides = sides_of(source.config, source.class_name, source.partner, source.pilot, telling_once())
+        sides = rehearsed_sides(source.config, source.class_name, source.partner, source.pilot, telling_once())
     people = sides.ours.listed
     job = None if arguments.job is None else read_job(arguments.job, people=people).terms
     terms = replace(job or usual_terms(None, people), class_name=source.class_name)

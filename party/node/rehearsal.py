@@ -66,7 +66,7 @@ class Sides:
     theirs: PartyInputs
 
 
-def sides_of(
+def rehearsed_sides(
     config: PartyConfig, class_name: str, partner: Collection[str], pilot: Path | None, tell: Tell = lambda _: None
 ) -> Sides:
     """Return both sides.

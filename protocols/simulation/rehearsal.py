@@ -12,8 +12,9 @@ import numpy as np
 
 from protocols.counting.rows import View, make_view
 from protocols.errors import InputError
-from protocols.learning.quality import ScoreTable
-from protocols.learning.tree import Leaf, Tree, assembled
+from protocols.learning.naive_bayes import gives_shares
+from protocols.learning.quality import ScoreTable, score_table
+from protocols.learning.tree import Tree, assembled
 from protocols.randomized_response.related_question import disguise
 from protocols.role import run_alone, run_pair
 from protocols.secret_tree.bits import Allowance
@@ -91,7 +92,7 @@ class _Rehearsal:
         tells = terms.counts_exactly and not terms.hides_counts
         return Rehearsed(
             tree=tree,
-            scores=score_table(tree, self._rows.test) if len(self._test) else None,
+            scores=self._tested(tree) if len(self._test) else None,
             computations=made,
             revealed=tells * (made + self._schema.classes + (len(self._test) > 0)),
             bits=limits.spent(tree) if alone else None,
@@ -118,6 +119,11 @@ class _Rehearsal:
         noisy = grow_with_noise(self._rows, noises, terms.growth)
         return noisy.tree, [(path, table.size) for (path, _), table in noisy.cells.items()]
 
+    def _tested(self, tree: Tree) -> ScoreTable:
+        rows, classes = self._rows.test, self._schema.classes
+        scores = tree.shares(rows)[:, 1] if gives_shares(tree) and classes == 2 else None
+        return score_table(tree.predict(rows), rows[:, self._schema.class_index], classes, scores)
+
     def _joint(self) -> Codes:
         """Put the tables side by side, in the agreed order; of a class that both hold ours is taken."""
         held = {
@@ -137,15 +143,3 @@ class _Rehearsal:
         if not design.sizes:
             return None
         return disguise(other.table.codes[:, : len(design.sizes)], other.coins(design), design)
-
-
-def score_table(tree: Tree, rows: Codes) -> ScoreTable:
-    """Return how many records a tree says what of, by class: of two classes by the shares of its leaves, if known."""
-    label, ranks = rows[:, tree.schema.class_index], tree.schema.classes == 2
-    knows = tree.has_counts or all(node.tenths for _, node in tree.nodes() if isinstance(node, Leaf))
-    scores = tree.shares(rows)[:, 1] if ranks and knows else np.zeros(len(rows))
-    said, place = np.unique(np.stack([scores, tree.predict(rows)]), axis=1, return_inverse=True)
-    cells = np.zeros((said.shape[1], tree.schema.classes))
-    np.add.at(cells, (place.ravel(), label), 1)
-    labels = tuple(map(int, said[1].tolist()))
-    return ScoreTable(cells, labels, scores=tuple(said[0].tolist()) if ranks and knows else None)

@@ -469,6 +469,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "pair": ("pair", "PARTY"),
     "plan": ("plan", "PARTY", "other.toml"),
     "predict": ("predict", "PARTY", "--with", "alice", "data.csv"),
+    "rehearse": ("rehearse", "PARTY", "other.toml"),
     "report": ("report", "PARTY", "-o", "report.html"),
     "serve": ("serve", "PARTY"),
     "status": ("status", "PARTY"),
