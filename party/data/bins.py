@@ -17,14 +17,17 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from party.data.moments import day
 from party.data.numbers import SortedNumbers, decimal_text
 from party.errors import ConfigError
+from protocols.learning.grouping import class_cuts
 from protocols.tables import MAX_DOMAIN
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
+BY_CLASS = "class"
 PERIODS = {"year": 12, "quarter": 3, "month": 1}
 _MONTHS = (1, 3, 12, 120, 1200)
 
@@ -96,6 +99,15 @@ def edges_of(
         edges: tuple[Decimal, ...] = (_EXACT.divide(ends, Decimal(2)),)
     else:
         edges = _quantiles(int(bins.partition(":")[2]), numbers)
+    return edges if smallest == 1 else _rounded(edges, numbers, smallest)
+
+
+def class_edges(numbers: SortedNumbers, counts: NDArray[np.int64], smallest: int) -> tuple[Decimal, ...]:
+    """Return the edges by which the class is told best, by how many records of each class have each number.
+
+    None follows where fewer than `smallest` records would be on one side; each is as round as others are.
+    """
+    edges = tuple(numbers.values[cut - 1] for cut in class_cuts(counts, smallest))
     return edges if smallest == 1 else _rounded(edges, numbers, smallest)
 
 
@@ -223,8 +235,8 @@ class ColumnTreatment:
     """What is done to a column before anybody else sees it: binning, then filling in, then merging.
 
     Args:
-        bins: None (the texts are the values), "median-of-range", "quantiles:K", "year", "quarter", "month", or edges
-            in rising order: numbers, or dates.
+        bins: None (the texts are the values), "median-of-range", "quantiles:K", "year", "quarter", "month", "class"
+            (where it changes), or edges in rising order: numbers, or dates.
         max_values: The most values that remain: bins join their neighbours, the rarest texts become "other". None for
             any number.
         missing: "value" (a value of its own, labelled "missing"), "majority" (the most common value), "refuse",
@@ -232,6 +244,7 @@ class ColumnTreatment:
         not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
         smallest_value: A value that fewer records hold is not named; 1 names all.
         order: The texts that rise, in this order; others stand outside of it.
+        group: "class" if texts of like shares of the classes become one value, until `max_values` are left; else None.
     """
 
     bins: str | Edges | None = None
@@ -240,6 +253,7 @@ class ColumnTreatment:
     not_missing: tuple[str, ...] = ()
     smallest_value: int = SMALLEST_VALUE
     order: tuple[str, ...] = ()
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.bins, str):
@@ -248,12 +262,20 @@ class ColumnTreatment:
             self._check_edges(self.bins)
         if self.max_values is not None and not 2 <= self.max_values <= MAX_DOMAIN:
             raise ConfigError(f"max_values must be 2 to {MAX_DOMAIN}")
+        alone = self.max_values is not None and self.bins is None and not self.order
+        if self.group is not None and not (self.group == BY_CLASS and alone):
+            raise ConfigError(f"group must be {BY_CLASS!r}, with max_values, and without bins and order")
         if self.order and (self.bins is not None or not 2 <= len({*self.order}) == len(self.order)):
             raise ConfigError("order must list two different values or more, and bins have their own order")
         if not self.missing:
             raise ConfigError("missing must be 'value', 'majority', 'refuse' or a text to fill in")
         if not 1 <= self.smallest_value <= MOST_SMALLEST_VALUE:
             raise ConfigError(f"smallest_value must be 1 to {MOST_SMALLEST_VALUE}")
+
+    @property
+    def by_class(self) -> bool:
+        """Whether values follow from the class."""
+        return self.bins == BY_CLASS or self.group is not None
 
     def _check_edges(self, edges: Edges) -> None:
         if not 1 <= len(edges) < MAX_DOMAIN:
@@ -268,8 +290,8 @@ class ColumnTreatment:
 
     def _check_kind(self, bins: str) -> None:
         match = _QUANTILES.fullmatch(bins)
-        if bins not in (MEDIAN, *PERIODS) and not (match and 2 <= int(match[1]) <= MAX_DOMAIN):
+        if bins not in (MEDIAN, BY_CLASS, *PERIODS) and not (match and 2 <= int(match[1]) <= MAX_DOMAIN):
             raise ConfigError(
                 f"bins must be {MEDIAN!r}, 'quantiles:K' with K from 2 to {MAX_DOMAIN}, 'year', 'quarter', 'month', "
-                "or a list of edges"
+                f"{BY_CLASS!r}, or a list of edges"
             )

@@ -11,18 +11,20 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from party.data.bins import (
+    BY_CLASS,
     DAYS,
     NUMBERS,
     ColumnTreatment,
     Scale,
     bin_label_of,
     bin_labels,
+    class_edges,
     edges_of,
     is_bin_label,
     number,
@@ -35,6 +37,7 @@ from party.data.notices import About, Notice
 from party.data.numbers import SortedNumbers, sorted_numbers
 from party.data.texts import decimal_signs, plain_text, value_of
 from party.errors import DataError
+from protocols.learning.grouping import alike_groups
 from protocols.tables import MAX_DOMAIN
 
 OTHER = "other"
@@ -81,6 +84,8 @@ def merged_labels(frequency: Mapping[str, int], smallest: int, most: int | None)
     return Merged(frozenset(ranked) - frozenset(named), rare, len(named) < chosen)
 
 
+_GROUP = re.compile(r"\{.+ \| .+\}", re.DOTALL)
+_OR = " | "
 _TWO_WAYS = re.compile(r"\d\d?([/.-])\d\d?\1(?:\d\d|\d{4})(?: .*)?", re.ASCII)  # which is the month?
 
 MISSING = "missing"
@@ -121,15 +126,18 @@ class _Labels:
     rising: frozenset[str] = frozenset()
 
 
-def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
-    """Apply the treatment.
+Classes = NDArray[np.uint8] | None
+
+
+def treat(column: Column, treatment: ColumnTreatment, classes: Classes = None) -> TreatedColumn:
+    """Apply the treatment, by the class of each record where that is asked for.
 
     The domain is in rising order: bins; else as declared; else as numbers, if all texts are; else as text. Then come
     the text to fill in, where it is new, then "other", then "missing". No value is held by fewer than `smallest_value`
     records, unless it is the only one: rare bins join their neighbours, rare texts become "other", and missing cells
     that are too few and find no "other" count as the most common value.
     """
-    labels = _labelled(column, treatment)
+    labels = _labelled(column, treatment, classes)
     filler = _fill_in(column, treatment, labels)
     merged = _merge(column, treatment, labels)
     values = [value for value in labels.frequency if value not in merged]
@@ -169,26 +177,49 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
     """
     if text is None:
         return missing_label or (MISSING if MISSING in values else None)
-    return value_of(values, text) or bin_label_of(values, text) or (OTHER if OTHER in values else None)
+    known = value_of(values, text) or bin_label_of(values, text) or _group_of(values, text)
+    return known or (OTHER if OTHER in values else None)
 
 
-def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
+def _group_of(values: tuple[str, ...], text: str) -> str | None:
+    """Return the label among these of the group that a text is in.
+
+    >>> _group_of(("{a | b}", "c"), "b"), _group_of(("{a | b}", "c"), "c")
+    ('{a | b}', None)
+    """
+    return _groups(values).get(plain_text(text))
+
+
+@lru_cache(maxsize=1024)
+def _groups(values: tuple[str, ...]) -> dict[str, str]:
+    return {text: label for label in values if _GROUP.fullmatch(label) for text in label[1:-1].split(_OR)}
+
+
+def _labelled(column: Column, treatment: ColumnTreatment, classes: Classes) -> _Labels:
     cells = column.cells
     if treatment.bins is None:
         present = dict(zip(cells.texts, cells.records.tolist(), strict=True))
         order = [text for text in map(plain_text, treatment.order) if text in present]
         texts = [*order, *_in_order([text for text in present if text not in order])]
-        return _Labels(cells.texts, cells.codes, {text: present[text] for text in texts}, rising=frozenset(order))
-    scale = scale_of(treatment.bins)
+        labels = _Labels(cells.texts, cells.codes, {text: present[text] for text in texts}, rising=frozenset(order))
+        return labels if treatment.group is None else _grouped(column, treatment, labels, classes)
+    by_class = treatment.bins == BY_CLASS
+    scale = DAYS if by_class and Looks(column).kind == "dates" else scale_of(treatment.bins)
     if cells.missing == len(cells) and isinstance(treatment.bins, str):
         raise column.error("the column is binned, and all cells are missing: list it under ignore")
-    numbers, bins_of_all = _numbers(column, scale)
+    numbers, bins_of_all, places = _numbers(column, scale)
     smallest = treatment.smallest_value
-    asked = edges_of(treatment.bins, numbers, smallest)
+    if by_class:
+        asked = class_edges(numbers, _class_counts(column, places(), len(numbers.values), classes), smallest)
+    else:
+        asked = edges_of(treatment.bins, numbers, smallest)
     sizes = numbers.sizes(asked)
     own_value = treatment.missing == "value" and cells.missing >= smallest
     most = None if treatment.max_values is None else max(2, treatment.max_values - own_value)
-    edges = joined_bins(asked, sizes, smallest, most)
+    edges = joined_bins(asked, sizes, smallest, None if by_class else most)
+    if by_class and most is not None:
+        counts = _class_counts(column, bins_of_all(edges), len(edges) + 1, classes)
+        edges = tuple(edges[group[-1]] for group in alike_groups(counts, most, neighbours=True)[:-1])
     bins = bin_labels(edges, scale) if edges else (OTHER,)
     held = dict(zip(bins, numbers.sizes(edges), strict=True))
     labels = _Labels(bins, bins_of_all(edges), held, absorbed=not edges, rising=frozenset(bins))
@@ -197,13 +228,55 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     return labels
 
 
-def _numbers(column: Column, scale: Scale) -> tuple[SortedNumbers, Callable[[Sequence[Decimal]], NDArray[np.intp]]]:
-    """Return the numbers of a column, and what gives each record's bin, given the edges; -1 for a missing cell."""
+def _grouped(column: Column, treatment: ColumnTreatment, labels: _Labels, classes: Classes) -> _Labels:
+    """Give texts that the class shows alike one label, so that with "other" and "missing" there are `max_values`."""
+    cells, frequency = column.cells, labels.frequency
+    apart = merged_labels(frequency, treatment.smallest_value, MAX_DOMAIN).labels | {OTHER, MISSING}
+    named = [text for text in frequency if text not in apart]
+    if any(_OR in text for text in named):
+        raise column.error(f"a value holds {_OR!r}, by which the names of a group are told apart: write it otherwise")
+    places = {text: place for place, text in enumerate(cells.texts)}
+    counts = _class_counts(column, cells.codes, len(places), classes)[[places[text] for text in named]]
+    own_value = treatment.missing == "value" and cells.missing >= treatment.smallest_value
+    room = (treatment.max_values or MAX_DOMAIN) - own_value - (len(named) < len(frequency))
+    groups = [[named[place] for place in group] for group in alike_groups(counts, max(room, 1))]
+    label = {text: f"{{{_OR.join(texts)}}}" for texts in groups if len(texts) > 1 for text in texts}
+    names = [label.get(text, text) for text in cells.texts]
+    held: dict[str, int] = {}
+    for text, records in frequency.items():
+        name = label.get(text, text)
+        held[name] = held.get(name, 0) + records
+    return _Labels(names, labels.of, held)
+
+
+def _class_counts(column: Column, codes: NDArray[np.integer], rows: int, classes: Classes) -> NDArray[np.int64]:
+    """Return how many records of each class have each code (`rows x classes`); a missing cell has none."""
+    if classes is None:
+        raise column.error(
+            "its values would follow from the class of this file, and there is none beside it: name the class under "
+            '[data] where this party holds it, or take "class" out of its bins or group'
+        )
+    held, width = codes != NO_TEXT, int(classes.max()) + 1
+    both = codes[held].astype(np.int64) * width + classes[held]
+    return np.bincount(both, minlength=rows * width).reshape(rows, width)
+
+
+def _numbers(
+    column: Column, scale: Scale
+) -> tuple[SortedNumbers, Callable[[Sequence[Decimal]], NDArray[np.intp]], Callable[[], NDArray[np.integer]]]:
+    """Return the numbers of a column, what gives each record's bin, given the edges, and what gives its number's place.
+
+    Both are -1 for a missing cell.
+    """
     cells = column.cells
     if scale is NUMBERS and (plain := cells.numbers) is not None:
-        return plain.held, plain.bins
+        return plain.held, plain.bins, lambda: plain.codes
     numbers, places = sorted_numbers(cells.texts, cells.records, partial(_read, column, scale))
-    return numbers, lambda edges: np.append(numbers.bins(edges)[places], NO_TEXT)[cells.codes]
+
+    def of_records(each: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.append(each, NO_TEXT)[cells.codes]
+
+    return numbers, lambda edges: of_records(numbers.bins(edges)[places]), lambda: of_records(places)
 
 
 def _read(column: Column, scale: Scale, text: str) -> Decimal:
@@ -274,6 +347,8 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
             raise _missing(column, missing)
         return None
     filler = plain_text(treatment.missing)
+    if treatment.group is not None:
+        filler = _group_of(tuple(frequency), filler) or filler
     if treatment.bins is not None:
         filler = label_of(tuple(frequency), filler) or filler
         if is_bin_label(filler) and filler not in frequency:
@@ -294,17 +369,17 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     """Return the labels that become "other", and say what is worth saying of them."""
     merged = merged_labels(labels.frequency, treatment.smallest_value, treatment.max_values)
     kept = tuple(value for value in labels.frequency if value not in merged.labels)
-    if treatment.bins is None and any(bin_label_of(kept, text) for text in merged.labels):
+    if treatment.bins is None and any(bin_label_of(kept, text) or _group_of(kept, text) for text in merged.labels):
         raise column.error(
-            "a value reads as the label of a bin, and numbers in it are merged: write it otherwise in the file"
+            "a value reads as the label of a bin or a group, and values in it are merged: write it otherwise in the "
+            "file"
         )
     others = merged.labels - {OTHER}
     if others:
-        records = sum(map(labels.frequency.__getitem__, others))
-        least = treatment.smallest_value
-        labels.remarks.append(
-            About.MERGED(kept=len(kept), others=len(others), records=records, rare=merged.rare, smallest=least)
-        )
+        records, least = sum(map(labels.frequency.__getitem__, others)), treatment.smallest_value
+        share = 100 * records // len(column.cells)
+        told = {"kept": len(kept), "others": len(others), "records": records, "rare": merged.rare, "smallest": least}
+        labels.remarks.append(About.MERGED(**told, share=share))
     labels.absorbed |= merged.absorbed or not kept
     if len(kept) + bool(merged.labels) == 1:
         labels.remarks.append(About.ONE_VALUE())

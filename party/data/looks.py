@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from party.data.bins import ColumnTreatment, number
+from party.data.bins import BY_CLASS, ColumnTreatment, number
 from party.data.frame import Column
 from party.data.moments import day
 from party.data.notices import About, Notice
@@ -133,6 +133,8 @@ def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
     identifies = looks.nearly_all_differ and looks.names_by_digits if looks.kind == "numbers" else True
     if treatment.bins is not None or identifies or looks.different <= most:
         return treatment
+    if treatment.group is not None:
+        return replace(treatment, bins=BY_CLASS, group=None)
     takes_one = treatment.missing == "value" and looks.missing >= treatment.smallest_value
     parts = max(2, (treatment.max_values or USUAL_BINS) - takes_one)
     return replace(treatment, bins=f"quantiles:{parts}")

@@ -39,7 +39,8 @@ class About(Enum):
     MARKER_ABOVE = auto()
     BINS_JOINED = auto()  # bins that too few records hold have joined their neighbours
     MISSING_ABSORBED = auto()  # too few cells are missing for a value of their own
-    MERGED = auto()  # values became "other": `rare` of the `others` since fewer than `smallest` records hold them
+    MERGED = auto()  # values became "other": `rare` of the `others` since fewer than `smallest` records hold them;
+    # `share` is how many of all records have one, in percent
     ONE_VALUE = auto()
 
     def __call__(self, **values: object) -> Notice:

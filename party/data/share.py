@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from party.data.bins import ColumnTreatment
-from party.data.columns import EVERY_OTHER, TreatedColumn, treat
+from party.data.columns import EVERY_OTHER, Classes, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
@@ -75,7 +75,13 @@ def read_share(
     listed = {*given, class_name}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
     _check_no_identifiers(looked, chosen, class_name)
-    both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
+
+    def made(name: str, classes: Classes = None) -> tuple[TreatedColumn, tuple[Notice, ...]]:
+        return _treated(looked[name], chosen[name], plans[name], name == class_name, classes)
+
+    label = {} if class_name is None else {class_name: made(class_name)}
+    classes = next((column.codes for column, _ in label.values()), None)
+    both = {name: label.get(name) or made(name, classes) for name in plans}
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
     ids = spelt_notices([frame.ids(name) for name in who.names])
     columns = [looks.column for looks in looked.values()]
@@ -153,10 +159,10 @@ def _check_no_identifiers(
 
 
 def _treated(
-    looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool
+    looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool, classes: Classes
 ) -> tuple[TreatedColumn, tuple[Notice, ...]]:
     """Treat a column that does not identify records, and return what its owner should know."""
-    treated = treat(looks.column, treatment)
+    treated = treat(looks.column, treatment, classes)
     if is_class and treated.absorbed:
         raise looks.column.error(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "

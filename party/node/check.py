@@ -28,6 +28,7 @@ from party.settings.party import PartyConfig
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.jobs import Train
+from protocols.learning.grouping import ColumnWorth, column_worth
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import Spending, TreeSpending, changes_of
 from protocols.privacy.attack import Disclosure
@@ -44,12 +45,16 @@ from protocols.two_party.secret import deduced
 
 @dataclass(frozen=True)
 class LeavingColumn:
-    """What a column became: each value with the records that hold it, and its group, None where it is sent plain."""
+    """What a column became: each value with the records that hold it, and its group, None where it is sent plain.
+
+    `worth` is what it says of the class, None where that is not ours, and of the class itself.
+    """
 
     name: str
     values: Mapping[str, int]
     is_class: bool
     group: int | None
+    worth: ColumnWorth | None = None
 
     @property
     def rarest(self) -> int:
@@ -167,8 +172,16 @@ def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingCo
         values = {shown(value): count for value, count in zip(attribute.values, held, strict=True)}
         group = next((number for number, group in enumerate(local.groups) if place in group), None)
         is_class = local.holds_class and place == len(local.attributes)
-        found.append(LeavingColumn(shown(attribute.name), values, is_class, group))
+        worth = _worth(local, place) if local.holds_class and not is_class else None
+        found.append(LeavingColumn(shown(attribute.name), values, is_class, group, worth))
     return tuple(found)
+
+
+def _worth(local: PartyInputs, place: int) -> ColumnWorth:
+    """Return what a column of ours says of our class."""
+    sizes = (local.table.attributes[place].size, local.table.attributes[-1].size)
+    both = np.ravel_multi_index(local.table.codes[:, [place, -1]].T.astype(np.intp), sizes)
+    return column_worth(np.bincount(both, minlength=sizes[0] * sizes[1]).reshape(sizes))
 
 
 def sends_copy(local: PartyInputs, terms: Terms) -> bool:

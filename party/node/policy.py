@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
+from party.data import EVERY_OTHER
 from party.errors import ConfigError
 from party.forecast.model import most_counts
 from party.keys.certificates import Peer
@@ -21,7 +22,7 @@ from party.records.releases import check_release, release_of
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
 from party.settings.ids import AlignmentBounds
-from party.settings.party import Acceptance, LifeBounds, PartyConfig
+from party.settings.party import Acceptance, ColumnSettings, LifeBounds, PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -72,7 +73,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     flaw = object_to_limits(local, terms)
     if flaw is not None:
         raise ConfigError(flaw.reason)
-    refused = first_objection(config.agree, terms) or _bits_objection(local, config.agree, terms)
+    refused = _own_objection(local, config, terms)
     if refused is not None:
         raise ConfigError(refused.reason)
     if terms.disguises:
@@ -148,8 +149,7 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
             case Train(terms):
                 brought = local.bringing(terms)
                 objection = (
-                    first_objection(config.agree, terms)
-                    or _bits_objection(brought, config.agree, terms)
+                    _own_objection(brought, config, terms)
                     or _disguise_objection(brought, terms, config.agree.odds)  # last: it attacks our copy
                 )
             case Align():
@@ -212,6 +212,27 @@ def _sets_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     if terms.rules is None or most is None or terms.rules.most_sets <= most:
         return None
     return _unwelcome("rules", f"most_sets = {terms.rules.most_sets:,}", f": write {most:,} or less")
+
+
+def _own_objection(local: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
+    """Return the first term that our settings, or how many records we bring, do not allow."""
+    return (
+        first_objection(config.agree, terms)
+        or _bits_objection(local, config.agree, terms)
+        or _by_class_objection(config.columns, terms)
+    )
+
+
+def _by_class_objection(columns: ColumnSettings, terms: Terms) -> Objection | None:
+    """Object to noise beside names of values that follow from the class, which have none."""
+    by_class = [name for name, each in {**columns.named, EVERY_OTHER: columns.others}.items() if each.by_class]
+    if terms.noise is None or not by_class:
+        return None
+    return Objection(
+        "noise",
+        f"the job asks for noise, and our [columns] {', '.join(by_class)} follow from the class without any: "
+        'give them bins = "quantiles:4" or max_values alone, or take noise out',
+    )
 
 
 def _bits_objection(local: PartyInputs, agree: Acceptance, terms: Terms) -> Objection | None:

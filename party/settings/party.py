@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
-from party.data.bins import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
+from party.data.bins import BY_CLASS, MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.ids import IdColumns
@@ -387,9 +387,12 @@ def _read_missing(section: Section, key: str) -> str:
 
 TREATMENT: Final[Declared] = {
     "bins": Key(Read(_read_bins, "text, or a list of edges"), None, 'of numbers "median-of-range", "quantiles:4", '
-        'or edges such as [18, 65]; of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]'),
+        'or edges such as [18, 65]; of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]; of '
+        'both "class", where it changes: for who holds it, not with noise'),
     "max_values": Key(Read(_read_most, f"an integer from 2 to {MAX_DOMAIN}"), None, "keep the commonest values, the "
         'others become "other"; bins join their neighbours'),
+    "group": Key(Read(lambda column, key: column.choice(key, (BY_CLASS,)), f'"{BY_CLASS}"'), None, "categories that "
+        "the class shows alike become one, until max_values are left: for who holds it, not with noise", '"class"'),
     "missing": Key(Read(_read_missing, "text"), "value", '"value" (a value of its own), "majority" (which one, the '
         'other party learns), "refuse", or a text to fill in; the model keeps it, and predictions do the same'),
     "not_missing": Key(TEXTS, (), 'texts that are values here, though missing cells elsewhere: ["NA"] for Namibia'),

@@ -1,6 +1,7 @@
 """A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run reveal, what did."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 
 from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
@@ -15,6 +16,7 @@ from party.show.privacy_short import reading_json, reading_line
 from protocols.two_party.inputs import USUAL_LIMITS
 
 _HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")
+_WORTH = headed("<column", "bits", "of the\nclass", "bits by\nchance")
 _MOST_VALUES = 12
 _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
 
@@ -34,6 +36,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         "",
         *[f"{column.name}: {_values(column)}" for column in found.columns],
         *[f"Note: {notice_text(notice)}" for notice in notices],
+        *_worth_parts(found),
         "",
         *([_USUAL] if found.is_usual else []),
         *_copy_parts(found, full=full),
@@ -50,6 +53,22 @@ _USUAL = (
     'No job is named, so what follows is of the usual one, which reveals the tree alone. A job of method = "hybrid" or '
     '"randomized", or of reveal = "counts", reveals more: name it after the party.'
 )
+
+
+def _worth_parts(found: LeavingCheck) -> Iterator[ReportPart]:
+    """Rank our columns by what each alone says of the class, where that is ours, and warn of what is chance."""
+    worth = {column.name: column.worth for column in found.columns if column.worth is not None}
+    if not worth:
+        return
+    ranked = sorted(worth.items(), key=lambda each: -each[1].gain)
+    rows = [[name, f"{of.gain:.4f}", f"{of.share:.1%}", f"{of.by_chance:.4f}"] for name, of in ranked]
+    yield from ("", "What each of our columns alone says of the class:", "", Grid(_WORTH, rows))
+    if chance := [name for name, of in ranked if of.mostly_chance]:
+        yield ""
+        yield (
+            f"Mostly chance: {', '.join(chance)}. A column of as many values that says nothing often gains about as "
+            "much: give it fewer values ([columns] bins, max_values), bring more records, or leave it out."
+        )
 
 
 def _wide_lines(found: LeavingCheck) -> Iterator[str]:
@@ -122,6 +141,7 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
                 "values": dict(column.values),
                 "rarest": column.rarest,
                 "group": column.group,
+                "worth": None if column.worth is None else asdict(column.worth),
             }
             for column in found.columns
         ],

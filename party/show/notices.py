@@ -12,15 +12,25 @@ from party.node.inputs import OwnerNotices, ReleasedBefore, Tell
 from party.show.screen import note, say
 from protocols.identifiers import Spelling
 
+LOUD: Final = 34
+"""From this share on, in percent, what becomes "other" is warned of."""
+
 
 def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
     """Print notices on the standard error."""
     for notice in notices:
         text = f"cotally: note: {notice_text(notice)}"
-        if isinstance(notice, ReleasedBefore):
+        if _is_loud(notice):
             say(text, sys.stderr)  # also to who wants results alone: it cannot be undone
         else:
             note(text)
+
+
+def _is_loud(notice: Notice | ReleasedBefore) -> bool:
+    """Return whether a notice is of another release, or of a column of which much is given up."""
+    if isinstance(notice, ReleasedBefore):
+        return True
+    return any(each.values.get("share", 0) >= LOUD for each in notice.values.get("remarks", ()))
 
 
 def telling_once() -> Tell:
@@ -30,7 +40,9 @@ def telling_once() -> Tell:
     def tell_new(notices: OwnerNotices) -> None:
         new = [notice for notice in notices if notice not in said]
         said.extend(new)
-        treated = [each for each in new if isinstance(each, Notice) and each.about is About.TREATED]
+        treated = [
+            each for each in new if isinstance(each, Notice) and each.about is About.TREATED and not _is_loud(each)
+        ]
         tell(each for each in new if each not in treated)
         if treated:
             columns = "1 column is" if len(treated) == 1 else f"{len(treated)} columns are"
@@ -73,12 +85,17 @@ def _texts(different: int, kind: str) -> str:
     return f"its {different} different {kind} are taken as texts: {cure}"
 
 
-def _merged(kept: int, others: int, records: int, rare: int, smallest: int) -> str:
+def _merged(kept: int, others: int, records: int, rare: int, smallest: int, share: int) -> str:
+    given_up = ""
+    if share >= LOUD:
+        more = 'let max_values be more, or write group = "class" where the class is ours'
+        cure = "merge values in the file, or list it under ignore" if rare == others else more
+        given_up = f": WARNING, {share}% of the column is given up; {cure}"
     if rare == others:
-        return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}"
+        return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}{given_up}"
     head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
     among = f", {rare} of which fewer than {smallest} records hold" if rare else ""
-    return f"{head} kept; {others} others ({records} records) are {OTHER!r}{among}"
+    return f"{head} kept; {others} others ({records} records, {share}%) are {OTHER!r}{among}{given_up}"
 
 
 _ENCODING = "{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"

@@ -158,6 +158,36 @@ def test_edges_of_bins_do_not_follow_the_one_person_between_two_crowds(
     assert len(set(exact)) == len(one)
 
 
+def class_tells(folder: Path, treatment: ColumnTreatment, seed: int) -> bool:
+    """Return whether the names of values show Ann's class to a partner who knows all else of this random table."""
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(18, 90, 200)
+    ill = rng.random(200) < np.where(ages > 50, 0.7, 0.3)
+    path, told = folder / "data.csv", set()
+    for ann in (False, True):
+        ill[ANN] = ann
+        cells = [f"c{age % 15}" if treatment.max_values else str(age) for age in ages]
+        rows = "".join(f"{row:04},{cell},{'ny'[int(ill[row])]}\n" for row, cell in enumerate(cells))
+        path.write_text(f"id,value,illness\n{rows}")
+        told.add(read_share(path, "alice", "id", "illness", {"value": treatment}).attributes[0].values)
+    return len(told) > 1
+
+
+@pytest.mark.parametrize(
+    ("by_class", "control", "least", "most"),
+    [
+        (ColumnTreatment(bins="class"), ColumnTreatment(bins="quantiles:4"), 1, 8),
+        (ColumnTreatment(max_values=4, group="class"), ColumnTreatment(max_values=4), 35, 75),
+    ],
+)
+def test_bins_by_the_class_show_one_persons_class_in_few_tables_and_groups_in_half(
+    tmp_path: Path, by_class: ColumnTreatment, control: ColumnTreatment, least: int, most: int
+) -> None:
+    """Of a hundred tables of 200 people; in 2,000 people .005 and .22. The control: other values follow no class."""
+    assert least <= sum(class_tells(tmp_path, by_class, seed) for seed in range(100)) <= most
+    assert not any(class_tells(tmp_path, control, seed) for seed in range(20))
+
+
 MORNING = datetime(2027, 3, 1, 8, tzinfo=UTC)
 LISTED = numbered(range(6))
 HERS, OTHERS = LISTED[:3], LISTED[3:]

@@ -7,10 +7,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.metrics import mutual_info_score
 
 from party.files import locked_folder
 from party.keys.keystore import load_secret
@@ -60,6 +62,25 @@ def test_each_column_is_told_with_the_frequencies_of_the_file_and_no_value_that_
         assert columns[name]["rarest"] == min(told.values()) >= 10
     assert "seen once" not in json.dumps(found)
     assert [name for name, column in columns.items() if column["class"]] == ["class"]
+
+
+def test_columns_are_ranked_by_what_each_says_of_the_class_to_who_holds_it_and_what_is_chance_is_named(
+    pair: Pair,
+) -> None:
+    found = {column["name"]: column for column in as_json(pair)["columns"]}
+    assert found["class"]["worth"] is None
+    for place, name in enumerate(("a", "b")):
+        seen = [row[place] if row[place] in found[name]["values"] else "other" for row in ROWS]
+        bits = mutual_info_score(seen, [row[2] for row in ROWS]) / log(2)
+        assert found[name]["worth"]["gain"] == pytest.approx(bits)
+        assert found[name]["worth"]["by_chance"] == pytest.approx((len(set(seen)) - 1) / (2 * 150 * log(2)))
+    assert not found["a"]["worth"]["mostly_chance"]
+    assert found["b"]["worth"]["mostly_chance"]
+    said = check(pair).out
+    assert re.search(r"bits by.*\n.*\n? *a .*%.*\n *b .*%", said)
+    assert "Mostly chance: b. " in said
+    assert all(column["worth"] is None for column in json.loads(check(pair, "--json", party="bob").out)["columns"])
+    assert "Mostly chance" not in check(pair, party="bob").out
 
 
 def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair) -> None:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from party.data import (
     Column,
@@ -58,6 +59,12 @@ def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
 
 def labels(result: TreatedColumn) -> list[str]:
     return [result.values[code] for code in result.codes]
+
+
+def classes_of(cells: Sequence[str | None]) -> NDArray[np.uint8]:
+    """Return two classes, of which most long texts have one."""
+    often = np.array([len(cell or "") > 1 for cell in cells])
+    return (np.random.default_rng(len(cells)).random(len(cells)) < np.where(often, 0.9, 0.2)).astype(np.uint8)
 
 
 def refused(cells: Sequence[str | None], line: int | None = None, **treatment: Any) -> str:
@@ -344,8 +351,11 @@ TREATMENTS: dict[str, Any] = {
     "missing": st.sampled_from(["value", "majority", "x", "5", "?", "other", "missing"]),
     "smallest_value": st.integers(1, 5),
 }
+GROUPED = TREATMENTS | {"max_values": st.integers(2, 5), "group": st.just("class")}
 CASES = st.one_of(
     st.tuples(st.lists(TEXTS, min_size=1, max_size=12), st.builds(ColumnTreatment, **TREATMENTS)),
+    st.tuples(st.lists(TEXTS, min_size=1, max_size=40), st.builds(ColumnTreatment, **GROUPED)),
+    st.tuples(st.lists(NUMERIC, min_size=1, max_size=40), st.builds(ColumnTreatment, st.just("class"), **TREATMENTS)),
     st.tuples(st.lists(NUMERIC, min_size=1, max_size=12), st.builds(ColumnTreatment, BINS, **TREATMENTS)),
 )
 
@@ -355,7 +365,7 @@ CASES = st.one_of(
 def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | None], ColumnTreatment]) -> None:
     cells, treatment = column([text and plain_text(text) for text in case[0]]).cells, case[1]
     try:
-        result = treat(column(cells), treatment)
+        result = treat(column(cells), treatment, classes_of(case[0]))
     except DataError:
         return
     absorbed = any(remark.about is About.MISSING_ABSORBED for remark in result.remarks)

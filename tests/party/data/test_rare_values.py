@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,10 +22,15 @@ from party.errors import DataError
 from party.show.notices import notice_text
 from tests.support.examples import at_most
 
+GIVEN_UP = (
+    ': WARNING, {}% of the column is given up; let max_values be more, or write group = "class" where the class is ours'
+)
+
 
 def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
     column = Column("size", Cells.of(cells), Path("table.csv"), range(2, len(cells) + 2))
-    return treat(column, ColumnTreatment(**treatment))
+    classes = np.array([len(cell or "") + i % 3 > 2 for i, cell in enumerate(cells)], dtype=np.uint8)
+    return treat(column, ColumnTreatment(**treatment), classes)
 
 
 def held(result: TreatedColumn) -> dict[str, int]:
@@ -56,9 +62,10 @@ def said(column: TreatedColumn) -> tuple[str, ...]:
 def test_all_rare_values_are_counted_though_max_values_leaves_no_room_for_them_either() -> None:
     cells = ["a"] * 20 + ["b"] * 12 + ["c"] * 10 + [f"rare {i}" for i in range(193)]
     for most in (None, 4, 5):
-        assert said(treated(cells, max_values=most)) == (
-            "values that fewer than 10 records hold (193) have become 'other'",
-        )
+        (told,) = said(treated(cells, max_values=most))
+        rare, _, cure = told.partition(": WARNING, 82% of the column is given up; ")
+        assert rare == "values that fewer than 10 records hold (193) have become 'other'"
+        assert cure == "merge values in the file, or list it under ignore"
     assert said(treated(["a"] * 20 + ["b"] * 4 + ["other"] * 6))[0].startswith("values that fewer than 10 records ho")
     assert said(treated(["a"] * 20 + ["b"] * 12 + ["other"] * 3 + ["c"] * 8)) == (
         "values that fewer than 10 records hold (1) have become 'other'",
@@ -84,14 +91,18 @@ def test_values_of_few_are_not_named_and_edges_are_no_records_own() -> None:
     assert treated(["a"] * 20 + ["b"] * 9).values == ("other",)
     assert "says nothing" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
     cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
-    assert said(treated(cells, max_values=4)) == ("the 3 commonest values are kept; 2 others (97 records) are 'other'",)
-    assert said(treated(cells, max_values=2)) == ("the commonest value is kept; 4 others (247 records) are 'other'",)
-    assert said(treated([*cells, *"fgh"], max_values=4)) == (
-        "the 3 commonest values are kept; 5 others (100 records) are 'other', 3 of which fewer than 10 records hold",
+    assert said(treated(cells, max_values=4)) == (
+        "the 3 commonest values are kept; 2 others (97 records, 28%) are 'other'",
     )
+    assert said(treated(cells, max_values=2)) == (
+        f"the commonest value is kept; 4 others (247 records, 73%) are 'other'{GIVEN_UP.format(73)}",
+    )
+    (less,) = said(treated([*cells, *"fgh"], max_values=4))
+    assert less.endswith("; 5 others (100 records, 29%) are 'other', 3 of which fewer than 10 records hold")
     assert said(treated(cells, max_values=5)) == ()
     assert said(treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)) == (
-        "the commonest value is kept; 2 others (21 records) are 'other', 1 of which fewer than 10 records hold",
+        "the commonest value is kept; 2 others (21 records, 51%) are 'other', 1 of which fewer than 10 records hold"
+        + GIVEN_UP.format(51),
     )
     assert held(treated(["a"] * 20 + ["other"] * 12 + [None] * 2)) == {"a": 20, "other": 14}
     salaries = [Decimal(1000 + 7 * i) for i in range(400)] + [Decimal(987_654)]
@@ -294,10 +305,14 @@ TREATMENT: dict[str, Any] = {
     "missing": st.sampled_from(["value", "majority", "x", "5", "other"]),
     "smallest_value": st.integers(2, 12),
 }
-BINS = st.sampled_from(["median-of-range", "quantiles:3", "quantiles:8", (Decimal(-9), Decimal(0), Decimal("0.5"))])
-PERIODS = st.sampled_from(["year", "quarter", "month", (date(2020, 2, 2), date(2023, 1, 1))])
+BINS = st.sampled_from(
+    ["class", "median-of-range", "quantiles:3", "quantiles:8", (Decimal(-9), Decimal(0), Decimal("0.5"))]
+)
+GROUPED = TREATMENT | {"max_values": st.integers(2, 6), "group": st.just("class")}
+PERIODS = st.sampled_from(["year", "quarter", "month", "class", (date(2020, 2, 2), date(2023, 1, 1))])
 CASES = st.one_of(
     st.tuples(st.lists(TEXTS, min_size=1, max_size=80), st.builds(ColumnTreatment, **TREATMENT)),
+    st.tuples(st.lists(TEXTS, min_size=1, max_size=80), st.builds(ColumnTreatment, **GROUPED)),
     st.tuples(
         st.lists(st.one_of(st.none(), NUMBERS.map(str)), max_size=80), st.builds(ColumnTreatment, BINS, **TREATMENT)
     ),

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from party.data import ColumnTreatment
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.policy import check_disguise, check_job, first_objection, make_policy
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory, record_release, release_of
 from party.settings.ids import AlignmentBounds
-from party.settings.party import Acceptance, LifeBounds, PartyConfig, read_party_config
+from party.settings.party import Acceptance, ColumnSettings, LifeBounds, PartyConfig, read_party_config
 from protocols.errors import InputError
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.role import run_pair
@@ -368,6 +369,26 @@ def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
 def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree: Any, field: str | None) -> None:
     objection = make_policy(BOB, config(tmp_path, agree))(job)
     assert (objection and objection.field) == field
+
+
+@pytest.mark.parametrize(
+    ("treatment", "refused"),
+    [
+        (ColumnTreatment(bins="class"), True),
+        (ColumnTreatment(max_values=2, group="class"), True),
+        (ColumnTreatment(bins="quantiles:4", max_values=2), False),
+    ],
+)
+def test_noise_is_refused_beside_values_that_follow_from_the_class(
+    tmp_path: Path, treatment: ColumnTreatment, refused: bool
+) -> None:
+    ours = config(tmp_path, replace(AGREE, omega=ALL))
+    noisy = replace(TERMS, method=Method.SMC, reveal=Reveal.COUNTS, noise=Fraction(1), max_depth=2)
+    for columns in (ColumnSettings({}, treatment), ColumnSettings({"age": treatment}, ColumnTreatment())):
+        judge = make_policy(BOB, replace(ours, columns=columns))
+        found = judge(Train(noisy))
+        assert (found is not None and "follow from the class" in found.reason) == (found is not None) == refused
+        assert judge(Train(replace(noisy, noise=None))) is None
 
 
 def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> None:

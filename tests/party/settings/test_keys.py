@@ -23,7 +23,12 @@ PARTY: dict[str, Declared] = {
     "compute": COMPUTE,
 }  # fmt: skip
 SURVEYS: dict[str, Declared] = {"": SURVEY, "server": SERVER, "store": STORE, "close": CLOSE}
-BESIDE = {"noise": "epsilon = 1\n", "certificate": 'key = "k"\n', "key": 'certificate = "c"\n'}
+BESIDE = {
+    "group": "max_values = 4\n",
+    "noise": "epsilon = 1\n",
+    "certificate": 'key = "k"\n',
+    "key": 'certificate = "c"\n',
+}
 
 
 def read(folder: Path, section: str, key: str, text: str | None) -> Any:

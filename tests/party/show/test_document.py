@@ -220,9 +220,12 @@ def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     treated = [About.TREATED(column=name, remarks=[About.ONE_VALUE()]) for name in ("age", "city")]
-    telling_once()([treated[0], About.IDENTIFIER(column="phone"), treated[1]])
-    first, last = capsys.readouterr().err.splitlines()
+    given_up = [About.MERGED(kept=1, others=4, records=9, rare=0, smallest=2, share=share) for share in (33, 34)]
+    lost = [About.TREATED(column="job", remarks=[given_up[1]]), About.TREATED(column="age", remarks=[given_up[0]])]
+    telling_once()([treated[0], About.IDENTIFIER(column="phone"), lost[0], lost[1]])
+    first, loud, last = capsys.readouterr().err.splitlines()
     assert "'phone'" in first
+    assert "WARNING, 34% of the column is given up" in loud
     assert last == "cotally: note: 2 columns are binned, merged or filled in: `cotally check` shows how"
 
 
