@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -29,6 +29,7 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.show import training
+from party.show.document import Block
 from party.show.ledger import resumed_text
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
@@ -162,9 +163,9 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
     """Say what a job ended with, whose model is in its file by now, and write what it cost."""
     match report.ended:
         case Trained():
-            lines = training.result_lines(report.ended, kept.path)
+            lines: Iterable[Block] = training.result_lines(report.ended, kept.path)
         case FoundRules():
-            lines = list(training.found_rules_lines(report.ended, kept.path))
+            lines = training.found_rules_lines(report.ended, kept.path)
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
             return

@@ -13,7 +13,7 @@ from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import NOISE, Learner, Method, RuleTerms, Terms
+from protocols.terms import NOISE, Learner, Leaves, Method, RuleTerms, Terms
 from protocols.two_party.power import Seen
 
 
@@ -119,14 +119,17 @@ def _asked_lines(rules: RuleTerms) -> Iterator[str]:
 
 
 def _tree_lines(run: Assessment) -> Iterator[str]:
-    yield "This run reveals the tree and no count: which column splits which node, and the class of each leaf."
+    tenths = run.terms.leaves is Leaves.TENTHS
+    shares = " with the share of every class in tenths" if tenths else ""
+    yield f"This run reveals the tree and no count: which column splits which node, and the class of each leaf{shares}."
     if run.bits is not None:
         known = "a partner that chose its columns for it may know as many yes-or-no facts about people whom it picked"
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, in no order."
     if run.terms.test:
-        yield "It also reveals, with noise, how many held-out records of each class the tree puts in each class."
+        what = "each class and score" if tenths else "each class"
+        yield f"It also reveals, with noise, to how many held-out records of each class the tree gives {what}."
 
 
 _COPIES = "It also reveals a disguised copy of each side."

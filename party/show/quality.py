@@ -68,6 +68,11 @@ def shown_points(table: ScoreTable) -> list[CurvePoint]:
     return [points[k] for k in sorted({*firsts})]
 
 
+def score_grids(table: ScoreTable, classes: Sequence[str]) -> list[Grid]:
+    """Return the confusion matrix and, where there are scores, what thresholds select and find."""
+    return [confusion_grid(table, classes), *threshold_grids(table, classes)]
+
+
 def threshold_grids(table: ScoreTable, classes: Sequence[str]) -> Iterator[Grid]:
     """Yield a line per threshold: whom it selects, how many it finds of the ranked class, and what they are."""
     if not (points := shown_points(table)):

@@ -13,10 +13,11 @@ from party.records.run_file import TrainReport
 from party.records.tally import Revealed
 from party.show.assessment import amount_lines, follows_lines, noise_lines, revealed_lines, seen_json
 from party.show.costs import forecast_text, key_text
+from party.show.document import Block
 from party.show.joint_rules import doubt_lines, numbers_text
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
-from party.show.quality import quality_lines, worth_json, worth_lines
+from party.show.quality import quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
 from party.show.tree import pure_leaves
 from protocols.learning.naive_bayes import Model, commonest_share
 from protocols.learning.tree import Tree
@@ -77,6 +78,9 @@ def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -
         pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
         told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
         told["pure_leaves"] = None if pure is None else asdict(pure)
+        scores, classes = ended.outcome.scores, ended.outcome.model.schema.class_attribute.values
+        told["quality"] = None if scores is None else quality_json(scores.table, classes)
+        told["ranking"] = None if scores is None else ranking_json(scores.table, classes)
         told["follows"] = None if ended.follows is None else asdict(ended.follows)
     return {"format": "cotally-train/1", "model": model, **asdict(report), **told}
 
@@ -152,12 +156,14 @@ def expected(forecast: Forecast) -> list[str]:
     return [f"Expect {forecast_text(forecast)}"]
 
 
-def result_lines(trained: Trained, model: Path) -> list[str]:
+def result_lines(trained: Trained, model: Path) -> list[Block]:
     """Say what came of a run whose model was written there, and that both sides end with the same model."""
     outcome, agreed = trained.outcome, trained.agreed
+    classes = outcome.model.schema.class_attribute.values
     return [
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
+        *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
         *worth_lines(outcome.model, outcome.beats_guessing, None if outcome.scores is None else outcome.scores.table),
         *revealed_lines(agreed.terms, revealed_by(trained)),

@@ -123,6 +123,12 @@ def test_two_processes_open_the_shares_of_leaves_rank_people_by_them_and_book_th
     model = json.loads((pair.bob / "model.json").read_text())
     assert model["growth"]["leaves"] == "tenths"
     assert "the shares of the classes in tenths" in cotally_here("ledger", "show", pair.bob).out
+    assert re.search(r"Model says +is negative +is positive", trained.err)
+    page = pair.bob / "report.html"
+    assert cotally_here("report", pair.bob, "--model", pair.bob / "model.json", "-o", page).code == 0
+    said = page.read_text()
+    assert "with the share of every class in tenths" in said
+    assert re.search(r"classified \w+, \d+ tenths \w+: ", said)
 
 
 def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:

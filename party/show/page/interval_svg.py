@@ -21,7 +21,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 EDGE = 8
 _CLASS_LEGEND, _LEGEND_ROW, _LEGEND_CELLS = 16, 20, 60
 # Okabe and Ito's palette, which colour-blind people can tell apart, and patterns for those who see no colour at all.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#595959")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#595959")
 _SHAPES = ("", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 0L8 8", "M0 4H8M4 0V8", "M0 0L8 8M0 8L8 0")
 
 
@@ -53,8 +53,8 @@ def shortened(text: str, cells: int) -> str:
 
 def _fill(number: int) -> tuple[str, str]:
     """Return a class's colour and pattern: 49 pairs before one comes again."""
-    kinds = len(_COLOURS)
-    return _COLOURS[number % kinds], _SHAPES[(number + number // kinds) % kinds]
+    kinds = len(COLOURS)
+    return COLOURS[number % kinds], _SHAPES[(number + number // kinds) % kinds]
 
 
 _NAMES, _PLOT, _ROW, _AXIS = 230, 330, 22, 24
@@ -185,44 +185,3 @@ def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
     if not found.has_counts:
         raise InputError("these sets have no counts to draw: print them by `cotally show`")
     return sets_svg(joint_title(found), sets_of(up_to(found, most_items)), float(found.threshold))
-
-
-_LEFT, _STEP, _HIGH, _BELOW, _LEGEND = 48, 90, 200, 26, 44
-_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-@dataclass(frozen=True)
-class WindowPoint:
-    """What a run with one window came to: shares, None where they are not known."""
-
-    window: str
-    accuracy: float | None
-    cost: float | None
-
-
-def windows_svg(title: str, points: Sequence[WindowPoint]) -> str:
-    """Return a drawing, part of a page, of runs in the order of their windows."""
-    top, bottom = EDGE + _LEGEND, EDGE + _LEGEND + _HIGH
-
-    def height(share: float) -> str:
-        return f"{bottom - min(max(share, 0.0), 1.0) * _HIGH:.1f}"
-
-    places = [_LEFT + _STEP // 2 + k * _STEP for k in range(len(points))]
-
-    def line(shares: Sequence[float | None]) -> list[dict[str, object]]:
-        known = [(x, share) for x, share in zip(places, shares, strict=True) if share is not None]
-        return [{"x": x, "y": height(share), "text": f"{share:.3f}"} for x, share in known]
-
-    words: dict[str, object] = {
-        "title": title,
-        "width": _LEFT + _STEP * len(points) + EDGE,
-        "height": bottom + _BELOW,
-        "left": _LEFT,
-        "bottom": bottom,
-        "top": top,
-        "ticks": [{"y": height(tick), "text": f"{tick:.0%}"} for tick in _TICKS],
-        "windows": [{"x": x, "text": point.window} for x, point in zip(places, points, strict=True)],
-        "accuracy": line([point.accuracy for point in points]),
-        "cost": line([point.cost for point in points]),
-    }
-    return render("windows.svg", words)

@@ -33,10 +33,11 @@ from party.show.baskets import first_rows, set_text
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
 from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to
 from party.show.ledger import alignment_text, dealings_lines
-from party.show.page.interval_svg import WindowPoint, bayes_svg, joint_svg, windows_svg
+from party.show.page.curve_svg import WindowPoint, quality_svg, windows_svg
+from party.show.page.interval_svg import bayes_svg, joint_svg
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import figures, known_or_none, reading_line, summary_lines
-from party.show.quality import quality_lines, worth_lines
+from party.show.quality import quality_lines, score_grids, worth_lines
 from party.show.runs import size_text
 from party.show.tree import bayes_parts, counts_line, pure_leaves, pure_lines, title, tree_lines
 from protocols.association.joint import JointItemsets
@@ -45,8 +46,9 @@ from protocols.learning.impurity import importances, informations
 from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
 from protocols.secret_tree.deduction import Follows
+from protocols.secret_tree.held_out import NO_TENTH, Said
 from protocols.tables import Attribute
-from protocols.terms import ALL, NOISE, OMEGA, Learner, Method, Terms
+from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms
 
 IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", Fraction(1, 2))
@@ -178,6 +180,7 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
     ]
     said = "The other party's page shows the same run, digest and certificates."
     annex: list[_Part] = [
+        ("quality", "How good it is on people held out", [*_quality(told)]),
         ("windows", "Runs that differ in their windows", windows),
         ("learned", "What each side has learned in all runs over this data set", _learned(told)),
         ("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
@@ -269,7 +272,8 @@ def _model_text(told: Finished) -> str:
         of = "" if model.has_counts else f", which of the sets asked about are frequent{rules}{least}, and no count"
         return f"{len(model.frequent):,} frequent sets{of}; {digest}"
     if isinstance(model, Tree):
-        return f"tree of {model.size} nodes, depth {model.depth}: {_SPLITS}; {digest}"
+        shares = " with the share of every class in tenths" if model.growth.leaves is Leaves.TENTHS else ""
+        return f"tree of {model.size} nodes, depth {model.depth}: {_SPLITS}{shares}; {digest}"
     return f"naive Bayes: how likely each value is in each class; {digest}"
 
 
@@ -509,17 +513,34 @@ def _accuracy(told: Finished) -> _Rows:
 
 
 def _scores(told: Finished) -> _Rows:
-    scores, model = told.run.scores, told.model
-    if scores is None or not isinstance(model, Tree):
+    """Say what crossed of the held-out records: how many have what is said of them, by their class."""
+    scores = told.run.scores
+    if scores is None:
         return []
-    names = model.schema.class_attribute.values
-    rows = zip(names, scores.table.confusion.astype(int).tolist(), strict=True)
+    names = [printable(each) for each in _class_values(told.model)]
+
+    def said(row: Said) -> str:
+        score = "" if row.tenth == NO_TENTH else f", {row.tenth} tenths {names[1]}"
+        return f"classified {names[row.label]}{score}"
+
     text = "; ".join(
-        f"classified {printable(label)}: " + ", ".join(f"{n:,} {printable(c)}" for n, c in zip(row, names, strict=True))
-        for label, row in rows
+        f"{said(row)}: " + ", ".join(f"{n:,} {name}" for n, name in zip(cells, names, strict=True))
+        for row, cells in scores.rows
     )
     off = f"with noise of a standard deviation of {sqrt(2 * scores.law.variance):.0f} in each, so they need not add up"
     return [("Held-out records", f"{text} ({off})")]
+
+
+def _quality(told: Finished) -> Iterator[ReportPart]:
+    """Show the confusion matrix of a tree alone and, where it ranks people, what thresholds select and find."""
+    scores, classes = told.run.scores, _class_values(told.model)
+    if scores is None:
+        return
+    yield "Of the table that was opened with noise: numbers need not add up, and may be below 0."
+    yield from score_grids(scores.table, classes)
+    if scores.table.scores is not None and scores.table.curve():
+        label = "ROC, lift and calibration"
+        yield Drawing(label, quality_svg(label, scores.table, classes))
 
 
 def _importances(tree: Tree) -> list[tuple[str, str, float]]:

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from party.records.finished import FinishedRun, finished_run, runs_alike
 from party.records.ledger import LedgerEntry
-from party.show.page.interval_svg import Interval, WindowPoint, bayes_svg, intervals_svg, windows_svg
+from party.show.page.curve_svg import WindowPoint, quality_svg, windows_svg
+from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg
 from party.show.page.tree_svg import MOST_DRAWN, MOST_LEVELS, shown_levels, tidy, tree_svg
 from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.quality import ScoreTable
 from protocols.learning.tree import Leaf, Split, Tree
 from tests.party.models.test_bayes_file import bayes_models, small_bayes
 from tests.support.models import NAMES, chain, models, small_model
@@ -196,9 +198,6 @@ def test_a_level_that_would_crowd_a_page_is_left_out() -> None:
     assert [shown_levels(tree) for tree in wide] == [2, 1]
 
 
-WINDOWS_SVG = ""  # a drawing within a page has no namespace of its own
-
-
 def last_run(entries: Sequence[LedgerEntry]) -> FinishedRun:
     digests = [str(entry.content["digest"]) for entry in entries if entry.content["kind"] == "model"]
     found = finished_run(entries, bytes.fromhex(digests[-1]))
@@ -229,10 +228,34 @@ def finished_runs_of_leaf_1(entries: Sequence[LedgerEntry]) -> list[FinishedRun]
 def test_what_is_larger_stands_higher_and_what_is_unknown_is_left_out() -> None:
     points = [WindowPoint("ω = 1", 0.5, 0.25), WindowPoint("ω = 2", 0.75, None), WindowPoint("smc", None, 1.0)]
     drawn = ET.fromstring(windows_svg("accuracy", points))
-    dots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawn.iter(f"{WINDOWS_SVG}circle")][1:]
-    squares = [float(square.attrib["y"]) for square in drawn.iter(f"{WINDOWS_SVG}rect")][1:]
-    assert len(dots) == len(squares) == 2
-    assert dots[0][0] < dots[1][0]
-    assert dots[0][1] > dots[1][1]
-    assert squares[0] > squares[1]
-    assert {"ω = 1", "ω = 2", "smc"} <= {text.text for text in drawn.iter(f"{WINDOWS_SVG}text")}
+    dots = dots_of(drawn)[2:]  # below those of the legend
+    (first, second), (low, high) = dots[:2], dots[2:]
+    assert first[0] < second[0]
+    assert first[1] > second[1]
+    assert low[1] > high[1]
+    assert {"ω = 1", "ω = 2", "smc"} <= {text.text for text in drawn.iter("text")}
+
+
+def dots_of(drawn: ET.Element) -> list[tuple[float, float]]:
+    return [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawn.iter("circle")]
+
+
+def test_the_quality_of_scores_is_drawn_where_its_figures_say() -> None:
+    """Points stand at their shares of a square: 100 people, of whom thresholds select 20, 60 and all."""
+    table = ScoreTable(np.array([[36.0, 4.0], [32.0, 8.0], [6.0, 14.0]]), (0, 0, 1), scores=(0.1, 0.3, 0.8))
+    drawn = ET.fromstring(quality_svg("quality", table, ("no", "yes")))
+    dots = dots_of(drawn)
+    (left, bottom), (right, top) = dots[0], dots[3]
+    assert right - left == bottom - top == 200
+    roc, lift, calibration = dots[:4], dots[4:8], dots[8:]
+
+    def shares(dots: list[tuple[float, float]], at: float) -> list[tuple[float, float]]:
+        return [(round((x - at) / 200, 2), round((bottom - y) / 200, 2)) for x, y in dots]
+
+    assert shares(roc, left) == [(0, 0), (0.08, 0.54), (0.51, 0.85), (1, 1)]
+    assert shares(lift, lift[0][0]) == [(0, 0), (0.2, 0.54), (0.6, 0.85), (1, 1)]
+    (kept,) = [text for text in drawn.iter("text") if text.text == "score"]
+    middle = float(kept.attrib["x"])
+    assert shares(calibration, middle - 100) == [(0.1, 0.1), (0.3, 0.2), (0.8, 0.7)]
+    said = {title.text for title in drawn.iter("title")}
+    assert {"20.0% selected: 53.8% of yes, 8.1% of others", "score 0.300: 0.200 ± 0.063"} <= said

@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from html import unescape
@@ -22,6 +22,7 @@ from party.models.itemset_file import read_itemsets
 from party.node.check import own_copy
 from party.records.ledger_entries import CopyEntry
 from party.records.run_file import read_train_report
+from party.show.document import Drawing, Grid, ReportPart
 from party.show.ledger import dealings_lines
 from party.show.page.parts import as_html, as_markdown
 from party.show.page.run_page import Finished, page_of_run
@@ -31,7 +32,8 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.loss import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import Method, Terms
+from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.terms import HALF, Method, Terms
 from tests.support.finished import aligned, finished_parties, finished_party, hostile, on_terms, page_facts
 from tests.support.models import small_model
 from tests.support.parties import make_local
@@ -160,6 +162,35 @@ def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished
     (accuracy,) = [text for text in texts if "on 16 held-out records" in text]
     assert accuracy.startswith(f"{(told.run.correct or 0) / 16:.3f} ")
     assert "growing the tree" in texts
+
+
+def quality(told: Finished, numbers: list[int]) -> Sequence[ReportPart]:
+    """Return the section on held-out records of whom such a table was opened."""
+    scores = Scores.read(numbers, 2, 1000, noise_of_scores(HALF))
+    (found,) = [
+        each
+        for each in page_of_run(replace(told, run=replace(told.run, scores=scores))).sections
+        if each.name == "quality"
+    ]
+    return found.parts
+
+
+def test_held_out_records_of_a_tree_that_ranks_are_drawn_by_score_and_all_that_crossed_is_named(told: Finished) -> None:
+    """Numbers are rows of a tenth, a label and a number for each class."""
+    numbers = [1, 0, 500, 60, 4, 0, 200, 90, 8, 1, 50, 100]
+    confusion, thresholds, drawing = quality(told, numbers)[1:]
+    assert isinstance(confusion, Grid)
+    assert isinstance(thresholds, Grid)
+    assert isinstance(drawing, Drawing)
+    assert [row[1:] for row in confusion.rows] == [("700", "150"), ("50", "100")]
+    shares = ["0.800 15.0% 40.0% 66.7%", "0.400 44.0% 76.0% 43.2%", "0.100 100.0% 100.0% 25.0%"]
+    assert [" ".join(row[:4]) for row in thresholds.rows] == shares
+    assert drawing.label == "ROC, lift and calibration"
+    first, second = told.model.schema.class_attribute.values if isinstance(told.model, Tree) else ("", "")
+    run = replace(told.run, scores=Scores.read(numbers, 2, 1000, noise_of_scores(HALF)))
+    assert f"classified {first}, 4 tenths {second}: 200 {first}, 90 {second}" in page_markdown(replace(told, run=run))
+    assert [type(part) for part in quality(told, [-1, 0, 700, 150, -1, 1, 50, 100])[1:]] == [Grid]
+    assert "quality" not in {each.name for each in page_of_run(told).sections}
 
 
 def test_the_cost_ratio_is_of_the_very_nodes_that_were_counted(told: Finished) -> None:
