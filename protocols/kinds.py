@@ -166,6 +166,20 @@ class Flag:
 ValueKind = Between | Exact | Pick | PickList | Label | LabelList | Flag
 
 
+def exact_number(text: str) -> Fraction | None:
+    """Return the fraction that a short text plainly stands for, or None.
+
+    >>> exact_number("9/20"), exact_number("0.45") == exact_number("9/20"), exact_number("1e9")
+    (Fraction(9, 20), True, None)
+    """
+    if len(text) > 40 or not text.isascii() or set(text) - set("+-0123456789./"):
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
 def from_plain(kind: ValueKind, value: Any) -> Any:
     """Return the value that JSON has as this: fractions as text, choices by name.
 

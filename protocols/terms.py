@@ -4,15 +4,15 @@ Their legal values stand here and nowhere else: terms that no run can have canno
 roles make them, and hear which field is wrong.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
-from math import ceil
+from math import ceil, gcd, lcm
 from typing import Annotated, Any, Final
 
 from protocols.errors import InputError
-from protocols.kinds import MOST_DIGITS, Between, Exact, Label, LabelList, Pick, check_kinds, values_of
+from protocols.kinds import MOST_DIGITS, Between, Exact, Label, LabelList, Pick, check_kinds, exact_number, values_of
 
 _COMPARED_BITS: Final = 63
 
@@ -144,6 +144,7 @@ NOISE: Final = Exact(
     Fraction(1, 1000), Fraction(1000), 'must be an exact number from 0.001 to 1000, such as "0.5"', "none"
 )
 BITS: Final = Between(1, 2**31 - 1, f"n/{RECORDS_PER_BIT}")
+WEIGHTS_LEGAL: Final = 'must be values of the class with numbers from 1/100 to 100, such as ["yes=4"]'
 SUPPORT: Final = Exact(NO_SHARE, _ONE, "must be above 0 and at most 1, such as 1/20", opens=(NO_SHARE,))
 LENGTH: Final = Between(1, 32)
 SETS: Final = Between(0, 100_000)
@@ -208,6 +209,38 @@ class RuleTerms:
         return 3 * self.most_sets + 1
 
 
+def _weights_read(texts: Iterable[str]) -> dict[str, Fraction]:
+    """Return weights by value of the class.
+
+    Raises:
+        TermError: A text is none, or its weight is outside of a hundredth to 100.
+    """
+    found = {}
+    for value, _, number in (text.rpartition("=") for text in texts):
+        weight = exact_number(number.strip())
+        if not value.strip() or weight is None or not Fraction(1, 100) <= weight <= 100:
+            raise TermError(WEIGHTS_LEGAL, field="weights")
+        found[value.strip()] = weight
+    return found
+
+
+def whole_weights(texts: Iterable[str], values: Sequence[str]) -> list[int]:
+    """Return what a record of each class counts for, in whole numbers without a common divisor.
+
+    >>> whole_weights(["yes=5/2"], ["no", "yes"])
+    [2, 5]
+
+    Raises:
+        TermError: A weight is for none of the values.
+    """
+    by_value = _weights_read(texts)
+    if unknown := [value for value in by_value if value not in values]:
+        raise TermError(f"names {unknown[0]!r}, which is no value of the class", field="weights")
+    weights = [by_value.get(value, _ONE) for value in values]
+    whole = [int(weight * lcm(*(each.denominator for each in weights))) for weight in weights]
+    return [each // gcd(*whole) for each in whole]
+
+
 @dataclass(frozen=True)
 class Growth:
     """How far and by what a tree is grown (DESIGN 5.3, 7.1); as it stands, like the papers' trees, to its end.
@@ -217,7 +250,8 @@ class Growth:
     many, and a node of fewer than twice as many is a leaf; 1 is no limit, of estimates that are fractions of a record
     either. `noise` is the epsilon of the noise in the counts against each side, None for counts without: an attribute
     must then have a gain to split a node. `impurity` is what splits are chosen by, `prune` the share of all records
-    that it was pruned by, `leaves` what is opened of a leaf where counts are not.
+    that it was pruned by, `leaves` what is opened of a leaf where counts are not. `weights` are what records of a class
+    count for in splits and labels, as `VALUE=NUMBER`; those of another class count once.
 
     Raises:
         TermError: A limit, a measure or a share that no tree can have.
@@ -229,9 +263,11 @@ class Growth:
     impurity: Annotated[Impurity, Pick(Impurity)] = Impurity.INFORMATION_GAIN
     prune: Annotated[Fraction, SHARE] = NO_SHARE
     leaves: Annotated[Leaves, Pick(Leaves)] = Leaves.LABEL
+    weights: Annotated[tuple[str, ...], LabelList()] = ()
 
     def __post_init__(self) -> None:
         check_kinds(self, TermError)
+        _weights_read(self.weights)
 
     @property
     def smallest_split(self) -> int:
@@ -251,7 +287,8 @@ class Terms:
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
     labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
     how many bits a tree may reveal where nothing else is revealed (None: one for fifty records), `splits` what may
-    split a node, `leaves` what is opened of a leaf, `learner` what is learned.
+    split a node, `leaves` what is opened of a leaf, `weights` what records of a class count for, `learner` what is
+    learned.
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
     What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
 
@@ -275,6 +312,7 @@ class Terms:
     most_bits: Annotated[int | None, BITS] = None
     splits: Annotated[Splits, Pick(Splits)] = Splits.VALUES
     leaves: Annotated[Leaves, Pick(Leaves)] = Leaves.LABEL
+    weights: Annotated[tuple[str, ...], LabelList()] = ()
     learner: Learner = field(init=False)
     rules: RuleTerms | None = field(default=None, init=False)
 
@@ -321,7 +359,7 @@ class Terms:
     @property
     def growth(self) -> Growth:
         """How the tree is grown."""
-        return Growth(self.levels, self.min_leaf, self.noise, self.impurity, leaves=self.leaves)
+        return Growth(self.levels, self.min_leaf, self.noise, self.impurity, leaves=self.leaves, weights=self.weights)
 
     @property
     def disguises(self) -> bool:
@@ -403,8 +441,7 @@ class TreeTerms(Terms):
         if self.splits == Splits.TWO_WAY and self.disguises and not in_windows:
             way = 'for two-way splits take method = "smc", or "hybrid" with reveal = "tree"'
             yield "splits", f'must be "{Splits.VALUES}" with copies: {way}'
-        if self.leaves is Leaves.TENTHS:
-            yield from self._conflicts_of_tenths()
+        yield from self._conflicts_of_leaves()
         if self.reveal != Reveal.TREE:
             return
         if self.impurity is Impurity.GAIN_RATIO:
@@ -421,7 +458,11 @@ class TreeTerms(Terms):
         if self.ranks and self.omega is ALL:
             yield "omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies'
 
-    def _conflicts_of_tenths(self) -> Iterator[tuple[str, str]]:
+    def _conflicts_of_leaves(self) -> Iterator[tuple[str, str]]:
+        if self.weights and (not self.opens_tree or self.disguises or self.noise is not None):
+            yield "weights", 'need method = "smc" and reveal = "tree", without noise: leave them out'
+        if self.leaves is Leaves.LABEL:
+            return
         if not self.opens_tree:
             yield "leaves", 'must be "label" but where a tree alone is opened: by smc or hybrid with reveal = "tree"'
         if self.noise is None and self.min_leaf < LEAF_OF_TENTHS:
@@ -439,6 +480,7 @@ class BayesTerms(Terms):
     most_bits: int | None = field(default=None, init=False)
     splits: Splits = field(default=Splits.VALUES, init=False)
     leaves: Leaves = field(default=Leaves.LABEL, init=False)
+    weights: tuple[str, ...] = field(default=(), init=False)
     learner: Learner = field(default=Learner.NAIVE_BAYES, init=False)
 
     def _conflicts(self) -> Iterator[tuple[str, str]]:
@@ -471,6 +513,7 @@ class MiningTerms(Terms):
     most_bits: int | None = field(default=None, init=False)
     splits: Splits = field(default=Splits.VALUES, init=False)
     leaves: Leaves = field(default=Leaves.LABEL, init=False)
+    weights: tuple[str, ...] = field(default=(), init=False)
     learner: Learner = field(default=Learner.RULES, init=False)
     rules: RuleTerms
 
@@ -534,6 +577,8 @@ def asking_of(terms: Mapping[str, Any]) -> dict[str, Any]:
         idle |= {"splits"}
     if terms.get("leaves", Leaves.LABEL) == Leaves.LABEL:
         idle |= {"leaves"}
+    if not terms.get("weights"):
+        idle |= {"weights"}
     return {name: value for name, value in terms.items() if name not in idle}
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from party.data import MISSING_MARKERS, Form
 from party.errors import ConfigError
 from party.files import check_target, is_there, resolved
-from party.settings.toml import exact_number
 from party.show.document import Block
 from party.show.screen import columns, lay_out, put_json, say_all
 from protocols.errors import InputError
+from protocols.kinds import exact_number
 
 
 def settle_outputs(

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, record_of, refuse
-from party.settings.toml import exact_number
 from protocols.errors import InputError
+from protocols.kinds import exact_number
 from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree, planted
 from protocols.tables import Attribute, Schema, two_way
-from protocols.terms import Growth, Impurity, Leaves, Splits, TermError
+from protocols.terms import TO_THE_END, Growth, Impurity, Leaves, Splits, TermError
 
 FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"
 _SPLIT = {"attribute", "children"}
 _LEAF = {"class"}
-_GROWTH = {field.name for field in fields(Growth)} - {"leaves"}
+_SHOWN = {"leaves", "weights"}  # of a tree that was grown otherwise than usual
+_GROWTH = {field.name for field in fields(Growth)} - _SHOWN
 
 
 def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
@@ -47,7 +48,8 @@ def _limits(growth: Growth) -> dict[str, object]:
     """Return what a tree was grown under; noise and shares as text, for they are exact numbers."""
     noise = None if growth.noise is None else str(growth.noise)
     limits = asdict(growth) | {"noise": noise, "prune": str(growth.prune)}
-    return limits if growth.leaves is Leaves.TENTHS else {k: v for k, v in limits.items() if k != "leaves"}
+    usual = {name for name in _SHOWN if getattr(growth, name) == getattr(TO_THE_END, name)}
+    return {name: value for name, value in limits.items() if name not in usual}
 
 
 def _nodes_json(tree: Tree) -> str:
@@ -97,10 +99,10 @@ def _two_way(schema: Schema) -> Schema:
 
 
 def _growth(value: object, gone: set[str]) -> Growth:
-    shown = {"leaves"} if isinstance(value, dict) and "leaves" in value else set[str]()
+    shown = _SHOWN & set(value) if isinstance(value, dict) else set[str]()
     known = record_of(value, "growth", _GROWTH | shown | gone)
     limits = {name: each for name, each in known.items() if name not in gone}
-    leaves = limits.pop("leaves", Leaves.LABEL)
+    leaves, weights = limits.pop("leaves", Leaves.LABEL), list_of(limits.pop("weights", []), "growth.weights")
     impurity, noise, prune = (limits.pop(name) for name in ("impurity", "noise", "prune"))
     exact_noise = None if noise is None else _exact("noise", noise, ", or null")
     share = _exact("prune", prune)
@@ -108,7 +110,14 @@ def _growth(value: object, gone: set[str]) -> Growth:
         if type(limit) is not int and not (limit is None and name == "max_depth"):
             refuse(f"growth.{name}", "must be an integer" + " or null" * (name == "max_depth"))
     try:
-        return Growth(**limits, noise=exact_noise, impurity=Impurity(impurity), prune=share, leaves=Leaves(leaves))
+        return Growth(
+            **limits,
+            noise=exact_noise,
+            impurity=Impurity(impurity),
+            prune=share,
+            leaves=Leaves(leaves),
+            weights=tuple(map(str, weights)),
+        )
     except TermError as error:
         refuse(f"growth.{error.field}", error.problem)
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from party.settings.collector import CLOSE, SERVER, STORE, SURVEY
 from party.settings.template import key_lines
-from party.settings.toml import exact_number, toml_text
+from party.settings.toml import toml_text
+from protocols.kinds import exact_number
 
 _DESIGN = """\
 # What the survey asks and how answers are disguised. Once there are answers, it must stay as it is.

@@ -74,6 +74,9 @@ test = "1/5"             # share of the people held out, to see how good the tre
 # noise = "1"
 # Without noise, a leaf of its own has at least 1 in 250 people, and 20, unless this says otherwise:
 # min_leaf = 100
+# Open the share of each class in a leaf, too, in tenths: it ranks people. min_leaf is then 100 or
+# more, unless there is noise:
+# leaves = "tenths"
 """,
     "job-papers.toml": """\
 # The papers' Hybrid-ID3. It reveals exact counts, from which the other party can work out records:

@@ -18,7 +18,7 @@ from party.errors import ConfigError
 from party.files import read_bytes
 from party.names import Address, nearest, suggestion
 from protocols.errors import InputError
-from protocols.kinds import Exact, Flag, Label, LabelList, Pick, PickList, ValueKind, kinds_of
+from protocols.kinds import Exact, Flag, Label, LabelList, Pick, PickList, ValueKind, exact_number, kinds_of
 
 MAX_BYTES = 1 << 20
 NOTHING_GONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -412,20 +412,6 @@ def _parts(usual: Any) -> list[tuple[str, Any]]:
 def _has_control(text: str, allowed: Collection[str]) -> bool:
     """Return whether a name moves the cursor of a terminal, or ends a line."""
     return any(found not in allowed for found in _CONTROL.findall(text))
-
-
-def exact_number(text: str) -> Fraction | None:
-    """Return the fraction that a short text plainly stands for, or None.
-
-    >>> exact_number("9/20"), exact_number("0.45") == exact_number("9/20"), exact_number("1e9")
-    (Fraction(9, 20), True, None)
-    """
-    if len(text) > 40 or not text.isascii() or set(text) - set("+-0123456789./"):
-        return None
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return None
 
 
 def address(lowest_port: int) -> Read:

@@ -23,10 +23,10 @@ from protocols.counts import Answer, Counts
 from protocols.errors import InputError
 from protocols.learning.merit import CANNOT, OpenNode, is_small, merits
 from protocols.learning.ranking import Ranking
-from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables import ROOT, Expression, Schema
-from protocols.terms import ALL, OMEGA, TO_THE_END, Growth, Window
+from protocols.terms import ALL, OMEGA, TO_THE_END, Growth, Window, whole_weights
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class HybridId3:
         self._schema, self._window, self._growth = schema, window, growth
         self._engine, self._ranking = engine, ranking
         self._class_counts = tuple(class_counts)
+        self._weights = whole_weights(growth.weights, schema.class_attribute.values)
         self._nodes: dict[Expression, Node] = {}
         self._computations = 0
 
@@ -79,12 +80,12 @@ class HybridId3:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
         windows = yield from self._windows(level)  # 4a, 4b
         answers = yield from self._exact_counts(level, windows)  # 4c
-        values = merits(answers, sum(self._class_counts), self._growth)
+        values = merits(answers, sum(self._class_counts), self._growth, self._weights)
         children = []
         for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
             best = worth.index(max(worth))  # 4c: ties go to the first in the agreed order
             if worth[best] == CANNOT:
-                self._nodes[node.expression] = node.leaf
+                self._nodes[node.expression] = node.leaf(self._weights)
             else:
                 children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
         return self._without_leaves(children)
@@ -95,7 +96,7 @@ class HybridId3:
         self._nodes[node.expression] = Split(node.counts, attribute, ())  # 5
         for branch in node.branches(attribute, rows):  # 6
             if is_small(branch.records, self._growth):
-                self._nodes[branch.expression] = Leaf(branch.counts, majority(node.counts))  # 6a, 6b
+                self._nodes[branch.expression] = Leaf(branch.counts, node.label(self._weights))  # 6a, 6b
             else:
                 large.append(branch)  # 6c
         return large
@@ -107,7 +108,7 @@ class HybridId3:
             if node.grows(self._growth):
                 others.append(node)
             else:
-                self._nodes[node.expression] = node.leaf
+                self._nodes[node.expression] = node.leaf(self._weights)
         return others
 
     def _windows(self, level: Sequence[OpenNode]) -> Role[list[tuple[int, ...]]]:

@@ -59,10 +59,13 @@ class OpenNode:
         """How many it has."""
         return sum(self.counts)
 
-    @property
-    def leaf(self) -> Leaf:
-        """The node as a leaf of its majority class."""
-        return Leaf(self.counts, majority(self.counts))
+    def leaf(self, weights: Sequence[int]) -> Leaf:
+        """Return the node as a leaf of its majority class, of records that count for this much."""
+        return Leaf(self.counts, self.label(weights))
+
+    def label(self, weights: Sequence[int]) -> int:
+        """Return the class that weighs most."""
+        return majority([count * weight for count, weight in zip(self.counts, weights, strict=True)])
 
     def query(self, candidates: tuple[int, ...]) -> Query:
         """Ask for these candidates here."""
@@ -86,7 +89,7 @@ CANNOT = -inf
 """What an attribute is worth that may not split its node."""
 
 
-def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[list[float]]:
+def merits(answers: Sequence[Answer], records: float, growth: Growth, weights: Sequence[int]) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
     Where there is noise, of the coins or in the counts, an attribute must be worth more than that to split it;
@@ -94,9 +97,14 @@ def merits(answers: Sequence[Answer], records: float, growth: Growth) -> list[li
     """
     tables = [table for answer in answers for table in answer.tables]
     eligible = [may_split(map(sum, table.tolist()), growth) for table in tables]
-    compared = _compared(answers, tables, eligible, growth.impurity, partial(whole_merit, records=records))
+    measure = partial(_weighed_merit, records=records * max(weights), weights=weights)
+    compared = _compared(answers, tables, eligible, growth.impurity, measure)
     noisy = iter(noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity))
     return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]
+
+
+def _weighed_merit(tables: Floats, impurity: Impurity, *, records: float, weights: Sequence[int]) -> Floats:
+    return whole_merit(tables * np.array(weights), impurity, records)
 
 
 def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:

@@ -43,7 +43,7 @@ from protocols.secret_tree.shares import HiddenNode, SharedCounts, Tables, count
 from protocols.secret_tree.tenths import add_tenths
 from protocols.secret_tree.worth import worth_by
 from protocols.tables import ROOT, Expression, Term
-from protocols.terms import ALL, Growth, Leaves
+from protocols.terms import ALL, Growth, Leaves, whole_weights
 
 
 class SecretTree:
@@ -73,8 +73,15 @@ class SecretTree:
         self._noise, self._ranking = noise, ranking
         self._schema, self._growth, self._counts, self._gates = schema, growth, counts, gates
         self._allowance, self._spent = allowance, Fraction(0)
+        weights = whole_weights(growth.weights, schema.class_attribute.values)
+        self._weights, self._heaviest = np.array(weights, WORD)[:, None], max(weights)
+        self._label_width = counts.width + 1 + self._heaviest.bit_length()
         self._worth = worth_by(
-            growth.impurity, gates, counts.records, schema.classes, 2 * noise.spending.worth.cut if noise else 0
+            growth.impurity,
+            gates,
+            counts.records * self._heaviest,
+            schema.classes,
+            2 * noise.spending.worth.cut if noise else 0,
         )
         self._answers = KeptAnswers() if answers is None else answers
         self._nodes: dict[Expression, Node] = {}
@@ -208,8 +215,8 @@ class SecretTree:
         for path, row in self._shares.items():
             parents[path.parent] = parents.get(path.parent, np.zeros(classes, WORD)) + row
         own = filled(np.stack(list(parents.values()), axis=1))
-        numbers, _ = yield from self._lifted(own, self._counts.width + 2)
-        label = bits_of_lanes((yield from self._commonest(numbers, self._counts.width + 2)))
+        numbers, _ = yield from self._lifted(own, self._label_width)
+        label = bits_of_lanes((yield from self._commonest(numbers * self._weights, self._label_width)))
         of_parent = {path: label[:, at] for at, path in enumerate(parents)}
         self._of_parents = {path: of_parent[path.parent] for path in level}
 
@@ -237,11 +244,11 @@ class SecretTree:
     def _classes_and_all(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of how many records of each class a node has, and, last, of all; and of their bits."""
         own = filled(np.stack([node.counts for node in level], axis=1))
-        return (yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), self._counts.width + 2))
+        return (yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), self._label_width))
 
     def _exact_labels(self, level: Sequence[HiddenNode], numbers: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
         """Return shares of the commonest class, or of the parent's label where a node is too small for its own."""
-        commonest = self._commonest(numbers[:-1], self._counts.width + 2)
+        commonest = self._commonest(numbers[:-1] * self._weights, self._label_width)
         parents = [node.of_parent for node in level if node.of_parent is not None]
         if not parents:
             return (yield from commonest)
@@ -275,9 +282,15 @@ class SecretTree:
         sizes, rows = np.array([len(each) for each in counts]), np.concatenate(counts)
         own = filled(np.concatenate([rows.T, rows.sum(1, dtype=WORD)[None]]))
         numbers, bits = yield from self._lifted(own, self._worth.counts_width)
-        starts = np.cumsum(sizes) - sizes
+        starts, weighed, of_weighed = np.cumsum(sizes) - sizes, numbers, bits
+        if self._heaviest > 1:
+            by_class, width = numbers[:-1] * self._weights, (self._counts.records * self._heaviest).bit_length()
+            weighed = np.concatenate([by_class, by_class.sum(0, dtype=WORD)[None]])
+            weighed &= modulus_mask(self._worth.counts_width)
+            flat = yield from summand_bits(self._gates, (weighed & modulus_mask(width)).reshape(-1), width)
+            of_weighed = flat.reshape(width, len(weighed), -1)
         worth, barred = yield from together(
-            self._worth.of_candidates(numbers, bits, starts), self._barred(bits[:, -1], starts, sizes)
+            self._worth.of_candidates(weighed, of_weighed, starts), self._barred(bits[:, -1], starts, sizes)
         )
         if self._noise is not None:
             asked = [(node.expression, candidate) for node in nodes for candidate in node.candidates]

@@ -12,7 +12,7 @@ run. How many records each class has is sent after the split is on record, as th
 (`copies.share_class_counts`, `copies.judge_class`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, nothing, receive
 from protocols.tables import YES_OR_NO, Attribute, MissingCells, Schema, joint_schema, two_way
-from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Splits, Terms
+from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Splits, TermError, Terms, whole_weights
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs, held_out_records, split_records, training_records
 
@@ -98,6 +98,7 @@ _PEER_WANTS = {
         "a column of ours has more values than the peer takes where no count is revealed (its [agree] "
         "most_values): merge some ([columns] max_values), or ask it to allow more"
     ),
+    "weights": "the peer's class has no such value, or the peer refuses these weights: write a value that it has",
     "splits": "the peer does not take these splits: ask its owner which it takes",
     "learner": "the peer does not take this learner: ask its owner which it takes",
     "rules": "the peer does not take these rules: raise min_support, or lower most_sets",
@@ -334,18 +335,24 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         )
     if local.class_attribute is None or terms.rules is not None:
         return None
-    return _object_to_class(local, terms, local.class_attribute.size)
+    return _object_to_class(local, terms, local.class_attribute.values)
 
 
-def _object_to_class(local: PartyInputs, terms: Terms, classes: int) -> Objection | None:
-    """Return what is said against a class of this many values: by our limits, or because of the measure."""
+def _object_to_class(local: PartyInputs, terms: Terms, values: Sequence[str]) -> Objection | None:
+    """Return what is said against a class of these values: by our limits, or because of weights or the measure."""
     if terms.rules is not None:
         return None
+    try:
+        heaviest = max(whole_weights(terms.weights, values))
+    except TermError as error:
+        return Objection("weights", str(error))
+    classes = len(values)
     reason = local.limits.refuse_classes(classes)
     if reason is not None:
         return Objection("class values", reason)
     train = training_records(len(local.records), terms)
-    if not terms.hides_counts or terms.impurity is not Impurity.GINI or (classes == 2 and train <= MOST_GINI_RECORDS):
+    fits = classes == 2 and train * heaviest <= MOST_GINI_RECORDS
+    if not terms.hides_counts or terms.impurity is not Impurity.GINI or fits:
         return None
     if terms.noise is not None and classes > 2:
         two = f"noise is for a class of two values, and here are {classes}"
@@ -389,7 +396,7 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}")
-    flaw = _object_to_class(local, terms, len(class_values)) or _columns_objection(local, share, terms)
+    flaw = _object_to_class(local, terms, class_values) or _columns_objection(local, share, terms)
     if flaw is not None:
         return flaw
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)

@@ -36,6 +36,7 @@ from protocols.terms import (
     absent_of,
     asking_of,
     terms_of,
+    whole_weights,
 )
 from tests.support.enumeration import every_record, expressions
 from tests.support.joint_itemsets import rule_terms
@@ -147,7 +148,7 @@ def said(whole: Any, name: str, value: object) -> str | None:
 def test_each_learner_has_all_terms_on_record_and_refuses_to_be_given_what_it_does_not_have() -> None:
     first = (
         "method theta omega counting class seed test key_bits max_depth min_leaf noise impurity reveal most_bits "
-        "splits leaves"
+        "splits leaves weights"
     )
     assert " ".join(TERM_NAMES) == f"{first} learner rules"
     for whole in (TREE, BAYES, RULES):
@@ -202,6 +203,10 @@ APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (NOISY, {"method": Method.RANDOMIZED}, "noise", "needs method"),
     (ALONE, {"leaves": Leaves.TENTHS, "min_leaf": 99}, "leaves", 'must be "label" with min_leaf = 99'),
     (TREE, {"leaves": Leaves.TENTHS, "min_leaf": 100}, "leaves", 'must be "label" but where a tree alone is opened'),
+    (ALONE, {"weights": ("yes",)}, "weights", "must be values of the class with numbers"),
+    (ALONE, {"weights": ("yes=101",)}, "weights", "must be values of the class with numbers"),
+    (BOTH, {"weights": ("yes=4",)}, "weights", 'need method = "smc" and reveal = "tree", without noise'),
+    (TREE, {"weights": ("yes=4",)}, "weights", 'need method = "smc" and reveal = "tree", without noise'),
     (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
     (NOISY, {"method": Method.HYBRID, "omega": 2}, "noise", 'needs omega = "all" or method = "smc": a window follows'),
     (BAYES, {"method": Method.HYBRID, "test": Fraction(0)}, "method", 'must be "smc" for naive Bayes'),
@@ -243,6 +248,9 @@ def test_the_first_flaw_or_terms_that_do_not_go_together_are_named_and_what_is_b
     replace(TREE, theta=Fraction(1, 2))
     replace(ALONE, leaves=Leaves.TENTHS, min_leaf=100)
     replace(BOTH, leaves=Leaves.TENTHS)
+    assert whole_weights(replace(ALONE, weights=("a = b=3/2",)).weights, ["no", "a = b"]) == [2, 3]
+    with pytest.raises(TermError, match="'maybe', which is no value of the class"):
+        whole_weights(["maybe=2"], ["no", "yes"])
     assert all(each.hides_counts for each in (ALONE, replace(ALONE, method=Method.HYBRID, omega=2), SETS, ASKING))
 
 
@@ -256,6 +264,7 @@ def test_two_runs_ask_for_the_same_where_no_count_and_no_answer_can_differ() -> 
         (ALONE, {"most_bits": 9}, False),
         (TREE, {"most_bits": 9}, True),
         (replace(ALONE, min_leaf=100), {"leaves": Leaves.TENTHS}, False),
+        (ALONE, {"weights": ("yes=4",)}, False),
     ):
         assert (terms.asking == asking_of(values_of(terms) | changes)) == same, (terms, changes)
 

@@ -725,6 +725,7 @@ class Terms(_message.Message):
     MOST_BITS_FIELD_NUMBER: _builtins.int
     SPLITS_FIELD_NUMBER: _builtins.int
     LEAVES_FIELD_NUMBER: _builtins.int
+    WEIGHTS_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` too."""
@@ -751,6 +752,8 @@ class Terms(_message.Message):
     def rules(self) -> Global___RuleTerms:
         """Absent unless association rules are looked for."""
 
+    @_builtins.property
+    def weights(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -772,10 +775,11 @@ class Terms(_message.Message):
         most_bits: _builtins.int = ...,
         splits: _builtins.str = ...,
         leaves: _builtins.str = ...,
+        weights: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "leaves", b"leaves", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "most_bits", b"most_bits", "noise", b"noise", "omega", b"omega", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "splits", b"splits", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "counting", b"counting", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "leaves", b"leaves", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "most_bits", b"most_bits", "noise", b"noise", "omega", b"omega", "reveal", b"reveal", "rules", b"rules", "seed", b"seed", "splits", b"splits", "test", b"test", "theta", b"theta", "weights", b"weights"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

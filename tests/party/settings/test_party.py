@@ -15,8 +15,9 @@ from party.settings.party import (
     PartyConfig,
     read_party_config,
 )
-from party.settings.toml import exact_number, read_toml
+from party.settings.toml import read_toml
 from protocols.errors import InputError
+from protocols.kinds import exact_number
 from protocols.terms import ALL, OMEGA, Counting, Method
 from protocols.two_party.inputs import Limits
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counts import Answer, Counts, Query
+from protocols.counts import Answer, Claims, Counts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain, importances
@@ -234,6 +234,24 @@ def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     assert result.computations == sum(sum(level) for level in reference.asked.values())
     asked = [sorted(sum(query.cells(result.tree.schema)) for query in level) for level in engine.levels]
     assert asked == [sorted(level) for level in reference.asked.values()]
+
+
+@settings(max_examples=at_most(40), deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([(2, 1), (3, 2)]), st.sampled_from([*Impurity]))
+def test_a_record_that_counts_for_several_is_as_many_records(
+    seed: int, weights: tuple[int, int], impurity: Impurity
+) -> None:
+    schema, rng = schema_of((2, 3, 2), 2), np.random.default_rng(seed)
+    codes = rng.integers(0, (2, 3, 2, 2), (60, 4)).astype(np.uint8)
+    repeated = np.repeat(codes, np.array(weights)[codes[:, -1]], axis=0)
+    texts = (f"c0={weights[0]}", f"c1={weights[1]}")
+
+    def grown(records: Codes, growth: Growth) -> Claims:
+        engine = PlaintextEngine(schema, records, records[:0])
+        return run_alone(HybridId3(schema, engine.class_counts, ALL, engine, growth=growth).build()).tree.leaves()
+
+    limits = Growth(3, impurity=impurity)
+    assert grown(codes, replace(limits, weights=texts)) == grown(repeated, limits)
 
 
 def test_leaves_are_made_where_nothing_can_be_split_and_branches_below_a_limit_are_leaves() -> None:

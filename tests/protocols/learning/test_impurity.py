@@ -130,14 +130,16 @@ def test_small_branches_split_nothing_and_only_attributes_of_average_gain_compet
     tables = tuple(np.array(table) for table in ([[2, 0], [6, 56]], [[7, 25], [1, 31]], [[6, 20], [2, 36]]))
     ratios = [float(whole_merit(table, Impurity.GAIN_RATIO, 64)) for table in tables]
     growth = Growth(impurity=Impurity.GAIN_RATIO)
-    (values,) = merits([Answer(tables)], 64, growth)
+    (values,) = merits([Answer(tables)], 64, growth, [1, 1])
     gains = [float(gain(table)) for table in tables]
     mean = sum(gains) / 3
     assert values == [ratio if value >= mean else 0.0 for ratio, value in zip(ratios, gains, strict=True)]
     assert 0.0 in values
     strong, weak = np.array([[4, 0], [0, 28]]), np.array([[16, 2], [14, 0]])
     growth = Growth(min_leaf=5, impurity=Impurity.GAIN_RATIO)
-    assert merits([Answer((strong, weak))], 32, growth) == [[CANNOT, float(whole_merit(weak, Impurity.GAIN_RATIO, 32))]]
+    assert merits([Answer((strong, weak))], 32, growth, [1, 1]) == [
+        [CANNOT, float(whole_merit(weak, Impurity.GAIN_RATIO, 32))]
+    ]
 
 
 LEAST_SLOPE = 1480 / 1024  # which all slopes are less

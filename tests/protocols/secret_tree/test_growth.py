@@ -164,6 +164,9 @@ def games(draw: st.DrawFn) -> Game:
     growth = Growth(max_depth=draw(st.sampled_from([None, 1, 2, 3])), min_leaf=draw(st.sampled_from([1, 2, 20])))
     if classes == 2:
         growth = replace(growth, impurity=draw(st.sampled_from([Impurity.INFORMATION_GAIN, Impurity.GINI])))
+    if draw(st.booleans()):
+        label, weight = draw(st.integers(0, classes - 1)), draw(st.sampled_from(["3", "1/2", "7/5"]))
+        growth = replace(growth, weights=(f"c{label}={weight}",))
     schema = schema_of(sizes, classes, draw(st.integers(0, len(sizes))))
     owners = draw(st.sampled_from([("alice",), ("bob",), ("alice", "bob")]))
     omega = draw(st.sampled_from([ALL, *range(1, len(sizes) + 1)]))
