@@ -61,8 +61,9 @@ def dask_process(folder: Path, kind: str, *more: str) -> Process:
     )
 
 
-@contextlib.contextmanager
-def running(folder: Path) -> Iterator[Dask]:
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
+    folder = tmp_path_factory.mktemp("dask")
     dask = Dask(folder, dask_process(folder, "scheduler", "--port", "0"), [])
     try:
         for _ in range(2):
@@ -74,12 +75,6 @@ def running(folder: Path) -> Iterator[Dask]:
         for process in (*dask.workers, dask.scheduler):
             process.kill()
             process.wait()
-
-
-@pytest.fixture(scope="module")
-def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
-    with running(tmp_path_factory.mktemp("dask")) as dask:
-        yield dask
 
 
 @pytest.fixture
@@ -240,12 +235,23 @@ def killed_at_work(victim: Process, worker: Process, folder: Path) -> Iterator[N
         killer.join()
 
 
+def test_a_cluster_that_cannot_be_reached_ends_with_2_in_one_line(pair: Pair) -> None:
+    pair.edit("bob", "[compute]", '[compute]\non = "dask://127.0.0.1:1"')
+    with serving(pair, "--workers", "1"):
+        ended = pair.train_here(pair.write_job(omega=1))
+    assert ended.code == 2
+    (error,) = [line for line in ended.err.splitlines() if not line.startswith("cotally: note: ")]
+    assert error.startswith("cotally: ")
+    assert "dask://127.0.0.1:1" in error
+
+
 def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The last, for no cluster is left."""
     monkeypatch.setattr(cluster, "NO_WORKERS_SECONDS", 1.0)
     monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.5)
-    with running(tmp_path) as dask, Cluster.joined(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         with killed_at_work(dask.workers[0], dask.workers[0], tmp_path):
             tasks = [(tmp_path, "killed", number) for number in range(6)]
             assert list(ready.map(echo, tasks)) == list(range(6))
@@ -265,13 +271,3 @@ def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
             pytest.raises(WorkerError, match="lost the cluster"),
         ):
             list(ready.map(echo, [(tmp_path, "never", 3), (tmp_path, "never", 4)]))
-
-
-def test_a_cluster_that_cannot_be_reached_ends_with_2_in_one_line(pair: Pair) -> None:
-    pair.edit("bob", "[compute]", '[compute]\non = "dask://127.0.0.1:1"')
-    with serving(pair, "--workers", "1"):
-        ended = pair.train(pair.write_job(omega=1))
-    assert ended.code == 2
-    (error,) = [line for line in ended.err.splitlines() if not line.startswith("cotally: note: ")]
-    assert error.startswith("cotally: ")
-    assert "dask://127.0.0.1:1" in error

@@ -3,7 +3,6 @@
 import argparse
 import io
 import json
-import os
 import re
 import shlex
 import shutil
@@ -36,7 +35,7 @@ from protocols.errors import CotallyError, DeviationError, DisagreementError, In
 from protocols.terms import NO_CLASS
 from tests.support.commands import inner, parsers
 from tests.support.models import small_model
-from tests.support.processes import assert_one_line, cotally_here
+from tests.support.processes import assert_one_line, cotally_here, run_here
 
 
 @pytest.fixture(scope="module")
@@ -153,11 +152,10 @@ def test_show_prints_text_drawing_or_json(model: Path, capsys: pytest.CaptureFix
 
 
 def test_a_terminal_without_the_characters_gets_stand_ins(model: Path) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = subprocess.run(
-        [sys.executable, "-m", "party.cli.main", "show", model], capture_output=True, env=environment, check=True
-    )
-    assert b"\\u251c" in ended.stdout
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    assert run_here(["show", model], out, io.StringIO()) == 0
+    out.flush()
+    assert b"\\u251c" in out.buffer.getvalue()  # type: ignore[attr-defined]  # of what is in memory
 
 
 def test_an_unexpected_error_is_one_line_without_its_text(

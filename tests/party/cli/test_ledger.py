@@ -281,12 +281,10 @@ def test_a_log_that_cannot_be_written_is_refused_at_the_start(
 
 def arguments_work(words: list[str]) -> None:
     """Let the command line read these arguments: settings that are not there are the first thing that it misses."""
-    done = subprocess.run(
-        [sys.executable, "-m", "party.cli.main", *words], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 2
-    assert "party.toml" in done.stderr
-    assert "--help" not in done.stderr
+    ended = cotally_here(*words)
+    assert ended.code == 2
+    assert "party.toml" in ended.err
+    assert "--help" not in ended.err
 
 
 def test_the_unit_of_systemd_and_the_container_start_what_there_is(tmp_path: Path) -> None:

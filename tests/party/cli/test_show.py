@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 import struct
-import subprocess
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ from protocols.tables import Codes
 from tests.party.models.test_bayes_file import FOUND, small_bayes
 from tests.party.survey.files import UNRELATED
 from tests.support.models import chain, small_model
-from tests.support.processes import assert_one_line, cotally_here
+from tests.support.processes import Ended, assert_one_line, cotally_here, finish, start
 from tests.support.reported import FAST, basket_page, hostile_survey, parsed, survey_of_two_kinds, write_survey
 
 MODELS: dict[str, KeptResult] = {"tree": small_model(), "bayes": small_bayes(), "itemsets": FOUND}
@@ -173,17 +172,21 @@ def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> Non
 
 def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path) -> None:
     rows = "alice.age;city;bob.age;size\n17;Oslo;no;2,5\nn/v;Z\xfcrich;no;\n".encode("cp1252")
-    command = [sys.executable, "-m", "party.cli.main", "predict", str(model), "-"]
-    ended = subprocess.run(command, input=rows, capture_output=True, check=True)
-    assert ended.stdout.decode().splitlines()[1:] == ['17,Oslo,no,"2,5",good', "n/v,Zürich,no,,good"]
-    assert b"standard input is not UTF-8: read as Windows-1252" in ended.stderr
-    assert b"column 'alice.age': 1 of 2 cells hold no value that the model knows" in ended.stderr
-    declared = [*command, "--separator", ";", "--encoding", "cp1252", "--missing", "n/v"]
-    ended = subprocess.run(declared, input=rows, capture_output=True, check=True)
-    assert ended.stderr.decode() == "taken for missing cells: 'n/v' in 'alice.age'\n"
-    wrong = subprocess.run([*command, "--encoding", "utf-8"], input=rows, capture_output=True, check=False)
-    assert (wrong.returncode, wrong.stdout) == (2, b"")
-    assert b"standard input, line 3, column 'city': the cell holds bytes that are not UTF-8" in wrong.stderr
+    (model.parent / "rows").write_bytes(rows)
+
+    def predicted(*more: str) -> Ended:
+        with (model.parent / "rows").open() as given:
+            return finish(start("predict", str(model), "-", *more, stdin=given))
+
+    ended = predicted()
+    assert ended.out.splitlines()[1:] == ['17,Oslo,no,"2,5",good', "n/v,Zürich,no,,good"]
+    assert "standard input is not UTF-8: read as Windows-1252" in ended.err
+    assert "column 'alice.age': 1 of 2 cells hold no value that the model knows" in ended.err
+    ended = predicted("--separator", ";", "--encoding", "cp1252", "--missing", "n/v")
+    assert ended.err == "taken for missing cells: 'n/v' in 'alice.age'\n"
+    wrong = predicted("--encoding", "utf-8")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "standard input, line 3, column 'city': the cell holds bytes that are not UTF-8" in wrong.err
 
 
 @pytest.mark.parametrize("name", ["out.tsv", "out.csv.gz", "out.parquet", "out.txt"])

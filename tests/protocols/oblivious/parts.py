@@ -1,6 +1,7 @@
 """Sessions of two sides with fixed chance, and what is done with them."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -22,7 +23,17 @@ Bits = NDArray[np.bool_]
 
 
 def meet(depth: int, seed: int = 1, transcript: Transcript | None = None) -> tuple[Transfers, Transfers]:
+    """Return both sides of a session that is at its beginning; one that nobody listens to is a copy of the first."""
+    return _met(depth, seed, transcript) if transcript is not None else deepcopy(_kept(depth, seed))
+
+
+def _met(depth: int, seed: int, transcript: Transcript | None) -> tuple[Transfers, Transfers]:
     return run_pair(set_up(depth, Chance(seed)), set_up(depth, Chance(seed + 10**6)), transcript)
+
+
+@cache
+def _kept(depth: int, seed: int) -> tuple[Transfers, Transfers]:
+    return _met(depth, seed, None)
 
 
 @cache

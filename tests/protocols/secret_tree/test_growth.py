@@ -574,9 +574,9 @@ def test_what_a_whole_run_opens_tells_neighbours_apart_no_further_than_epsilon_a
     side: str, law: type[TreeNoise]
 ) -> None:
     """False alarm 1e-6; without noise the event is certain on one table and never on the other: no miss."""
-    audit = Audit(side, Fraction(1, 2))
+    audit = Audit(side, Fraction(1, 10))
     runs = audit.claim.runs_needed(Fraction(1), Fraction(0), miss=1e-2)
-    expected, transfers = simulate_openings(audit.event(), Allowance(SMALL, 1)), meet(4, 3)
+    expected, transfers = simulate_openings(audit.event(), Allowance(SMALL, 1)), meet(2, 3)
     wires = [each.tobytes() for each in expected]
 
     def happens(codes: Codes, run: int) -> bool:
