@@ -128,6 +128,10 @@ class AnswersFact(Fact):
     outcomes: tuple[int, ...]
 
 
+class CrosstabFact(Fact):
+    """The cells of the table that was agreed are about to be opened to both."""
+
+
 class ComparedFact(Fact):
     """Whether a content of ours is the peer's too, which both hear; `same` is None while we do not know it.
 

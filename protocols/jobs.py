@@ -3,10 +3,12 @@
 A job is one of a few kinds; each kind has its own parameters: a job that cannot be run cannot be made.
 """
 
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Final, Self
 
-from protocols.terms import MODEL_BYTES, Choice, TermError, Terms
+from protocols.kinds import Label, check_kinds
+from protocols.terms import MODEL_BYTES, NOISE, Choice, TermError, Terms
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,16 @@ class Receiver(Choice):
     BOTH = "both"
 
 
+class _Compared:
+    """Terms that are compared field by field."""
+
+    def difference(self, other: Self) -> str | None:
+        """Return the name of the first term in which the two differ; None if they are equal."""
+        return next((name for name, value in vars(self).items() if value != getattr(other, name)), None)
+
+
 @dataclass(frozen=True)
-class PredictionTerms:
+class PredictionTerms(_Compared):
     """The terms of classifying rows together: the model's digest, who learns, and whether shares of classes too."""
 
     model: bytes
@@ -44,13 +54,6 @@ class PredictionTerms:
             raise TermError(f"must be a digest of {MODEL_BYTES} bytes", field="model")
         Receiver(self.receiver)
 
-    def difference(self, other: "PredictionTerms") -> str | None:
-        """Return the name of the first term in which the two differ; None if they are equal."""
-        return next((name for name in PREDICTION_TERM_NAMES if getattr(self, name) != getattr(other, name)), None)
-
-
-PREDICTION_TERM_NAMES: Final = tuple(field.name for field in fields(PredictionTerms))
-
 
 @dataclass(frozen=True)
 class Predict:
@@ -59,7 +62,33 @@ class Predict:
     terms: PredictionTerms
 
 
-Job = Train | Align | Predict
+@dataclass(frozen=True)
+class CrosstabTerms(_Compared):
+    """The terms of one table of counts: a column of who opened the session, one of who answered, and its noise.
+
+    `noise` is the epsilon against each side, None for exact counts.
+    """
+
+    initiator: Annotated[str, Label()]
+    responder: Annotated[str, Label()]
+    noise: Annotated[Fraction | None, NOISE]
+
+    def __post_init__(self) -> None:
+        check_kinds(self, TermError)
+
+    def column_of(self, *, initiates: bool) -> str:
+        """Return the column of either side."""
+        return self.initiator if initiates else self.responder
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """Count a column of one party by a column of the other."""
+
+    terms: CrosstabTerms
+
+
+Job = Train | Align | Predict | Crosstab
 """What two parties may do together: a sum of its kinds."""
 
 

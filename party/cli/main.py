@@ -42,6 +42,7 @@ COMMANDS = {
     "doctor": Command("find what keeps two parties from meeting", "parties", "parties"),
     "check": Command("show what leaves, before it leaves", "runs", "looking"),
     "align": Command("find the people whom both parties list, or how many they are", "runs", "train"),
+    "crosstab": Command("count a column of ours by one of the other party's, as one table", "runs", "train"),
     "plan": Command("show what a run will cost, before it starts", "runs", "looking"),
     "rehearse": Command("show what a model would be worth, before anything leaves", "runs", "rehearse"),
     "serve": Command("listen, and take part in the runs that the peer opens", "runs", "serve"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-from party.cli.outputs import settle_outputs
+from party.cli.outputs import fraction, settle_outputs
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import locked_folder
@@ -19,7 +19,7 @@ from party.models.any_file import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.players import FoundRules, Host, Matched, OnAgreed, Predicted, Trained
+from party.node.players import Ended, FoundRules, Host, Matched, OnAgreed, Predicted, Tabulated, Trained
 from party.node.policy import check_job
 from party.node.runs import AwaitedRuns
 from party.node.session import Report, run_session
@@ -29,6 +29,7 @@ from party.records.run_file import write_train_report
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.show import training
+from party.show.crosstab import crosstab_json, crosstab_lines
 from party.show.document import Block
 from party.show.ledger import resumed_text
 from party.show.notices import telling_once
@@ -36,9 +37,9 @@ from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
 from protocols.errors import InputError
-from protocols.jobs import Align, Job
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job
 from protocols.privacy.attack import Disclosure
-from protocols.terms import KEY_FLOOR, Terms
+from protocols.terms import KEY_FLOOR, NOISE, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 
@@ -169,6 +170,9 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
             return
+        case Tabulated():
+            say_all(crosstab_lines(report.ended), sys.stderr)
+            return
         case Predicted():
             return
         case _:
@@ -183,20 +187,42 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
 
 
 def command_align(arguments: argparse.Namespace) -> int:
-    config, job = read_party_config(arguments.party), Align(arguments.count_only)
+    ended = _end_of(Align(arguments.count_only), arguments, common=False)
+    if isinstance(ended, Matched):
+        if arguments.json:
+            put_json(matched_json(ended))
+        else:
+            say_all(matched_lines(ended), sys.stderr)
+    return 0
+
+
+def command_crosstab(arguments: argparse.Namespace) -> int:
+    noise = None if arguments.exact else fraction("--noise", arguments.noise)
+    if noise is not None and (problem := NOISE.problem(noise)):
+        raise InputError(f"--noise {problem}")
+    job = Crosstab(CrosstabTerms(arguments.column, arguments.peer_column, noise))
+    ended = _end_of(job, arguments, common=True)
+    if isinstance(ended, Tabulated):
+        if arguments.json:
+            put_json(crosstab_json(ended))
+        else:
+            say_all(crosstab_lines(ended))
+    return 0
+
+
+def _end_of(job: Job, arguments: argparse.Namespace, *, common: bool) -> Ended:
+    """Call the peer once for a job that leaves no file; with `common`, over the people whom both list."""
+    config = read_party_config(arguments.party)
     settings = compute_settings(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
-        local = load_inputs(config, KEY_FLOOR, telling_once())
+        tell = telling_once()
+        local = (load_common if common else load_inputs)(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
+            rows = OwnRows(config, ready, tell) if common else None
+            host = Host(progress.follow, rows=rows, on_matched=lambda matched: announce_match(progress, matched))
             progress.show(waiting(peer.name, address, config.node.patience))
             with call_peer(config, identity, peer) as channel:
-                report = run_session(ready, config, held, channel, job, Host(progress.follow))
-    if isinstance(report.ended, Matched):
-        if arguments.json:
-            put_json(matched_json(report.ended))
-        else:
-            say_all(matched_lines(report.ended), sys.stderr)
-    return 0
+                return run_session(ready, config, held, channel, job, host).ended

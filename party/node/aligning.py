@@ -21,7 +21,7 @@ from party.settings.ids import AlignmentBounds
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.facts import AlignmentFact
-from protocols.jobs import Align, Job, Predict, PredictionTerms, Train
+from protocols.jobs import Align, Crosstab, Job, Predict, PredictionTerms, Train
 from protocols.learning.naive_bayes import Model
 from protocols.learning.tree import Tree
 from protocols.role import Fact
@@ -239,7 +239,7 @@ class Offers:
     def judge_job(self, job: Job) -> Objection | None:
         """Object to a prediction of rows that we lack, by a model that we lack, or of what it does not give."""
         match job:
-            case Train() | Align():
+            case Train() | Align() | Crosstab():
                 return None
             case Predict(terms):
                 return self._judge_terms(terms)

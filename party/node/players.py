@@ -14,6 +14,7 @@ from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
+from party.records.crosstabs import CrosstabEntries
 from party.records.journal import RunRecord
 from party.records.json_codec import plain
 from party.records.ledger import Calendar, PeerEntries, now
@@ -23,7 +24,7 @@ from party.records.run_entries import RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
 from protocols.facts import AlignmentFact, ComparedFact
-from protocols.jobs import Align, Predict, PredictionTerms, Receiver, Train
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
 from protocols.role import Fact, Part, Progress, Save, nothing
@@ -32,6 +33,7 @@ from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
 from protocols.two_party.copies import Leaving
+from protocols.two_party.crosstab import Crossed, agree_on_crosstab, count_crosstab
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
@@ -95,8 +97,16 @@ class Matched:
     look: IdLook = NO_LOOK
 
 
+@dataclass(frozen=True, repr=False)
+class Tabulated:
+    """What a table of two columns ended with: its cells, as `count_crosstab` returns them."""
+
+    agreed: Crossed
+    cells: tuple[int, ...]
+
+
 OnMatched = Callable[[Matched], None]
-Ended = Trained | FoundRules | Predicted | Matched
+Ended = Trained | FoundRules | Predicted | Matched | Tabulated
 """What a job ended with: a sum over the kinds of jobs."""
 
 
@@ -195,6 +205,8 @@ def play_job(opening: Opening, session: Session) -> Ended:
             return _predict(asked, opening, session)
         case Align(count_only):
             return _align(opening, session, count_only=count_only)
+        case Crosstab(wanted):
+            return _count(wanted, opening, session)
 
 
 def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundRules:
@@ -243,6 +255,23 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
         session.host.kept.publish()
     session.runs.done()
     return ended
+
+
+def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulated:
+    """Agree on two columns, and count one by the other; what leaves is put on record before."""
+    session = _with_common_people(opening, session)
+    local, memory, initiates = session.local, session.memory, session.runs.initiator
+
+    def judge(agreed: Crossed) -> Objection | None:
+        return memory.judge_crosstab(agreed) or session.account.judge_crosstab(agreed)
+
+    note_columns(session.pages, local.bringing_column(terms.column_of(initiates=initiates)))
+    role = agree_on_crosstab(local, terms, session.channel.peer, opening.nonces, initiates=initiates, judge=judge)
+    agreed = play(role, session.channel, session.watching())
+    memory.note_crosstab(agreed)
+    entries = CrosstabEntries(session.pages, agreed)
+    watch = Watchers(session.host.on_progress, entries.note, entries.save)
+    return Tabulated(agreed, play(count_crosstab(agreed, entries.recalled()), session.channel, watch))
 
 
 def _align(opening: Opening, session: Session, *, count_only: bool) -> Matched:

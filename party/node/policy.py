@@ -7,6 +7,7 @@ asks for the same counts, and gets the same numbers.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -15,16 +16,24 @@ from party.data import EVERY_OTHER
 from party.errors import ConfigError
 from party.forecast.model import most_counts
 from party.keys.certificates import Peer
-from party.names import odds_words
+from party.names import odds_words, suggestion
 from party.records.ledger import Ledger, PeerName, noted
-from party.records.ledger_entries import AnswersEntry, EntryOfData, EntryOfRun, OpenedEntry, RunEntry, asking_text
+from party.records.ledger_entries import (
+    AnswersEntry,
+    CrosstabEntry,
+    EntryOfData,
+    EntryOfRun,
+    OpenedEntry,
+    RunEntry,
+    asking_text,
+)
 from party.records.releases import check_release, release_of
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
 from party.settings.ids import AlignmentBounds
 from party.settings.party import Acceptance, ColumnSettings, LifeBounds, PartyConfig
 from protocols.errors import InputError
-from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
@@ -33,6 +42,7 @@ from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, DEPTH, NOISE, OMEGA, Reveal, Terms
 from protocols.two_party.agreement import Agreement, Objection, Policy, object_to_limits
+from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs, training_records
 
 
@@ -52,6 +62,9 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
             pass
         case Predict(asked):
             if (flaw := _prediction_objection(config.agree, asked, initiates=True)) is not None:
+                raise ConfigError(flaw.reason)
+        case Crosstab(wanted):
+            if (flaw := _crosstab_objection(local, config.agree, wanted, initiates=True)) is not None:
                 raise ConfigError(flaw.reason)
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, job, who))
@@ -156,6 +169,8 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
                 objection = _alignment_objection(config.agree.alignments)
             case Predict(asked):
                 objection = _prediction_objection(config.agree, asked, initiates=initiates)
+            case Crosstab(wanted):
+                objection = _crosstab_objection(local, config.agree, wanted, initiates=initiates)
         return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy
@@ -181,9 +196,9 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.encrypts),
         ("max_depth", DEPTH.text(terms.levels), agree.max_depth is None or shallow),
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf or terms.noises_tree),
-        ("noise", NOISE.text(terms.epsilon), _is_noisy_enough(agree, terms)),
+        ("noise", NOISE.text(terms.epsilon), _is_noisy_enough(agree, terms.epsilon)),
     )
-    cures = {"noise": f": {_noise_cure(agree)}"}
+    cures = {"noise": f': write noise = "{_most_noise(agree)}" or less in the job'}
     asked = ((term, f"{term} = {value}", cures.get(term, _EITHER)) for term, value, fit in fits if not fit)
     unwelcome = next((_unwelcome(*each) for each in asked), None)
     return (
@@ -199,7 +214,11 @@ def _unbounded_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     excuses = terms.noises_tree or not agree.exact_counts
     if terms.noise is None or agree.epsilon is not None or not excuses:
         return None
-    return Objection("noise", f"the job asks for noise = {NOISE.text(terms.epsilon)}: {_NO_EPSILON}")
+    return _unbounded(terms.epsilon)
+
+
+def _unbounded(epsilon: Fraction | None) -> Objection:
+    return Objection("noise", f"the job asks for noise = {NOISE.text(epsilon)}: {_NO_EPSILON}")
 
 
 def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -251,14 +270,17 @@ def _unwelcome(term: str, asked: str, cure: str = _EITHER) -> Objection:
     return Objection(term, f"the job asks for {asked}, our [agree] {key} does not allow it{cure}")
 
 
-def _noise_cure(agree: Acceptance) -> str:
-    least = min((bound for bound in (agree.noise, agree.epsilon) if bound is not None), default=None)
-    return f'write noise = "{NOISE.text(least)}" or less in the job'
+def _most_noise(agree: Acceptance) -> str:
+    return NOISE.text(min((bound for bound in (agree.noise, agree.epsilon) if bound is not None), default=None))
 
 
 _NO_EXACT_COUNTS = (
     'by reveal = "counts" or "sets" the peer sees exact counts, or how they compare, from which it can work out '
     'records of ours: take reveal = "tree", or noise, or allow it by [agree] exact_counts = true'
+)
+_NO_EXACT_TABLE = (
+    "from exact counts the peer can work out records of ours: ask for noise (without --exact), or allow it by [agree] "
+    "exact_counts = true"
 )
 _NO_EPSILON = (
     'our [agree] epsilon is "any", and noise protects only as far as that bounds it: write the most that all runs over '
@@ -295,13 +317,32 @@ def _prediction_objection(agree: Acceptance, terms: PredictionTerms, *, initiate
     return None
 
 
-def _is_noisy_enough(agree: Acceptance, terms: Terms) -> bool:
+def _crosstab_objection(
+    local: PartyInputs, agree: Acceptance, terms: CrosstabTerms, *, initiates: bool
+) -> Objection | None:
+    """Return the first term of a table that this party does not agree to."""
+    own = terms.column_of(initiates=initiates)
+    held = [each.name for each in local.table.attributes]
+    if own not in held:
+        reason = f"we have no column {own!r} to count by{suggestion(own, held)}"
+        return Objection("initiator" if initiates else "responder", reason)
+    if not _is_noisy_enough(agree, terms.noise):
+        asked = "exact counts" if terms.noise is None else f"noise = {NOISE.text(terms.noise)}"
+        return _unwelcome("noise", asked, f": ask for --noise {_most_noise(agree)} or less")
+    if agree.exact_counts:
+        return None
+    if terms.noise is None:
+        return Objection("reveal", _NO_EXACT_TABLE)
+    return None if agree.epsilon is not None else _unbounded(terms.noise)
+
+
+def _is_noisy_enough(agree: Acceptance, epsilon: Fraction | None) -> bool:
     """Return whether a job's epsilon is within what a run, and all runs together, may spend.
 
     What earlier runs have spent is judged when it is known which run this is (`releases`).
     """
     bounds = [bound for bound in (agree.noise, agree.epsilon) if bound is not None]
-    return all(terms.epsilon is not None and terms.epsilon <= bound for bound in bounds)
+    return all(epsilon is not None and epsilon <= bound for bound in bounds)
 
 
 def _disguise_objection(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> Objection | None:
@@ -332,6 +373,14 @@ def object_to_bits(bounds: LifeBounds, records: int, before: Fraction, follow: F
     )
 
 
+def _opened_for_nothing() -> Objection:
+    return Objection(
+        "budget",
+        f"runs over these tables ended {MOST_OPENINGS} times while the same answer was opened, and no "
+        "more are made: more could be subtracted; ask the other side why",
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Account:
     """What has been revealed of our data set, beside what may be.
@@ -350,9 +399,11 @@ class Account:
         """Object to a run that would be one too many."""
         match job:
             case Train(terms):
-                asking = asking_text(terms)
-            case Align() | Predict():
-                return None  # the rows of a prediction are counted when it is known which are asked
+                return self._too_many_runs(asking_text(terms))
+            case Align() | Predict() | Crosstab():
+                return None  # what these ask for is counted when it is known
+
+    def _too_many_runs(self, asking: str) -> Objection | None:
         known = self._told().telling
         before = len(known)
         if self.bounds.most_runs is None or asking in known or before < self.bounds.most_runs:
@@ -374,16 +425,36 @@ class Account:
         ended = asking in told.finished
         if not ended:
             told = self._told(but=asking)  # what a run revealed that has not ended is part of the most that it reveals
-        before = told.revealed.counts
-        follow = 0 if ended else self._most(agreed)
-        if before + follow <= self.bounds.most_counts:
+        cure = "ask for a smaller omega or max_depth or a larger min_leaf"
+        return self._too_many_counts(told.revealed.counts, 0 if ended else self._most(agreed), cure)
+
+    def _too_many_counts(self, before: int, follow: int, cure: str) -> Objection | None:
+        most = self.bounds.most_counts
+        if most is None or before + follow <= most:
             return None
         return Objection(
             "budget",
-            f"our [agree] most_counts allows {self.bounds.most_counts:,} over the life of a data set: {before:,} "
-            f"revealed before and at most {follow:,} for this run make {before + follow:,}; ask for a smaller omega or "
-            "max_depth or a larger min_leaf, or let most_counts allow more",
+            f"our [agree] most_counts allows {most:,} over the life of a data set: {before:,} "
+            f"revealed before and at most {follow:,} for this run make {before + follow:,}; {cure}, or let most_counts "
+            "allow more",
         )
+
+    def judge_crosstab(self, agreed: Crossed) -> Objection | None:
+        """Object to a table that was opened too often for nothing, or to one that is exact and one too many."""
+        told, question = self._told(), agreed.question
+        about = [said.counts for said in self._crosstabs() if said.question == question]
+        if any(counts is not None for counts in about):
+            return None
+        if len(about) >= MOST_OPENINGS:
+            return _opened_for_nothing()
+        if agreed.terms.noise is not None:
+            return None
+        follow = 0 if question in told.crosstabs else agreed.cells
+        flaw = self._too_many_counts(told.revealed.counts, follow, "ask for a table of fewer values")
+        return flaw or self._too_many_runs(question.hex())
+
+    def _crosstabs(self) -> Iterator[CrosstabEntry]:
+        return (said for said in noted(self.ledger.entries(), CrosstabEntry, self.local.dataset))
 
     def _too_many_bits(self, agreed: Agreement) -> Objection | None:
         allowance = Allowance.of(agreed.learning.schema, agreed.terms, len(self.local.records))
@@ -423,13 +494,7 @@ class Account:
                     asked = {f"{said.what} {sorted(path)}" for path in said.paths or [()]}
                     lost.update(asked)
                     opened[run] = asked if asked & opened[run] else asked | opened[run]
-        if max(lost.values(), default=0) < MOST_OPENINGS:
-            return None
-        return Objection(
-            "budget",
-            f"runs over these tables ended {MOST_OPENINGS} times while the same answer with noise was opened, and no "
-            "more are made: more could be subtracted; ask the other side why",
-        )
+        return None if max(lost.values(), default=0) < MOST_OPENINGS else _opened_for_nothing()
 
     def answers_left(self, model: bytes) -> int | None:
         """Return about how many people we may still answer by this model, below 0 where we have answered too often.

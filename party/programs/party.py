@@ -20,7 +20,7 @@ from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer, listen_for_peer
-from party.node.players import FoundRules, Host, Matched, OnProgress, Predicted, Trained
+from party.node.players import FoundRules, Host, Matched, OnProgress, Predicted, Tabulated, Trained
 from party.node.policy import check_job
 from party.node.session import run_session
 from party.records.ledger import read_ledger
@@ -175,7 +175,7 @@ class Party:
                 return PartyRun(ended.outcome.model, kept.path, train_report(ended, report))
             case FoundRules() as found:
                 return PartyRun(found.found.itemsets, kept.path, train_report(found, report))
-            case Predicted() | Matched():
+            case Predicted() | Matched() | Tabulated():
                 raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
             case _:
                 assert_never(report.ended)

@@ -8,7 +8,7 @@ from party.records import ledger_entries as kinds
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.tally import NodePath, Revealed, dealings
 from protocols.facts import Way
-from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.secret_tree.held_out import Scores, noise_of_table
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import EPSILON_OF_SCORES, Method, Terms
 from protocols.two_party.inputs import held_out_records
@@ -102,7 +102,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     run = _of_kind(entries, kinds.RunEntry)[0]
     tests = held_out_records(run.records, run.agreed.test)
     cells = [each.are for each in _of_kind(entries, kinds.OpenedEntry) if each.what is OpenedKind.SCORES and each.are]
-    law, classes = noise_of_scores(EPSILON_OF_SCORES), len(run.label.values)
+    law, classes = noise_of_table(EPSILON_OF_SCORES), len(run.label.values)
     scores = Scores.read([*map(int, cells[-1])], classes, tests, law) if cells else None
     correct = [each.correct for each in _of_kind(entries, kinds.AccuracyEntry) if each.correct is not None]
     if scores is not None:

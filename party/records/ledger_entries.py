@@ -253,6 +253,25 @@ class PredictionEntry(EntryOfData, kind="prediction"):
     outcomes: tuple[int, ...] | None = field(default=None, metadata=LEFT_OUT)
 
 
+class CrosstabEntry(EntryOfData, kind="crosstab"):
+    """A table of two columns that both learn, row by row of the first; null before it is known here.
+
+    `question` is a digest under our secret: tables that are equal in it are one.
+    """
+
+    question: bytes
+    columns: tuple[NamedColumn, NamedColumn]
+    records: int
+    noise: Fraction | None
+    counts: tuple[int, ...] | None
+
+    @property
+    def cells(self) -> int:
+        """How many counts there are."""
+        first, second = self.columns
+        return len(first.values) * len(second.values)
+
+
 class ComparisonEntry(EntryOfData, kind="comparison"):
     """A comparison as a whole; `same` is null before it is answered, false once an alignment has settled it."""
 

@@ -29,11 +29,12 @@ from typing import Any
 from party.errors import ConfigError
 from party.records.ledger import LEDGER_FILE, LedgerEntry, PeerEntries, has_ledger, read_ledger
 from party.records.ledger_entries import ReleaseEntry
-from protocols.jobs import Align, Job, Predict, Train
+from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.tables import Attribute
 from protocols.terms import NO_CLASS, NOISE, Splits, Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.copies import Leaving
+from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import run_digest
 
@@ -187,7 +188,9 @@ def release_of(local: PartyInputs, job: Job, peer: tuple[str, str] | None = None
     match job:
         case Train(terms):
             fields = _let_out_by_training(local.bringing(terms), terms)
-        case Align() | Predict():
+        case Crosstab(asked) if asked.noise is None:
+            fields = _table_fields(local)
+        case Align() | Predict() | Crosstab():  # a table with noise spends its epsilon, of whatever table it is
             fields = {}
     if peer is not None:
         fields["party"] = list(peer)
@@ -351,6 +354,18 @@ class Memory:
             fields = {name: value for name, value in release.fields.items() if name in _CLASS_TELLS[leaving]}
             release = replace(release, fields=fields)
         record_release(self.pages, release)
+
+    def judge_crosstab(self, agreed: Crossed) -> Objection | None:
+        """Object to a table that would spend more than the budget has left."""
+        return self._overspent(self._crosstab(agreed))
+
+    def note_crosstab(self, agreed: Crossed) -> None:
+        """Note what a table lets out, and what it spends, before it is opened."""
+        record_release(self.pages, self._crosstab(agreed))
+
+    def _crosstab(self, agreed: Crossed) -> Release:
+        spend = Spend(agreed.question.hex(), agreed.terms.noise)
+        return replace(release_of(self.local, Crosstab(agreed.terms), self._peer), spend=spend)
 
     def note_peer(self, job: Job) -> None:
         """Note with whom a job is done of which nothing else is noted here."""

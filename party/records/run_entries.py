@@ -14,7 +14,7 @@ from party.records.ledger import LedgerEntry, PeerEntries, PeerName
 from protocols import facts
 from protocols.counts import Query
 from protocols.errors import InputError
-from protocols.jobs import Align, Job, Predict, Train
+from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.privacy.loss import Odds, disguised_odds, relations
 from protocols.role import Fact, Kept, Part, Save
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
@@ -78,7 +78,7 @@ def tables_of(local: PartyInputs, agreed: Agreement) -> tuple[bytes, bytes]:
 def job_content(job: Job) -> dict[str, Any]:
     """Return a job as JSON has it: its kind, and its terms."""
     match job:
-        case Train(terms) | Predict(terms):
+        case Train(terms) | Predict(terms) | Crosstab(terms):
             return {"kind": type(job).__name__.lower(), **plain(terms)}
         case Align():
             return {"kind": "align", **plain(job)}

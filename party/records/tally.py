@@ -24,7 +24,10 @@ CountRows = tuple[tuple[int, ...], ...]
 _NOISED: Final = (kinds.ClassCountsEntry, kinds.CountsEntry, kinds.AccuracyEntry, kinds.OpenedEntry)
 Booked = tuple[str, tuple[str, NodePath], Fraction]
 """The bits of something that was opened of a node, each time: what its run asks, what and of which node, how many."""
-_DATED: Final = (kinds.PredictionEntry, kinds.AlignmentEntry, kinds.ColumnsEntry, kinds.ComparisonEntry, kinds.RunEntry)
+_DATED: Final = (
+    kinds.PredictionEntry, kinds.AlignmentEntry, kinds.ColumnsEntry, kinds.ComparisonEntry, kinds.RunEntry,
+    kinds.CrosstabEntry,
+)  # fmt: skip
 """Entries whose dates are the first and last of what passed."""
 
 
@@ -161,6 +164,7 @@ class Dealings:
     `booked` are the bits of all that was opened of trees that alone were revealed, `trees` the classes of such models,
     those with noise among them; `on_record`, by what runs ask for, the bits of what is not opened again, since we know
     what it was.
+    `crosstabs` are tables of two columns, as far as they are known here, by what they are.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer
     received, in each form, `heard` those that it sent in runs. `refused` are the comparisons of whole lists
     that found a difference, or no end.
@@ -174,6 +178,7 @@ class Dealings:
     alignments: dict[tuple[bytes, bytes], ListsAligned] = field(default_factory=dict)
     named: list[kinds.ColumnsEntry] = field(default_factory=list)
     heard: list[kinds.ColumnsEntry] = field(default_factory=list)
+    crosstabs: dict[bytes, kinds.CrosstabEntry] = field(default_factory=dict)
     refused: int = 0
     booked: list[Booked] = field(default_factory=list)
     trees: dict[bytes, int] = field(default_factory=dict)
@@ -189,7 +194,9 @@ class Dealings:
     @property
     def revealed(self) -> Revealed:
         """How many counts both sides have revealed to each other, with noise or without: the same at either side."""
-        return Revealed.of(self.told, self.learned) + Revealed.of(self.told_noisy, self.learned_noisy)
+        exact = sum(each.cells for each in self.crosstabs.values() if each.noise is None)
+        models = Revealed.of(self.told, self.learned) + Revealed.of(self.told_noisy, self.learned_noisy)
+        return models + Revealed(tables=exact)
 
     @property
     def bits(self) -> Fraction:
@@ -207,9 +214,10 @@ class Dealings:
 
     @property
     def epsilons(self) -> list[Fraction]:
-        """The epsilon of each run with noise; runs that asked for the same got the same, and count once."""
+        """The epsilon of each run or table with noise; those that asked for the same got the same, and count once."""
         noisy = {run.asking: run.agreed.epsilon for run in self.runs.values()}
-        return [epsilon for epsilon in noisy.values() if epsilon is not None]
+        tables = (each.noise for each in self.crosstabs.values())
+        return [epsilon for epsilon in (*noisy.values(), *tables) if epsilon is not None]
 
     def add(self, entry: LedgerEntry) -> None:
         """Add an entry of this data set and peer."""
@@ -223,6 +231,10 @@ class Dealings:
                 self._add_alignment(entry, said)
             case kinds.ColumnsEntry():
                 _once(self.named, said)
+            case kinds.CrosstabEntry():
+                self.crosstabs[said.question] = said
+                if said.noise is None:
+                    self.telling.add(said.question.hex())
             case kinds.RunEntry():
                 self.runs[said.run] = said
                 _once(self.heard, _heard(said, self.peer.name))

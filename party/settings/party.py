@@ -210,8 +210,8 @@ class Acceptance:
             "max_classes": "most values of the class: in one of names, every count is a person",
             "smallest_class": "fewest training records of each class",
             "smallest_test": "fewest held-out records, or none: an accuracy over one reveals a person",
-            "most_values": "most values of a column that the peer brings where no count is revealed: more say more of "
-            "people whom it picked",
+            "most_values": "most values of a column that the peer brings to a table, or where no count is revealed: "
+            "more say more of people whom it picked",
             "most_columns": "most columns that it brings then",
         },
     )

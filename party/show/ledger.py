@@ -11,7 +11,7 @@ from party.names import printable
 from party.records.journal import RunRecord, RunState
 from party.records.json_codec import plain
 from party.records.ledger import PeerName
-from party.records.ledger_entries import ColumnsEntry, CopyEntry, EntryOfData
+from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData
 from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Side
 from party.show.progress import WORDS
 from protocols.role import Phase
@@ -33,7 +33,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     heads: Sequence[tuple[str, list[str]]] = (
         (f"What {peer} learned from us", [*map(_named_text, told.named), *_asked_lines(asked_them, "we")]),
         (f"What we learned from {peer}", [*map(_named_text, told.heard), *_asked_lines(asked_us, peer)]),
-        ("What both learned", []),
+        ("What both learned", list(map(_crosstab_text, told.crosstabs.values()))),
     )
     for (head, first), exact, noise in zip(heads, sides, noisy, strict=True):
         bits = _bits_lines(told) if exact is sides[0] else ()
@@ -49,6 +49,12 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     if full and told.learned.itemsets:
         yield "  Every exact count of a set of items that we know:"
         yield from (f"    {_node_text(path)}: {count}" for path, count in told.learned.itemsets.items())
+
+
+def _crosstab_text(said: CrosstabEntry) -> str:
+    first, second = (printable(column.column) for column in said.columns)
+    noise = "exact" if said.noise is None else f"noise of epsilon {said.noise} against each side"
+    return f"a table of {said.cells:,} counts of {first} by {second}, {noise}"
 
 
 def _parted(told: Side, learned: Side) -> tuple[Side, Side, Side]:
@@ -214,6 +220,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         ],
         "named": list(map(_said, told.named)),
         "heard": list(map(_said, told.heard)),
+        "crosstabs": list(map(_said, told.crosstabs.values())),
         "comparisons_refused": told.refused,
         "epsilons": list(map(str, told.epsilons)),
         "told": _side(told.told),

@@ -7,7 +7,18 @@ from typing import Any, assert_never
 
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
-from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
+from protocols.jobs import (
+    NO_JOB,
+    Align,
+    Crosstab,
+    CrosstabTerms,
+    Job,
+    Predict,
+    PredictionTerms,
+    Receiver,
+    Train,
+    Unusable,
+)
 from protocols.kinds import MOST_DIGITS, Exact, ValueKind, from_plain, kinds_of, values_of
 from protocols.terms import RuleTerms, TermError, Terms, terms_of
 
@@ -23,6 +34,8 @@ def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
             greeting.align.CopyFrom(wire.Alignment(count_only=count_only))
         case Predict(asked):
             greeting.predict.CopyFrom(wire.PredictionTerms(**vars(asked)))
+        case Crosstab(wanted):
+            greeting.crosstab.CopyFrom(wire.CrosstabTerms(**_sent(wanted)))
         case Unusable():
             pass
         case _:
@@ -39,6 +52,8 @@ def job_of(greeting: wire.Greeting) -> Job | Unusable:
                 return Align(greeting.align.count_only)
             case "predict":
                 return Predict(_prediction_terms(greeting.predict))
+            case "crosstab":
+                return Crosstab(CrosstabTerms(**_values(greeting.crosstab, kinds_of(CrosstabTerms))))
             case None:
                 return NO_JOB
             case unread:
@@ -57,7 +72,7 @@ def _terms(proto: wire.Terms) -> Terms:
     return terms_of(values)
 
 
-def _values(proto: wire.Terms | wire.RuleTerms, kinds: Mapping[str, ValueKind]) -> dict[str, Any]:
+def _values(proto: wire.Terms | wire.RuleTerms | wire.CrosstabTerms, kinds: Mapping[str, ValueKind]) -> dict[str, Any]:
     return {name: _value(name, kind, getattr(proto, name)) for name, kind in kinds.items()}
 
 
@@ -72,7 +87,7 @@ def _prediction_terms(proto: wire.PredictionTerms) -> PredictionTerms:
     return PredictionTerms(proto.model, Receiver(proto.receiver), proto.probabilities)
 
 
-def _sent(made: Terms | RuleTerms) -> dict[str, Any]:
+def _sent(made: Terms | RuleTerms | CrosstabTerms) -> dict[str, Any]:
     sent: dict[str, Any] = {}
     for name, value in values_of(made).items():
         match value:

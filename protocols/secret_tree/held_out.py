@@ -24,7 +24,7 @@ from protocols.learning.quality import ScoreTable
 from protocols.learning.tree import TENTHS, Leaf, Tree
 from protocols.messages import CountShares
 from protocols.noise.geometric import Geometric
-from protocols.oblivious.bits import WORD
+from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.numbers import modulus_mask
 from protocols.role import Note, Role, exchange
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
@@ -32,12 +32,12 @@ from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Term
 
 
-def noise_of_scores(epsilon: Fraction) -> Geometric:
+def noise_of_table(epsilon: Fraction) -> Geometric:
     """Return what each side adds to each cell, so that it has no more than this epsilon against it."""
     return Geometric(2 / epsilon)
 
 
-def room_for_scores(law: Geometric) -> int:
+def room_for_table(law: Geometric) -> int:
     """Return how far both sides' noise may take a cell beyond the held-out records, up and down together."""
     return 4 * law.cut
 
@@ -115,7 +115,7 @@ class Scores:
 def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequence[int]) -> Role[tuple[int, ...]]:
     """Count what a tree makes of the held-out records, and open it with both sides' noise, as `Scores.read` has it.
 
-    `counts` have `room_for_scores`; `noise` is our own, one for each cell.
+    `counts` have `room_for_table`; `noise` is our own, one for each cell.
 
     Discloses: the number of held-out records of each row and class, with our noise in it.
     """
@@ -125,18 +125,27 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
     shares = yield from counts.count([path & label for path, _ in leaves for label in labels])
     cells = np.zeros((len(rows), classes), WORD)
     np.add.at(cells, [rows.index(said) for _, said in leaves], shares.reshape(-1, classes))
-    most = modulus_mask(counts.width)
     yield Note(OpenedFact(OpenedKind.SCORES, (), None))
-    own = (cells.reshape(-1) + np.array(noise, np.int64).astype(WORD)) & most
+    told = yield from open_cells(cells.reshape(-1), counts.width, noise, 2 * law.cut)
+    of_rows = np.reshape(told, (-1, classes)).tolist()
+    opened = tuple(each for said, row in zip(rows, of_rows, strict=True) for each in (said.tenth, said.label, *row))
+    yield Note(OpenedFact(OpenedKind.SCORES, (), opened))
+    return opened
+
+
+def open_cells(cells: Uint64s, width: int, noise: Sequence[int], lowest: int = 0) -> Role[list[int]]:
+    """Open the cells of a table, of which these are our shares modulo `2**width`, with both sides' noise.
+
+    No cell is below `-lowest`, the largest noise of both together; `noise` is our own, one for each cell.
+
+    Discloses: the cells, with our noise in them.
+    """
+    most = modulus_mask(width)
+    own = (cells + np.array(noise, np.int64).astype(WORD)) & most
     theirs = np.array((yield from exchange(CountShares(tuple(map(int, own))))).shares, WORD)
     if len(theirs) != len(own) or (theirs > most).any():
-        raise PeerError("the shares of the held-out records' table are of other counts")
-    lowest = 2 * law.cut  # of both sides' noise
-    raised = ((own + theirs + np.uint64(lowest)) & most).astype(np.int64) - lowest
-    of_rows: list[list[int]] = raised.reshape(-1, classes).tolist()
-    told = ((said.tenth, said.label, *row) for said, row in zip(rows, of_rows, strict=True))
-    opened = tuple(number for row in told for number in row)
-    yield Note(OpenedFact(OpenedKind.SCORES, (), opened))
+        raise PeerError("the shares of the table's cells are of other counts")
+    opened: list[int] = (((own + theirs + np.uint64(lowest)) & most).astype(np.int64) - lowest).tolist()
     return opened
 
 

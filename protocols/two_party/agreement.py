@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from protocols.errors import DisagreementError, InputError
-from protocols.jobs import Align, Job, Predict, Train, Unusable
+from protocols.jobs import Align, Crosstab, Job, Predict, Train, Unusable
 from protocols.learning.whole import MOST_GINI_RECORDS
-from protocols.messages import Greeting, Share, TableCommitment, Verdict
+from protocols.messages import Greeting, Share, SharedColumn, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, nothing, receive
@@ -31,9 +31,9 @@ from protocols.two_party.inputs import PartyInputs, held_out_records, split_reco
 VERSION = "cotally/3"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
-    "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job",
-    "memory", "run", "released", "budget", "answers", "most_columns", "most_values", "comparisons", "predictions",
-    "rows", "records", "record ids", "class values", "class column", "columns", "groups",
+    "version", "party", *TERM_NAMES, "initiator", "responder", "model", "receiver", "probabilities", "ids",
+    "id list", "overlap", "job", "memory", "run", "released", "budget", "answers", "most_columns", "most_values",
+    "comparisons", "predictions", "rows", "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer order", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
 )  # fmt: skip
 
@@ -95,13 +95,16 @@ _PEER_WANTS = {
         "some under [data] ignore, or ask it to allow more"
     ),
     "most_values": (
-        "a column of ours has more values than the peer takes where no count is revealed (its [agree] "
-        "most_values): merge some ([columns] max_values), or ask it to allow more"
+        "a column of ours has more values than the peer takes here (its [agree] most_values): merge some ([columns] "
+        "max_values), or ask it to allow more"
     ),
     "weights": "the peer's class has no such value, or the peer refuses these weights: write a value that it has",
     "splits": "the peer does not take these splits: ask its owner which it takes",
+    "leaves": "the peer does not take these leaves: ask its owner which it takes",
     "learner": "the peer does not take this learner: ask its owner which it takes",
     "rules": "the peer does not take these rules: raise min_support, or lower most_sets",
+    "initiator": "the peer does not take our column in a table: its screen says why",
+    "responder": "the peer has no such column to count by: ask its owner, whose `cotally check` lists them",
     "receiver": "the peer does not agree on who receives the classes: ask its owner",
     "job": "the peer does not take part in such a job: ask its owner what its [agree] allows",
     "records": f"the tables differ in their number of records: {_ALIGN}",
@@ -230,6 +233,25 @@ def agree_on_training(
     Discloses: as this module says.
     """
     own = local.share()
+    share, commitment, flaw = yield from share_columns(local, peer, nonces)
+    judged = flaw or _judge_shares(local, own, share, terms, peer)
+    yield from settle(judged if isinstance(judged, Objection) else None)
+    assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
+    agreed = replace(judged, commitment=commitment, nonces=nonces)
+    yield from settle(judge(agreed))
+    if own.class_values is not None and share.class_values is not None:  # it confirms a guess, and so comes last
+        label = local.class_column
+        (alike,) = yield from compare_on_record(local, peer, nonces, b"class", [label], (CLASSES, label))
+        yield from settle(None if alike else Objection("class column", _PEER_WANTS["class column"]))
+    return agreed
+
+
+def share_columns(local: PartyInputs, peer: str, nonces: bytes) -> Role[tuple[Share, bytes, Objection | None]]:
+    """Name each other what both bring, and commit to it; return the peer's, and whether these are other people.
+
+    Discloses: as this module says.
+    """
+    own = local.share()
     yield Send(own)
     yield Send(TableCommitment(local.digest(b"commitment")))
     share = yield from receive(Share)
@@ -238,16 +260,7 @@ def agree_on_training(
     if own.records == share.records:  # as they are, and in one spelling
         contents = [as_written(local.records), as_spelt(local.records)]
         same = yield from compare_on_record(local, peer, nonces, b"records", contents, (IDS, contents[0]))
-    judged = _records_objection(own, share, *same) or _judge_shares(local, own, share, terms, peer)
-    yield from settle(judged if isinstance(judged, Objection) else None)
-    assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
-    agreed = replace(judged, commitment=commitment.digest, nonces=nonces)
-    yield from settle(judge(agreed))
-    if own.class_values is not None and share.class_values is not None:  # it confirms a guess, and so comes last
-        label = local.class_column
-        (alike,) = yield from compare_on_record(local, peer, nonces, b"class", [label], (CLASSES, label))
-        yield from settle(None if alike else Objection("class column", _PEER_WANTS["class column"]))
-    return agreed
+    return share, commitment.digest, _records_objection(own, share, *same)
 
 
 def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
@@ -293,6 +306,8 @@ def _job_objection(
             weak = _terms_objection(local.bringing(terms), terms)
             return _answered(terms.difference(named)) or weak or policy(ours)
         case Predict(asked), Predict(wanted):
+            return _answered(wanted.difference(asked)) or policy(ours)
+        case Crosstab(asked), Crosstab(wanted):
             return _answered(wanted.difference(asked)) or policy(ours)
         case Align(), Align():
             return policy(ours) if theirs == ours else Objection("ids", "the peer answers with another alignment")
@@ -401,16 +416,23 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
         return flaw
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
-        theirs = tuple(
-            Attribute(peer, each.name, each.values, MissingCells(each.missing, each.marks), each.ordered)
-            for each in share.attributes
-        )
+        theirs = (shared_attribute(peer, each) for each in share.attributes)
         class_attribute = Attribute(min(owners), terms.class_name, class_values)
         schema = joint_schema((*local.attributes, *theirs), class_attribute, owners)
         splitting(schema, terms)
     except InputError as error:
         return Objection("columns", str(error))
     return _judge_designs(local, share, terms, schema, peer)
+
+
+def shared_attribute(party: str, shared: SharedColumn) -> Attribute:
+    """Return a column as its owner has named it.
+
+    Raises:
+        InputError: It is none.
+    """
+    missing = MissingCells(shared.missing, shared.marks)
+    return Attribute(party, shared.name, shared.values, missing, shared.ordered)
 
 
 def _columns_objection(local: PartyInputs, share: Share, terms: Terms) -> Objection | None:

@@ -33,7 +33,7 @@ from protocols.work import Compute, InlineWorkers
 class Limits:
     """The most classes, the fewest training records per class, the fewest records held out, unless none.
 
-    `most_values` of each column and `most_columns` are what a peer may bring where no count is revealed.
+    `most_values` of each column and `most_columns` are what a peer may bring where no count of a model is revealed.
     """
 
     max_classes: Annotated[int, Between(2, MAX_DOMAIN)] = 20
@@ -79,7 +79,7 @@ class Limits:
             few = f"our [agree] most_columns allows {self.most_columns} where no count is revealed"
             return "most_columns", f"the peer brings {len(sizes):,} columns, {few}: {asks} leave some out (ignore)"
         if (most := max(sizes, default=0)) > self.most_values:
-            few = f"our [agree] most_values allows {self.most_values} where no count is revealed"
+            few = f"our [agree] most_values allows {self.most_values} here"
             return "most_values", f"a column of the peer has {most:,} values, {few}: {asks} merge some (max_values)"
         return None
 
@@ -139,6 +139,12 @@ class PartyInputs:
         row_of = {each: row for row, each in enumerate(self.records)}
         rows = self.table.rows([row_of[each] for each in people])
         return replace(self, table=rows, records=tuple(people))
+
+    def bringing_column(self, name: str) -> "PartyInputs":
+        """Return what the party brings where one column of its table is counted, be that its class."""
+        (column,) = (at for at, each in enumerate(self.table.attributes) if each.name == name)
+        table = Table((self.table.attributes[column],), np.ascontiguousarray(self.table.codes[:, [column]]))
+        return replace(self, table=table, holds_class=False, groups=())
 
     def bringing_ids(self, ids: Sequence[str]) -> "PartyInputs":
         """Return what the party brings where only ids are compared: these, and no column."""

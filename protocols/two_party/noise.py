@@ -1,5 +1,7 @@
 """The noise of a run, from what both parties know when they have agreed (DESIGN 14, "Noise")."""
 
+from collections.abc import Sequence
+
 from protocols.learning.whole import GINI_BITS, Gini
 from protocols.noise.accounting import Spending, TreeSpending, most_changes
 from protocols.noise.both import BothNoises, KeyedNoise, OwnNoise, TreeNoise
@@ -54,15 +56,22 @@ def tables_digest(local: PartyInputs, agreement: Agreement) -> bytes:
     the same noise, unless its scale differs. NB: a peer that brings another table under the same commitment deviates
     from the protocol, and learns the difference between the two answers.
     """
-    terms, schema = agreement.terms, agreement.schema
+    terms = agreement.terms
+    split = (str(terms.seed), str(terms.test))
+    return digest_of_tables(local, agreement.schema, agreement.peer, agreement.commitment, split)
+
+
+def digest_of_tables(
+    local: PartyInputs, schema: Schema, peer: str, commitment: bytes, split: Sequence[str] = ()
+) -> bytes:
+    """Return a digest, under our secret, of what both bring of these columns, and of how their records are split."""
     columns = sorted(canonical(_name(a), *(value.encode() for value in a.values)) for a in schema.columns)
-    split = (str(value).encode() for value in (terms.seed, terms.test))
     return keyed_digest(
         local.secrets.coins,
         b"cotally noisy tables",
-        canonical(*split),
+        canonical(*(each.encode() for each in split)),
         canonical(*columns, *(owner.encode() for owner in schema.class_owners)),
-        canonical(local.party.encode(), agreement.peer.encode(), agreement.commitment),
+        canonical(local.party.encode(), peer.encode(), commitment),
         local.digest(b"noise"),
     )
 

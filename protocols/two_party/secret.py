@@ -25,7 +25,7 @@ from protocols.role import Phase, Role, in_phase
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows, what_follows
 from protocols.secret_tree.growth import SecretTree
-from protocols.secret_tree.held_out import Scores, noise_of_scores, open_scores, room_for_scores, said_rows
+from protocols.secret_tree.held_out import Scores, noise_of_table, open_scores, room_for_table, said_rows
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.window import SecretRanking
 from protocols.tables import Codes, Index
@@ -62,11 +62,11 @@ def score(
 
     Discloses: as `open_scores`.
     """
-    law, first = noise_of_scores(EPSILON_OF_SCORES), first_side(local.party, agreed)
+    law, first = noise_of_table(EPSILON_OF_SCORES), first_side(local.party, agreed)
     classes, rows = tree.schema.classes, said_rows(tree)
     noise = noise_of_model(local, agreed).of_model(law, len(rows) * classes, b"scores", tree.parts())
     counts = SharedCounts(
-        sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_scores(law)
+        sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_table(law)
     )
     opening = _as_numbers(open_scores(tree, counts, law, noise))
     told = [[each.tenth, each.label] for each in rows]

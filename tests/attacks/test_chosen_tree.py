@@ -35,7 +35,7 @@ from protocols.randomized_response.related_question import disguise
 from protocols.role import Message, run_pair
 from protocols.secret_tree import shares
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.held_out import noise_of_scores
+from protocols.secret_tree.held_out import noise_of_table
 from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Table
 from protocols.terms import EPSILON_OF_SCORES, Growth, Reveal
@@ -283,7 +283,7 @@ def test_a_table_of_all_held_out_people_but_one_that_are_known_moves_odds_by_its
 
     Whatever is opened speaks for one class by `exp(1/2)` to 1 at most; without noise it says which.
     """
-    law = noise_of_scores(EPSILON_OF_SCORES)
+    law = noise_of_table(EPSILON_OF_SCORES)
     odds = [lead(law, seen) for seen in product(range(-law.cut + 1, law.cut), repeat=2)]
     assert max(odds) == 1 / 2 == -min(odds)
 
@@ -310,7 +310,7 @@ def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whate
     rng, right, root = np.random.default_rng(0), 0, Split((), 0, (Leaf((), 0), Leaf((), 1)))
     codes = np.random.default_rng(5).integers(0, 2, (400, 5)).astype(np.uint8)
     case = Case({"alice": (2, 2), "bob": (2, 2)}, ("bob",), 2, codes, {"alice": 1, "bob": 1}, make_terms(method="smc"))
-    both, law = agreements(case), noise_of_scores(EPSILON_OF_SCORES)
+    both, law = agreements(case), noise_of_table(EPSILON_OF_SCORES)
     tree = Tree(both[1][1].schema, root)
     for trial in range(12):
         aim, meeting = int(rng.integers(400)), meet(4, 3)
@@ -338,7 +338,7 @@ def test_of_one_held_out_person_tables_of_other_trees_say_no_more_than_an_epsilo
 
     It may be right for `odds / (1 + odds)`, odds of `exp(tables / 2)`; false alarm 10**-9.
     """
-    law, trials, hits = noise_of_scores(EPSILON_OF_SCORES), 1500, 0
+    law, trials, hits = noise_of_table(EPSILON_OF_SCORES), 1500, 0
     trees = [
         Tree(SCHEMA, Split((), 0, tuple(Leaf((), c) for c in map(int, f"{number:05b}")))) for number in range(tables)
     ]

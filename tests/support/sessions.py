@@ -68,11 +68,11 @@ class Sessions:
         """Read a party's ledger."""
         return read_ledger(self.folder / party, self.local(party).secrets.coins)
 
-    def run(self, terms: Terms | None = None) -> tuple[Report, Report]:
+    def run(self, asked: Terms | Job | None = None) -> tuple[Report, Report]:
         """Play a session and return both reports; the first error that is not about the other's end is raised."""
         ours, theirs = memory_channels()
         with ThreadPoolExecutor(1) as pool:
-            bob = pool.submit(self._take_part, "bob", theirs, Train(terms or self.case.terms))
+            bob = pool.submit(self._take_part, "bob", theirs, self._job(asked))
             try:
                 alice = self._take_part("alice", ours, None)
             except PeerStoppedError:
@@ -80,18 +80,21 @@ class Sessions:
                 raise
             return alice, bob.result()
 
+    def _job(self, asked: Terms | Job | None) -> Job:
+        return Train(asked or self.case.terms) if isinstance(asked, Terms | None) else asked
+
     def _take_part(self, party: str, channel: PagedChannel, job: Job | None) -> Report:
         folder = self.folder / party
         config = read_party_config(folder / "party.toml", self.case.terms.key_bits)
         with locked_folder(folder) as held, channel:
             return run_session(self.local(party), config, held, channel, job, Host(clock=self.clocks.get(party, now)))
 
-    def both_errors(self, terms: Terms | None = None) -> list[BaseException | None]:
+    def both_errors(self, asked: Terms | Job | None = None) -> list[BaseException | None]:
         """Play a session and return what each side raised, Alice first."""
         ours, theirs = memory_channels()
         with ThreadPoolExecutor(2) as pool:
             alice = pool.submit(self._take_part, "alice", ours, None)
-            bob = pool.submit(self._take_part, "bob", theirs, Train(terms or self.case.terms))
+            bob = pool.submit(self._take_part, "bob", theirs, self._job(asked))
             return [alice.exception(), bob.exception()]
 
 

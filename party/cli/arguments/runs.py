@@ -5,6 +5,7 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_json, add_overwrite, add_party, add_results, add_work
 from party.datasets.names import NAMES
+from protocols.terms import EPSILON_OF_SCORES, NOISE
 
 
 def declare_check(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +39,29 @@ def declare_align(parser: argparse.ArgumentParser) -> None:
     """
     add_party(parser)
     parser.add_argument("--count-only", action="store_true", help="show how many people are common, and not who")
+    add_work(parser)
+    add_json(parser)
+
+
+def declare_crosstab(parser: argparse.ArgumentParser) -> None:
+    """Count a column of ours by one of the other party's: one table, which both sides see.
+
+    Noise of both sides is in each count, and spends epsilon of what `[agree] epsilon` allows over the life of a data
+    set; the same table again costs nothing more. `--exact` asks for counts without noise, where both sides have
+    `[agree] exact_counts = true`. Where ids differ, people are found first whom both list. The peer must be serving.
+
+    Examples:
+      cotally crosstab bob age outcome
+      cotally crosstab bob age outcome --noise 1/4 --json
+      cotally crosstab bob age outcome --exact
+    """
+    add_party(parser)
+    parser.add_argument("column", metavar="COLUMN", help="a column of ours, the class if we hold it too")
+    parser.add_argument("peer_column", metavar="PEERCOLUMN", help="a column of the other party's")
+    how = parser.add_mutually_exclusive_group()
+    usual = NOISE.text(EPSILON_OF_SCORES)
+    how.add_argument("--noise", metavar="EPSILON", default=usual, help=f"epsilon against each side (default: {usual})")
+    how.add_argument("--exact", action="store_true", help="ask for counts without noise")
     add_work(parser)
     add_json(parser)
 

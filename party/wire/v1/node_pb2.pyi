@@ -521,6 +521,7 @@ class Greeting(_message.Message):
     TRAIN_FIELD_NUMBER: _builtins.int
     ALIGN_FIELD_NUMBER: _builtins.int
     PREDICT_FIELD_NUMBER: _builtins.int
+    CROSSTAB_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     party: _builtins.str
     nonce: _builtins.bytes
@@ -530,6 +531,8 @@ class Greeting(_message.Message):
     def align(self) -> Global___Alignment: ...
     @_builtins.property
     def predict(self) -> Global___PredictionTerms: ...
+    @_builtins.property
+    def crosstab(self) -> Global___CrosstabTerms: ...
     def __init__(
         self,
         *,
@@ -539,12 +542,13 @@ class Greeting(_message.Message):
         train: Global___Terms | None = ...,
         align: Global___Alignment | None = ...,
         predict: Global___PredictionTerms | None = ...,
+        crosstab: Global___CrosstabTerms | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "predict", b"predict", "train", b"train"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "crosstab", b"crosstab", "job", b"job", "predict", b"predict", "train", b"train"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "nonce", b"nonce", "party", b"party", "predict", b"predict", "train", b"train", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "crosstab", b"crosstab", "job", b"job", "nonce", b"nonce", "party", b"party", "predict", b"predict", "train", b"train", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train", "align", "predict"]  # noqa: Y015
+    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train", "align", "predict", "crosstab"]  # noqa: Y015
     _WhichOneofArgType_job: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_job) -> _WhichOneofReturnType_job | None: ...
 
@@ -702,6 +706,33 @@ class PredictionTerms(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PredictionTerms: _TypeAlias = PredictionTerms  # noqa: Y015
+
+@_typing.final
+class CrosstabTerms(_message.Message):
+    """A column of who opened the session, one of who answered; the noise's epsilon in lowest terms, none for exact counts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INITIATOR_FIELD_NUMBER: _builtins.int
+    RESPONDER_FIELD_NUMBER: _builtins.int
+    NOISE_FIELD_NUMBER: _builtins.int
+    initiator: _builtins.str
+    responder: _builtins.str
+    noise: _builtins.str
+    def __init__(
+        self,
+        *,
+        initiator: _builtins.str = ...,
+        responder: _builtins.str = ...,
+        noise: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["initiator", b"initiator", "noise", b"noise", "responder", b"responder"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CrosstabTerms: _TypeAlias = CrosstabTerms  # noqa: Y015
 
 @_typing.final
 class Terms(_message.Message):

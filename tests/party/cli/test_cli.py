@@ -458,6 +458,7 @@ def test_an_example_that_no_command_takes_is_seen() -> None:
 
 CALLS: dict[str, tuple[str, ...]] = {
     "align": ("align", "PARTY"),
+    "crosstab": ("crosstab", "PARTY", "a", "b"),
     "cancel": ("cancel", "PARTY", "0123456789abcdef"),
     "check": ("check", "PARTY"),
     "doctor": ("doctor", "PARTY"),

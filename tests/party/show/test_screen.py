@@ -29,7 +29,7 @@ from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lin
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
 from protocols.learning.quality import ScoreTable
 from protocols.learning.tree import Leaf, Split, Tree, assembled
-from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.secret_tree.held_out import Scores, noise_of_table
 from protocols.tables import ROOT, Attribute, Schema
 from protocols.terms import HALF, Growth, Impurity, Leaves
 from tests.support.forked import Forked
@@ -525,7 +525,7 @@ def test_a_table_of_held_out_records_says_each_figure_with_the_error_of_noise_an
     cells: tuple[int, ...], said: list[str]
 ) -> None:
     numbers = [-1, 0, *cells[:2], -1, 1, *cells[2:]]
-    scores = Scores.read(numbers, 2, 1000, noise_of_scores(HALF))
+    scores = Scores.read(numbers, 2, 1000, noise_of_table(HALF))
     assert quality_lines(scores.table, ("good", "bad"), "1,000 held-out records") == said
 
 

@@ -30,9 +30,9 @@ from protocols.secret_tree.deduction import deduce, what_follows
 from protocols.secret_tree.held_out import (
     Said,
     Scores,
-    noise_of_scores,
+    noise_of_table,
     open_scores,
-    room_for_scores,
+    room_for_table,
     said_by,
     said_rows,
 )
@@ -282,7 +282,7 @@ def test_blocks_are_for_many_records() -> None:
             worth_by(impurity, one, 100, classes)
 
 
-LAW = noise_of_scores(Fraction(1, 2))
+LAW = noise_of_table(Fraction(1, 2))
 Noise = NDArray[np.int64]
 
 
@@ -291,7 +291,7 @@ def held_sides(game: Game, noises: tuple[Noise, Noise]) -> tuple[Role[tuple[int,
     one, other = meet(4, 3)
 
     def side(transfers: Transfers, columns: frozenset[int], noise: Noise, *, first: bool) -> Role[tuple[int, ...]]:
-        codes, room = columns_of(game.codes, columns), room_for_scores(LAW)
+        codes, room = columns_of(game.codes, columns), room_for_table(LAW)
         counts = SharedCounts(held, codes, transfers, is_chooser=first, room=room)
         return open_scores(tree, counts, LAW, noise.reshape(-1).tolist())
 
@@ -355,7 +355,7 @@ def test_one_side_opens_one_share_of_each_cell_of_a_length_that_does_not_depend_
     scored(GAME, (noise, NOTHING), transcripts[1])
     plain, noisy = ([m for m in t.sent_by_a if isinstance(m, CountShares)] for t in transcripts)
     assert len(plain) == len(noisy) == 1
-    most = (1 << (400 + room_for_scores(LAW)).bit_length()) - 1
+    most = (1 << (400 + room_for_table(LAW)).bit_length()) - 1
     changed = [after - before & most for before, after in zip(plain[0].shares, noisy[0].shares, strict=True)]
     assert changed == list(range(9))
     assert [m for m in transcripts[0].sent_by_b if isinstance(m, CountShares)] == [

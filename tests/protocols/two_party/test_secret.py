@@ -44,7 +44,7 @@ from protocols.role import (
     with_progress,
 )
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.held_out import Scores, room_for_scores, simulate_share
+from protocols.secret_tree.held_out import Scores, room_for_table, simulate_share
 from protocols.secret_tree.openings import OpenedFact, OpenedKind, simulate_openings
 from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import ROOT, Expression, Index
@@ -379,7 +379,7 @@ def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_ta
     seen, transcript = Seen(), Transcript()
     (tree, scores), _ = run_pair(seen.watch(sides.role(0)), sides.role(1), transcript)
     allowance = Allowance(tree.schema, case.terms.max_depth, case.terms.window)
-    width = (len(sides.parts[1]) + room_for_scores(scores.law)).bit_length()
+    width = (len(sides.parts[1]) + room_for_table(scores.law)).bit_length()
     result, said = simulated(
         (sides.role(0, is_simulated=not alice), sides.role(1, is_simulated=alice)),
         alice,

@@ -32,7 +32,7 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.loss import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.secret_tree.held_out import Scores, noise_of_table
 from protocols.terms import HALF, Method, Terms
 from tests.support.finished import aligned, finished_parties, finished_party, hostile, on_terms, page_facts
 from tests.support.models import small_model
@@ -166,7 +166,7 @@ def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished
 
 def quality(told: Finished, numbers: list[int]) -> Sequence[ReportPart]:
     """Return the section on held-out records of whom such a table was opened."""
-    scores = Scores.read(numbers, 2, 1000, noise_of_scores(HALF))
+    scores = Scores.read(numbers, 2, 1000, noise_of_table(HALF))
     (found,) = [
         each
         for each in page_of_run(replace(told, run=replace(told.run, scores=scores))).sections
@@ -187,7 +187,7 @@ def test_held_out_records_of_a_tree_that_ranks_are_drawn_by_score_and_all_that_c
     assert [" ".join(row[:4]) for row in thresholds.rows] == shares
     assert drawing.label == "ROC, lift and calibration"
     first, second = told.model.schema.class_attribute.values if isinstance(told.model, Tree) else ("", "")
-    run = replace(told.run, scores=Scores.read(numbers, 2, 1000, noise_of_scores(HALF)))
+    run = replace(told.run, scores=Scores.read(numbers, 2, 1000, noise_of_table(HALF)))
     assert f"classified {first}, 4 tenths {second}: 200 {first}, 90 {second}" in page_markdown(replace(told, run=run))
     assert [type(part) for part in quality(told, [-1, 0, 700, 150, -1, 1, 50, 100])[1:]] == [Grid]
     assert "quality" not in {each.name for each in page_of_run(told).sections}
