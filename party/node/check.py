@@ -98,6 +98,8 @@ class Assessment:
         seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
         flaw: Why we would refuse the run; None if we would not, or it is over.
         records: How many are trained on.
+        tests: How many are held out of a run that has not begun.
+        classes: How many values the class has.
         bits: Of the tree that reveals most, where it alone is revealed without noise.
         holds_class: Whether the class is ours; else the peer's.
     """
@@ -109,6 +111,8 @@ class Assessment:
     seen: Seen | None = None
     flaw: InputError | None = None
     records: int = 0
+    tests: int = 0
+    classes: int = 2
     bits: int | None = None
     holds_class: bool = False
 
@@ -323,7 +327,16 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     train = training_records(records, terms)
     most = most_counts(domains, classes, train, terms, supposed.splits)
     bits = most_tree_bits(domains, classes, records, terms)
-    found = Assessment(terms, most, likely=None, records=train, bits=bits, holds_class=local.holds_class)
+    found = Assessment(
+        terms,
+        most,
+        None,
+        records=train,
+        tests=records - train,
+        classes=classes,
+        bits=bits,
+        holds_class=local.holds_class,
+    )
     try:
         found = replace(found, noise=spendings(terms, len(own), len(peer), train, alone=local.holds_class))
         likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from math import ceil, log2, sqrt
+from math import ceil, hypot, log2, sqrt
 
 from party.names import printable
 from party.node.check import Assessment, Past
@@ -13,7 +13,8 @@ from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import NOISE, Learner, Leaves, Method, RuleTerms, Terms
+from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_scores
+from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Terms
 from protocols.two_party.power import Seen
 
 
@@ -65,7 +66,40 @@ def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
     noise = [*noise_lines(run), *_epsilon_lines(run.terms.epsilon, told, agree)]
-    return [*amount_lines(run, ", if the peer has columns like ours"), *noise, *checks, *refused]
+    return [*amount_lines(run, ", if the peer has columns like ours"), *noise, *held_out_lines(run), *checks, *refused]
+
+
+def held_out_lines(run: Assessment) -> list[str]:
+    """Say how well the accuracy of a run will be known, and what would let it be known better."""
+    if (wrong := _accuracy_noise(run)) is None:
+        return []
+    noise, sample = wrong / run.tests, _spread(run.tests)
+    error = hypot(noise, sample)
+    by = f"noise {noise:.3f}, chance in whom it is {sample:.3f}" if noise else "by chance in whom it is"
+    said = f"Held out: {run.tests:,} people, of whom accuracy will be known to ±{error:.3f} (standard error, {by})."
+    if error <= _KNOWN:
+        return [said]
+    enough = ceil((1 / 4 + sqrt(1 / 16 + 4 * (_KNOWN * wrong) ** 2)) / 2 / _KNOWN**2)
+    more = f"hold out {enough:,} (`test`) for ±{_KNOWN}" if 2 * enough < run.tests + run.records else "hold out more"
+    return [f'{said} Next: {more}, or none (`test = "0"`), so that all are learned from.']
+
+
+def _spread(people: int) -> float:
+    """Return the standard error at most that a sample leaves a share."""
+    return 1 / (2 * sqrt(people))
+
+
+_KNOWN = 0.03
+"""To what an accuracy should be known."""
+
+
+def _accuracy_noise(run: Assessment) -> float | None:
+    """Return the error of noise in how many held-out records are classified rightly; None where no side counts them."""
+    if not run.tests or not run.terms.counts_exactly:
+        return None
+    if run.terms.opens_tree:
+        return error_of_correct(most_rows(run.classes, run.terms.leaves), noise_of_scores(EPSILON_OF_SCORES))
+    return deviations(*run.noise)[1] if isinstance(run.noise, tuple) else 0.0
 
 
 def amount_lines(run: Assessment, alike: str = "") -> list[str]:
@@ -306,7 +340,9 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
 
 
 def run_json(run: Assessment) -> dict[str, object]:
+    wrong = _accuracy_noise(run)
     return {
+        "accuracy_error": None if wrong is None else hypot(wrong / run.tests, _spread(run.tests)),
         "counts_at_most": run.most,
         "counts_probably": run.likely,
         "bits_at_most": run.bits,

@@ -7,7 +7,7 @@ from party.names import printable
 from party.show.document import Grid, ScreenColumn, headed
 from protocols.learning.naive_bayes import Model, beats_in_training, only_class, training_table
 from protocols.learning.quality import CurvePoint, Figure, ScoreTable
-from protocols.learning.tree import Split, Tree, leaves_below
+from protocols.learning.tree import TENTHS, Split, Tree, leaves_below
 
 
 def figure_text(figure: Figure) -> str:
@@ -130,14 +130,18 @@ def worth_lines(model: Model, beats: bool | None = None, table: ScoreTable | Non
     if (label := only_class(model)) is not None:
         each = "Every leaf says" if isinstance(model, Tree) else "Whatever a record holds, the model says"
         told.append(f"{each} {printable(model.schema.class_attribute.values[label])}.")
-    return [*_perfect_lines(model, table), *told, *(_ranks_lines(table) if told else [])]
+    return [*_perfect_lines(model, table), *told, *(_ranks_lines(model, table) if told else [])]
 
 
 def _perfect_lines(model: Model, table: ScoreTable | None) -> list[str]:
     if (place := model.telling) is not None:
         whom = "every training record"
-    elif table is not None and (place := _deciding(model)) is not None and _is_perfect(table.accuracy()):
+    elif (place := _deciding(model)) is None:
+        return []
+    elif table is not None and _is_perfect(table.accuracy()):
         whom = "nearly every held-out record"
+    elif isinstance(model, Tree) and all(max(leaf.tenths, default=0) == TENTHS for leaf in leaves_below(model.root)):
+        whom = "nearly every training record"
     else:
         return []
     column = model.schema.attributes[place]
@@ -164,11 +168,15 @@ _SURE = 2
 """By how many of its errors an AUC must exceed one half."""
 
 
-def _ranks_lines(table: ScoreTable | None) -> list[str]:
-    auc = None if table is None or table.scores is None else table.auc()
+def _ranks_lines(model: Model, table: ScoreTable | None) -> list[str]:
+    """Say that scores differ where classes do not: by how much people are told apart, if that is known."""
+    how = "`cotally predict --scores` ranks people by them, and `--threshold` gives other classes"
+    if table is None:
+        several = isinstance(model, Tree) and len({leaf.tenths for leaf in leaves_below(model.root)}) > 1
+        return [f"Yet its leaves have different scores: {how}."] if several else []
+    auc = None if table.scores is None else table.auc()
     if auc is None or auc.value - _SURE * auc.error <= 1 / 2:
         return []
-    how = "`cotally predict --scores` ranks people by them, and `--threshold` gives other classes"
     return [f"Yet its scores tell people apart (AUC {figure_text(auc)}): {how}."]
 
 

@@ -30,6 +30,7 @@ from protocols.role import Note, Role, exchange
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Term
+from protocols.terms import Leaves
 
 
 def noise_of_table(epsilon: Fraction) -> Geometric:
@@ -40,6 +41,19 @@ def noise_of_table(epsilon: Fraction) -> Geometric:
 def room_for_table(law: Geometric) -> int:
     """Return how far both sides' noise may take a cell beyond the held-out records, up and down together."""
     return 4 * law.cut
+
+
+def error_of_correct(rows: int, law: Geometric) -> float:
+    """Return the standard error of the noise in how many are classified rightly, by a table of so many rows."""
+    return sqrt(2 * rows * law.variance)
+
+
+def most_rows(classes: int, leaves: Leaves) -> int:
+    """Return how many rows a table has at most: of five tenths in a leaf either of two classes may be the label."""
+    return TENTHS + 2 if leaves is Leaves.TENTHS and classes == _RANKED else classes
+
+
+_RANKED: Final = 2
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,7 @@ NO_TENTH: Final = -1
 
 def said_by(leaf: Leaf) -> Said:
     """Return what a leaf says."""
-    return Said(leaf.tenths[1] if len(leaf.tenths) == 2 else NO_TENTH, leaf.label)
+    return Said(leaf.tenths[1] if len(leaf.tenths) == _RANKED else NO_TENTH, leaf.label)
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ class Scores:
     @property
     def correct_error(self) -> float:
         """The standard error of the noise in that number."""
-        return sqrt(2 * len(self.rows) * self.law.variance)
+        return error_of_correct(len(self.rows), self.law)
 
     @property
     def commonest_share(self) -> float:

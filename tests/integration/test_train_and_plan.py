@@ -185,6 +185,7 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
         "This run ",
         "The peer sends ",
         "It also ",
+        "Held out: ",
         "Exact counts ",
         "A partner ",
         "Revealed so far: ",

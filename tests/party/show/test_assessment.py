@@ -1,5 +1,6 @@
 """What a run reveals and what is left, in the words and the JSON that `plan`, `check` and the report share."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, hypot, log
@@ -33,7 +34,8 @@ from protocols.randomized_response.moments import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import ALL, HALF, Counting, Impurity, Method
+from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Terms
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_roles, make_terms
@@ -66,6 +68,45 @@ def test_bounds_are_said_not_to_add_up_over_names_of_one_table(agree: Acceptance
     assert "do not add up over names" in line
     assert past_json(told, agree, ())["others"] == [{"dataset": "old", "columns": ["age", "city"]}] * 2
     assert not any("names" in line for line in past_lines(TOLD, agree))
+
+
+ALONE = make_terms(method=Method.SMC, reveal=Reveal.TREE, max_depth=3, test=Fraction(1, 5))
+TENTHS = replace(ALONE, min_leaf=100, leaves=Leaves.TENTHS)
+
+
+@pytest.mark.parametrize(
+    ("terms", "rows"), [(ALONE, [(-1, 0), (-1, 1)]), (TENTHS, [(k, k > 4) for k in range(-1, 11)])]
+)
+@pytest.mark.parametrize("tests", [240, 900, 4000])
+def test_before_a_run_the_error_is_said_that_its_accuracy_will_have_at_most(
+    agree: Acceptance, terms: Terms, rows: list[tuple[int, int]], tests: int
+) -> None:
+    """It is that of a table of half the people right, and enough people, by the next step, have the error wanted."""
+    run = Assessment(terms, 0, None, records=4 * tests, tests=tests)
+
+    def error(people: int) -> float:
+        cells = np.zeros((len(rows), 2), dtype=int)
+        cells[0] = people // 2, people - people // 2
+        told = [number for row, own in zip(rows, cells.tolist(), strict=True) for number in (*row, *own)]
+        return Scores.read(told, 2, people, noise_of_scores(HALF)).table.accuracy().error
+
+    assert run_json(run)["accuracy_error"] == pytest.approx(error(tests))
+    (said,) = [line for line in run_lines(run, TOLD, agree) if line.startswith("Held out: ")]
+    assert f"{tests:,} people, of whom accuracy will be known to ±{error(tests):.3f}" in said
+    assert ("Next: " in said) == (error(tests) > 0.03)
+    if found := re.search(r"hold out ([\d,]+) \(", said):
+        assert error(int(found[1].replace(",", ""))) == pytest.approx(0.03, rel=0.002)
+    few = replace(run, records=10)
+    assert any("hold out more, or none" in line for line in run_lines(few, TOLD, agree)) == (error(tests) > 0.03)
+
+
+@pytest.mark.parametrize("terms", [replace(ALONE, test=Fraction(0)), make_terms(method=Method.RANDOMIZED)])
+def test_nothing_is_said_of_people_held_out_where_there_are_none_or_nobody_counts_them(
+    agree: Acceptance, terms: Terms
+) -> None:
+    run = Assessment(terms, 0, None, records=400, tests=0 if not terms.test else 100)
+    assert not any(line.startswith("Held out: ") for line in run_lines(run, TOLD, agree))
+    assert run_json(run)["accuracy_error"] is None
 
 
 def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
@@ -194,8 +235,8 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, None, flaw=InputError("no"))
     assert run_json(run) == {
-        "counts_at_most": 40, "counts_probably": None, "bits_at_most": None, "epsilon": "1", "seen": None,
-        "refused": "no",
+        "accuracy_error": None, "counts_at_most": 40, "counts_probably": None, "bits_at_most": None, "epsilon": "1",
+        "seen": None, "refused": "no",
     }  # fmt: skip
     assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"
 

@@ -454,7 +454,7 @@ def test_a_tree_whose_classes_are_a_guess_is_still_said_to_rank_if_its_scores_do
     model = tree((700, 20), (200, 80), labels=(0, 0))
     ends = ["Every leaf says bad.", f"{YET}`--threshold` gives other classes."]
     assert worth_lines(model) == [f"{POOR}, {TRAINED}.", *ends]
-    bare = model.relabelled(lambda _, leaf: replace(leaf, counts=()))
+    bare = Tree(model.schema, Split((), 0, (Leaf((), 0), Leaf((), 0))))
     held_out = ScoreTable(RANKING, (0, 0), scores=(0.0, 0.3))
     assert worth_lines(bare, False, held_out) == [ALIKE, *ends]
     assert worth_lines(bare, False, replace(held_out, scores=None)) == [ALIKE, ends[0]]
@@ -462,6 +462,11 @@ def test_a_tree_whose_classes_are_a_guess_is_still_said_to_rank_if_its_scores_do
     assert worth_lines(model, True, held_out) == ends
     noisy = replace(model, growth=Growth(noise=HALF))
     assert not any("AUC" in line for line in worth_lines(noisy))
+    apart, alike = (
+        Tree(bare.schema, Split((), 0, (Leaf((), 0, (9, 1)), Leaf((), 0, other)))) for other in ((7, 3), (9, 1))
+    )
+    assert worth_lines(alike) == [ends[0]]
+    assert worth_lines(apart)[1].startswith("Yet its leaves have different scores: `cotally predict --scores`")
 
 
 ALONE = "alice.x0 alone gives the class of nearly every held-out record. If it is the class under another name"
@@ -482,6 +487,8 @@ def test_a_column_that_alone_decides_rightly_is_named_though_nobody_has_counts(
     table = ScoreTable(np.array(cells, dtype=float).reshape(2, 2), (0, 1), noise=16.0, total=sum(cells))
     assert any(line.startswith(ALONE) for line in worth_lines(bare, True, table)) == perfect
     assert not any(line.startswith(ALONE) for line in worth_lines(bare))
+    sure = bare.relabelled(lambda _, leaf: replace(leaf, tenths=(0, 10) if leaf.label else (10, 0)))
+    assert any("of nearly every training record" in line for line in worth_lines(sure)) == (labels == (0, 1))
 
 
 @pytest.mark.parametrize(("correct", "error", "beats"), [(76, 0, False), (79, 0, False), (80, 0, True), (80, 5, False)])
