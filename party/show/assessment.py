@@ -13,7 +13,7 @@ from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.secret_tree.deduction import Follows
-from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_scores
+from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_table
 from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Terms
 from protocols.two_party.power import Seen
 
@@ -98,7 +98,7 @@ def _accuracy_noise(run: Assessment) -> float | None:
     if not run.tests or not run.terms.counts_exactly:
         return None
     if run.terms.opens_tree:
-        return error_of_correct(most_rows(run.classes, run.terms.leaves), noise_of_scores(EPSILON_OF_SCORES))
+        return error_of_correct(most_rows(run.classes, run.terms.leaves), noise_of_table(EPSILON_OF_SCORES))
     return deviations(*run.noise)[1] if isinstance(run.noise, tuple) else 0.0
 
 

@@ -34,7 +34,7 @@ from protocols.randomized_response.moments import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
 from protocols.secret_tree.deduction import Follows
-from protocols.secret_tree.held_out import Scores, noise_of_scores
+from protocols.secret_tree.held_out import Scores, noise_of_table
 from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Terms
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
@@ -88,7 +88,7 @@ def test_before_a_run_the_error_is_said_that_its_accuracy_will_have_at_most(
         cells = np.zeros((len(rows), 2), dtype=int)
         cells[0] = people // 2, people - people // 2
         told = [number for row, own in zip(rows, cells.tolist(), strict=True) for number in (*row, *own)]
-        return Scores.read(told, 2, people, noise_of_scores(HALF)).table.accuracy().error
+        return Scores.read(told, 2, people, noise_of_table(HALF)).table.accuracy().error
 
     assert run_json(run)["accuracy_error"] == pytest.approx(error(tests))
     (said,) = [line for line in run_lines(run, TOLD, agree) if line.startswith("Held out: ")]
