@@ -59,7 +59,7 @@ def command_serve(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     """Serve; without `--once` a failed run is reported and the node keeps serving.
 
-    After a deviation it does not: the operator is to find out what the peer did.
+    After a deviation it does not: the operator must find out what the peer did.
     """
     config = read_party_config(arguments.party)
     settings = compute_settings(arguments, config)

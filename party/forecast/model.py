@@ -4,7 +4,7 @@ What nobody knows before is the tree. Its number of splits is a guess, fitted to
 where the classes are clean the tree is smaller, and with it the counts, the time and the traffic.
 
 How many exact counts a run for rules will probably reveal is played through with a peer like us. The peer is taken to
-have our columns over again, of other people: what is frequent on one side follows from nothing on the other. Real
+have columns like ours, about other people: what is frequent on one side follows from nothing on the other. Real
 columns go together, so that more sets are frequent; those are seldom the ones in doubt.
 """
 

@@ -109,8 +109,8 @@ class ListRules:
             return Objection(
                 "id list",
                 f"our [agree] most_alignments allows {self.bounds.most_alignments:,} over the life of a data set, of "
-                f"the same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; let it "
-                "allow more if the peer may have another guess at our list",
+                f"the same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; raise "
+                "it if the peer may have another guess at our list",
             )
         return self.judge_least(max(1, ceil(self.least * yours)))
 

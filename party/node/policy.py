@@ -230,7 +230,7 @@ def _sets_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     most = agree.most_sets
     if terms.rules is None or most is None or terms.rules.most_sets <= most:
         return None
-    return _unwelcome("rules", f"most_sets = {terms.rules.most_sets:,}", f": write {most:,} or less")
+    return _unwelcome("rules", f"most_sets = {terms.rules.most_sets:,}", f": use {most:,} or fewer")
 
 
 def _own_objection(local: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
@@ -258,7 +258,7 @@ def _bits_objection(local: PartyInputs, agree: Acceptance, terms: Terms) -> Obje
     """Object to more bits than ever may be revealed of as many records as we bring."""
     most = agree.life.bits_of(len(local.records))
     fits = most is None or terms.most_bits is None or terms.most_bits <= most
-    return None if fits else _unwelcome("most_bits", f"most_bits = {terms.most_bits:,}", f": write {most} or less")
+    return None if fits else _unwelcome("most_bits", f"most_bits = {terms.most_bits:,}", f": use {most} or fewer")
 
 
 _EITHER = ": change the job, or allow it there"
@@ -291,10 +291,10 @@ _NO_ANSWERS = (
     "set it to the number of people about whom we may answer"
 )
 _NO_NOISE = (
-    "our [agree] epsilon bounds what is learned of each person, and an answer has no noise: no prediction keeps it"
+    "our [agree] epsilon bounds what is learned of each person, and an answer has no noise, so no prediction is allowed"
 )
 _NO_ALIGNMENT = (
-    "our [agree] most_alignments allows no alignment: bring tables of the same people on both sides, or let it be 1"
+    "our [agree] most_alignments allows no alignment: bring tables of the same people on both sides, or set it to 1"
 )
 _AGREE_KEYS = {
     "method": "methods",
@@ -369,7 +369,7 @@ def object_to_bits(bounds: LifeBounds, records: int, before: Fraction, follow: F
         "most_bits",
         f"our [agree] most_bits allows {most:,} over the life of a data set of {records:,} records: "
         f"{ceil(before):,} revealed before and at most {ceil(follow):,} for this run make "
-        f"{ceil(before + follow):,}; {way}, or let ours allow more",
+        f"{ceil(before + follow):,}; {way}, or raise ours",
     )
 
 
@@ -411,8 +411,8 @@ class Account:
         return Objection(
             "budget",
             f"our [agree] most_runs allows {self.bounds.most_runs:,} over the life of a data set: {before:,} on other "
-            f"terms before and this run make {before + 1:,}; return to the terms of one of them, or write most_runs = "
-            f"{before + 1} in both party.toml: what two runs reveal can be subtracted",
+            f"terms before and this run make {before + 1:,}; return to the terms of one of them, or set most_runs = "
+            f"{before + 1} in both party.toml files: what two runs reveal can be subtracted",
         )
 
     def judge(self, agreed: Agreement) -> Objection | None:

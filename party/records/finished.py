@@ -24,7 +24,7 @@ class FinishedRun:
         begun: How it began.
         peer: Whom it was with.
         began, ended: Dates.
-        correct: How many of the `tests` held-out records the tree gets right; None if untold.
+        correct: How many of the `tests` held-out records the tree gets right; None if not known.
         tests: How many records were held out.
         error: The standard error of `correct`, 0 where it was counted.
         copy: How our copy was disguised, as the ledger has it; None where none left.

@@ -131,7 +131,7 @@ class PredictionEntries:
             return Objection(
                 "answers",
                 f"our [agree] most_bits leaves answers about {max(0, self.left):,} people beside the trees that were "
-                f"revealed, {least}{new:,} are asked for: ask for fewer, or let it allow more",
+                f"revealed, {least}{new:,} are asked for: ask for fewer, or raise it",
             )
         before = answered(self.pages, self.local.dataset)
         if self.most is None or before + new <= self.most:
@@ -139,7 +139,7 @@ class PredictionEntries:
         return Objection(
             "answers",
             f"our [agree] most_predictions allows {self.most:,} over the life of a data set: {before:,} answered "
-            f"before and {least}{new:,} asked for now make {before + new:,}; ask for fewer, or let it allow more",
+            f"before and {least}{new:,} asked for now make {before + new:,}; ask for fewer, or raise it",
         )
 
     def _entries(self, way: Way) -> Iterator[PredictionEntry]:

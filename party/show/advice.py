@@ -8,5 +8,5 @@ def argument_advice(message: str, *, in_party_folder: bool) -> str:
     if in_party_folder and "are required: " in message:
         return "; the party here is . (a dot)"
     if message.startswith(_EXTRA) and not message.startswith(f"{_EXTRA}-"):
-        return "; where a command prints what it makes, > FILE writes it"
+        return "; to save printed output, use > FILE"
     return ""

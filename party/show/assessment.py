@@ -9,6 +9,7 @@ from party.node.check import Assessment, Past
 from party.records.releases import Earlier
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
+from party.show.document import counted
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
@@ -19,9 +20,8 @@ from protocols.two_party.power import Seen
 
 
 def past_lines(told: Past, agree: Acceptance) -> list[str]:
-    runs = (
-        f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.most_runs)}"
-    )
+    before = f"{counted(told.runs, 'run')} on different terms" if told.runs else "no runs yet"
+    runs = f"{before}; {_left(told.runs, agree.life.most_runs)}"
     if agree.life.most_runs is not None and told.runs >= agree.life.most_runs:
         runs += ": a run on other terms is refused, one on the same terms is not"
     counts = f"{revealed_text(told.revealed)}; {_left(told.counts, agree.life.most_counts)}"
@@ -46,7 +46,7 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
 
 def _apart_line(other: Earlier, apart: Past) -> str:
     spent = "no epsilon bounds" if apart.epsilon is None else f"epsilon {NOISE.text(apart.epsilon)} bounds"
-    runs = f"{apart.runs:,} run{'' if apart.runs == 1 else 's'}, whose {apart.counts:,} counts {spent}"
+    runs = f"{counted(apart.runs, 'run')}, whose {apart.counts:,} counts {spent}"
     columns = ", ".join(map(printable, other.columns))
     head = f"Columns of this data set ({columns}) were released as {printable(other.dataset)!r} too: {runs}"
     return f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
@@ -160,7 +160,7 @@ def _tree_lines(run: Assessment) -> Iterator[str]:
         known = "a partner that chose its columns for it may know as many yes-or-no facts about people whom it picked"
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
     if run.terms.ranks:
-        yield f"{_COPIES[:-1]}, and which columns rank highest at each node, in no order."
+        yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
         what = "each class and score" if tenths else "each class"
         yield f"It also reveals, with noise, to how many held-out records of each class the tree gives {what}."
@@ -179,9 +179,11 @@ def deviations_of(run: Assessment) -> list[str]:
     if terms.mines:
         return [] if run.holds_class else ["send another tree than it mined"]
     if terms.hides_counts and terms.counts_exactly:
-        noisy = "" if terms.noise is None else ", which the noise covers too, and hear three answers with one noise"
-        each = "answer" if terms.rules is not None else "node, some four,"
-        found.append(f"read a few bits of its choice more of each {each} and spoil the model for both{noisy}")
+        noisy = "" if terms.noise is None else ", which the noise covers too, and see three answers with one noise"
+        more = (
+            "a few more bits of its choice per answer" if terms.rules else "about four more bits of its choice per node"
+        )
+        found.append(f"read {more}, and spoil the model for both{noisy}")
     elif terms.encrypts:
         found.append("as holder of the key of Paillier, read a column of ours in the counts")
     elif terms.counts_exactly and not run.holds_class and terms.rules is None:
@@ -303,7 +305,7 @@ def _epsilon_lines(noise: Fraction | None, told: Past, agree: Acceptance) -> lis
 
 
 def _left(before: int, most: int | None) -> str:
-    return "[agree] sets no bound" if most is None else f"{max(most - before, 0):,} of {most:,} are left"
+    return "[agree] sets no bound" if most is None else f"{max(most - before, 0):,} of {most:,} left"
 
 
 def seen_line(run: Assessment) -> str:
@@ -315,7 +317,7 @@ def seen_line(run: Assessment) -> str:
     together = "" if seen.together is None else f", or all counts of a column by about {ceil(seen.together.wrong):,}"
     wrong = f"wrong by {ceil(least):,} of {run.records:,} records or more{more}{together}"
     if least > _NOTICED * run.records:
-        return f"False counts from the peer are practically not noticed: only one that is {wrong} ends the run."
+        return f"False counts from the peer go practically unnoticed: the run ends only if one is {wrong}."
     return f"False counts from the peer end the run if one is {wrong}; smaller ones are not noticed."
 
 

@@ -27,8 +27,8 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
     rows = [
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
     ]
-    head = f"Data set {found.dataset!r}: {found.records:,} records. Names and values cross by any method."
-    moved = "" if found.told.release else " (where ids differ from the peer's, rows fall out, and bins may move)"
+    head = f"Data set {found.dataset!r}: {found.records:,} records. Every method sends names and values."
+    moved = "" if found.told.release else " (where ids differ from the peer's, rows are not used, and bins may move)"
     return [
         f"{head} What each column becomes{moved}:",
         "",
@@ -51,7 +51,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
 
 _USUAL = (
     'No job is named, so what follows is of the usual one, which reveals the tree alone. A job of method = "hybrid" or '
-    '"randomized", or of reveal = "counts", reveals more: name it after the party.'
+    '"randomized", or of reveal = "counts", reveals more: pass it after the party: `cotally check PARTY job.toml`.'
 )
 
 

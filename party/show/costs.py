@@ -15,9 +15,9 @@ from protocols.two_party.secure import SharedKey
 
 _CAVEAT_OF_RULES = (
     "Traffic and memory follow from the sizes; how many sets are counted is played through with a peer "
-    "that has our columns over again, of other people."
+    "that has columns like ours, about other people."
 )
-_CAVEAT = "The tree is a guess (grown to the end on noisy data): with clean classes or a min_leaf all is less."
+_CAVEAT = "The tree is a guess (grown to the end on noisy data): clean classes or a min_leaf make everything cheaper."
 
 _MEBIBYTE = 1 << 20
 _TELLING = 0.05  # of the entropy of the class: what few columns gain
@@ -130,9 +130,9 @@ def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, rec
     if error < _TELLING * log2(classes):
         return []
     whole = log2(classes)
-    off = f"that of {printable(name)} ({values} values) may be off by {min(error, whole):.2g} of {whole:.2g} bits"
-    start = f"Ranking: with {records:,} records estimated gains are mostly noise: {off}."
-    better = "Fewer values, more records or a theta further from 1/2 help; smc rests on no estimates"
+    off = f"that of {printable(name)} ({values} values) may be off by {min(error, whole):.2g} bits"
+    start = f"Ranking: with {records:,} records estimated gains are mostly noise: {off} (of at most {whole:.2g})."
+    better = "Fewer values, more records or a theta further from 1/2 help; smc uses no estimates"
     return [f"{start} {better}"]
 
 

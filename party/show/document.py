@@ -106,6 +106,11 @@ def rendered(blocks: Iterable[Block], width: int | None, *, styled: bool = False
     return text if styled else "".join(f"{line.rstrip()}\n" for line in text.split("\n")[:-1])
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 run`, `1,200 runs`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def laid_out(blocks: Iterable[Block], width: int | None = USUAL_WIDTH) -> list[str]:
     return rendered(blocks, width).split("\n")[:-1]
 
@@ -128,7 +133,7 @@ class CutLines:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         yield from (_tree_line(line, options.max_width) for line in self.lines)
         if cut := sum(cell_len(line) > options.max_width for line in self.lines):
-            yield Text(f"{cut} line{'s' * (cut > 1)} cut at the width of the screen")
+            yield Text(f"{counted(cut, 'line')} cut at the width of the screen")
 
 
 def _tree_line(line: str, width: int) -> Text:

@@ -13,6 +13,7 @@ from party.records.json_codec import plain
 from party.records.ledger import PeerName
 from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData
 from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Side
+from party.show.document import counted
 from party.show.progress import WORDS
 from protocols.role import Phase
 from protocols.two_party.memory import LedgerHead
@@ -21,13 +22,13 @@ from protocols.two_party.memory import LedgerHead
 def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     """Say all that passed between us and one peer about one data set; in full, with every exact count."""
     peer = told.peer.name
-    runs = "1 run" if len(told.runs) == 1 else f"{len(told.runs)} runs"
+    runs = counted(len(told.runs), "run")
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
     yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
     yield from (f"  {alignment_text(each, peer)}" for each in told.alignments.values())
     if told.refused:
-        times = "1 comparison" if told.refused == 1 else f"{told.refused:,} comparisons"
-        yield f"  {times} of whole lists found a difference, or had no end: each may be a guess at ours"
+        times = counted(told.refused, "comparison")
+        yield f"  {times} of whole lists found a difference, or never finished: each may be a guess at our list"
     sides, noisy = _parted(told.told, told.learned), _parted(told.told_noisy, told.learned_noisy)
     asked_us, asked_them = _people(told.told), _people(told.learned)
     heads: Sequence[tuple[str, list[str]]] = (
@@ -89,7 +90,7 @@ def _named_text(said: ColumnsEntry) -> str:
     values = [column.values for column in said.columns]
     classes = said.class_values
     label = "" if classes is None or len(classes) < 2 else f", of {len(classes)} classes"
-    columns = "1 column" if len(values) == 1 else f"{len(values)} columns"
+    columns = counted(len(values), "column")
     names = printable(", ".join(column.column for column in said.columns))
     named = f"the names of {columns}{f' ({names})' if names else ''} and of their {sum(map(len, values)):,} values"
     return f"{named}{label}, of {said.records:,} records"
@@ -127,11 +128,12 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
             "how many records there are" if classes == 1 else f"how many training records each of {classes} classes has"
         )
     if side.windows:
-        yield f"which columns rank highest at {len(side.windows):,} nodes, in no order"
+        yield f"which columns rank highest at {counted(len(side.windows), 'node')}, unordered"
     yield from _mined_lines(side)
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})
-        yield f"{sum(side.tables.values()):,} {counts} in {len(side.tables):,} tables at {nodes:,} nodes, each once"
+        tables = f"{counted(len(side.tables), 'table')} at {counted(nodes, 'node')}"
+        yield f"{sum(side.tables.values()):,} {counts} in {tables}, each once"
     if side.itemsets:
         yield f"{len(side.itemsets):,} {counts} of sets of items, each once"
     if side.accuracies:
@@ -139,8 +141,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         yield f"how many held-out records {'the model gets' if trees == 1 else f'each of {trees} models gets'} right"
     for (_, probabilities), people in side.answers.items():
         what = "class, and the shares of the classes where the row ends," if probabilities else "class"
-        number = len(people)
-        yield f"the {what} of {('1 row' if number == 1 else f'{number:,} rows')} by one model"
+        yield f"the {what} of {counted(len(people), 'row')} by one model"
     if side.opened:
         kinds = Counter(str(what) for what, *_ in side.opened)
         texts = (
@@ -164,7 +165,7 @@ def _mined_lines(side: Side) -> Iterator[str]:
 def _copy_lines(copy: CopyEntry) -> Iterator[str]:
     columns = [*copy.odds, *copy.plain]
     if not columns:
-        yield "a copy of columns of one value each, which says nothing"
+        yield "a copy of columns with one value each: it reveals nothing"
         return
     yield f"a disguised copy of {len(columns)} columns, theta {copy.theta}: {printable(', '.join(columns))}"
     if copy.plain:
@@ -275,7 +276,7 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
         if busy:
             yield (
                 "A process works in this folder, at no run that is on record: `serve` listens; `align`, `predict` and "
-                "what has not met its peer yet have nothing to go on with. To end it: Ctrl-C where it runs, or SIGTERM"
+                "what has not met its peer yet have no run to resume. To end it: Ctrl-C where it runs, or SIGTERM"
             )
     for record in told:
         yield (
@@ -302,7 +303,7 @@ def resumed_text(record: RunRecord) -> str:
 def cancelled_text(record: RunRecord) -> str:
     if record.state is RunState.DONE:
         return (
-            f"Run {record.run} is done here, and {record.peer} is waited for no more: what was kept for it is gone. "
+            f"Run {record.run} is done here and no longer waits for {record.peer}: what was kept for it is gone. "
             "Where it has not ended there, the same job begins again"
         )
     return (

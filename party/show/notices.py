@@ -67,7 +67,7 @@ def _markers(columns: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 def _ids_apart(few: int, ids: int, spelling: Spelling) -> str:
     apart = {
-        Spelling.CASE: "are written in capitals or small letters otherwise than the others",
+        Spelling.CASE: "are written in a different case from the others",
         Spelling.ZEROS: "lack the zeros that others begin with",
     }
     return (
@@ -104,25 +104,25 @@ _MARKER = 'all others: if it means missing, add "{number}" to [data] missing'
 _SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
     About.ENCODING: _ENCODING,
     About.CENTRAL_ENCODING: _ENCODING
-    + ", such as cp1250: it has letters that are others in Central Europe, and names would cross so",
+    + ", such as cp1250: some letters are other letters in Central Europe, and names would be sent wrongly",
     About.INDEX: f"{{path}}: column {{name!r}} {_INDEX}",
     About.UNNAMED_INDEX: f"{{path}}: column {{place}}, which has no name, {_INDEX}",
-    About.NAMES_UNSEEN: "{path}: {names} names of columns hold characters that nobody sees, which are left out",
+    About.NAMES_UNSEEN: "{path}: {names} names of columns hold invisible characters, which are left out",
     About.MARKERS: _markers,
     About.SPELLED_ALIKE: (
         "column {column!r}: {values} values differ from others only by case, blanks, width or leading zeros, and are "
         "taken for different ({cells} cells); if they mean the same, spell them alike in the file before the first run"
     ),
     About.CELLS_UNSEEN: (
-        "column {column!r}: {cells} cells hold characters that nobody sees, such as a zero-width space or a no-break "
+        "column {column!r}: {cells} cells hold invisible characters, such as a zero-width space or a no-break "
         "space: they are left out, or taken for plain blanks"
     ),
     About.WRITTEN_APART: (
-        "column {column!r}: {cells} cells are taken for a number, a date or a truth value that most write otherwise "
+        "column {column!r}: {cells} cells are taken for a number, a date or a truth value that most write differently "
         "(1.0 for 1, TRUE for True); if they are codes that differ, write them with a letter in front"
     ),
     About.POINTS: (
-        "column {column!r}: {cells} cells have a point that groups no thousands: taken as a decimal one, though "
+        "column {column!r}: {cells} cells have a point that groups no thousands: read as a decimal point, though "
         'decimal = ","'
     ),
     About.IDS_APART: _ids_apart,
@@ -147,7 +147,7 @@ _SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
     About.BINS_JOINED: "bins of fewer than {smallest} records have joined their neighbours",
     About.MISSING_ABSORBED: "too few cells are missing ({missing}) for a value of their own: taken as the commonest",
     About.MERGED: _merged,
-    About.ONE_VALUE: "one value is left, which says nothing",
+    About.ONE_VALUE: "only one value is left, so the column is useless",
 }
 
 

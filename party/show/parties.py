@@ -22,7 +22,7 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
         Pairs(
             [
                 ("cert.pem", "give it to the other party"),
-                ("party.toml", "say there where the data are and what you agree to"),
+                ("party.toml", "set the data file and what you agree to"),
                 ("job.toml, job-*.toml", "for the party that calls: what to learn, one file for each kind"),
                 (secrets, "keep them secret, and keep a backup"),
             ],
@@ -30,9 +30,9 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
         ),
         f"Fingerprint of {name}'s key (SHA-256), for the other party to compare by telephone:",
         f"  {fingerprint}",
-        f"Next: the party that calls, by `cotally train`, sets the other's [node] address in {folder / 'party.toml'};",
-        f"  then get the other's cert.pem and run `cotally trust {folder} PEER-CERT.pem`; or, talking to each other,",
-        f"  both run `cotally pair {folder}`",
+        f"Next: the party that calls, by `cotally train`, sets `[node] address` in {folder / 'party.toml'} to the",
+        f"  other's address; then get the other's cert.pem and run `cotally trust {folder} PEER-CERT.pem`;",
+        f"  or, talking to each other, both run `cotally pair {folder}`",
     ]
 
 
@@ -89,17 +89,17 @@ def renewed_lines(own: Peer) -> list[str]:
     date, hosts = f"{own.certificate.not_valid_after_utc:%Y-%m-%d}", ", ".join(own.hosts)
     return [
         f"Renewed: the certificate of {own.name} is valid until {date}, for {hosts}.",
-        "A node that serves shows it from the next connection on; the other side accepts it, for the key is the same",
+        "A node that serves shows it at the next connection; the other side accepts it because the key is the same",
     ]
 
 
 def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
     if not is_sealed:
-        return [f"Unsealed: the keys in {folder} lie in files of their own again, readable by you alone"]
+        return [f"Unsealed: the keys in {folder} are in files of their own again, readable by you alone"]
     opens = "one of this machine's keyring" if by == "keyring" else "the passphrase elsewhere"
     return [
-        f"Sealed: the keys in {folder} lie in sealed.keys alone. Keep a backup of it, and {opens}:",
-        "without it the keys are lost. What the disk or a backup holds of the files before is yours to delete",
+        f"Sealed: the keys in {folder} are in sealed.keys alone. Keep a backup of it, and {opens}:",
+        "without it the keys are lost. Delete earlier copies from disk and backups yourself",
     ]
 
 
@@ -169,12 +169,12 @@ def matched_lines(matched: Matched) -> Iterator[str]:
         return
     here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
     used = "classified" if matched.rows else "used; `train` takes the others"
-    yield f"{here:,} rows here and {there:,} at {peer} fall out and are not {used}"
+    yield f"{here:,} rows here and {there:,} at {peer} are on one list only and are not {used}"
 
 
 def _look_lines(look: IdLook) -> Iterator[str]:
     if look.shapes:
-        yield f"Ours look like {' or '.join(look.shapes)} (9 for a digit): does the peer write its ids otherwise?"
+        yield f"Ours look like {' or '.join(look.shapes)} (9 for a digit): does the peer write its ids differently?"
     if look.unpadded:
         yield "Ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
 

@@ -54,7 +54,7 @@ def other_model_lines(written: Path, offered: Path) -> list[str]:
     """Say what lets joint predictions use the model that `serve` has just written, where they would use another."""
     if written == offered:
         return []
-    return [f'Joint predictions use {offered}: for this one say [predict] model = "{written.name}"']
+    return [f'Joint predictions use {offered}: to use this one, set [predict] model = "{written.name}"']
 
 
 def unknown_lines(columns: Sequence[Unknown]) -> list[str]:
@@ -67,7 +67,7 @@ def _unknown(column: Unknown) -> str:
         told.append(f"{column.alike} differ from one only by case, blanks or the way a number is written")
     cells, sign = column.commas
     if cells:
-        told.append(f'{cells} are numbers if "{sign}" begins a fraction: say so by --decimal "{sign}"')
+        told.append(f'{cells} are numbers if "{sign}" is the decimal sign: use --decimal "{sign}"')
     return f"column {printable(column.column)!r}: {'; '.join(told)}"
 
 

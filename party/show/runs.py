@@ -25,16 +25,16 @@ _TREE_ALONE = (
 )
 _PATHS = (
     "The cost ratio is of counts. Seconds and bytes do not simply follow it: dot products cost a vector of ciphertexts "
-    "for each distinct path over the columns of who encrypts, which nodes share that have the same candidates."
+    "for each distinct path over the columns of the party that encrypts; nodes with the same candidates share it."
 )
 _ACCURACY = (
     "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; "
-    "with randomized who holds the class estimates it from a disguised copy, so its report shows another figure."
+    "with randomized the party that holds the class estimates it from a copy, so its report shows another figure."
 )
 
 _COLUMNS = (
     *headed("<method", "accuracy", "SMC\ncomp.:2", "cost\nratio", "seconds", "sent by\nboth:1"),
-    *headed("round\ntrips:7", "counts\ntold:5", "nodes:4", "depth:8", "plain\nID3?"),
+    *headed("round\ntrips:7", "counts\nrevealed:5", "nodes:4", "depth:8", "plain\nID3?"),
 )
 
 
@@ -103,7 +103,7 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
         )
     depth = "of any depth" if parameters.max_depth is None else f"of at most {parameters.max_depth} splits of a path"
     is_papers = parameters.min_leaf == 1 and parameters.noise is None
-    papers = " (the papers' trees: for data of your own, take 5)" if is_papers else ""
+    papers = " (the papers' trees: for your own data use 5)" if is_papers else ""
     yield f"Trees by {parameters.impurity}, {depth}, leaves of {parameters.min_leaf} or more records{papers}"
     if parameters.noise is not None:
         what = "Counts of hybrid and smc have" if parameters.reveal is Reveal.COUNTS else "The tree has"

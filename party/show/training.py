@@ -13,7 +13,7 @@ from party.records.run_file import TrainReport
 from party.records.tally import Revealed
 from party.show.assessment import amount_lines, follows_lines, noise_lines, revealed_lines, seen_json
 from party.show.costs import forecast_text, key_text
-from party.show.document import Block
+from party.show.document import Block, counted
 from party.show.joint_rules import doubt_lines, numbers_text
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
@@ -174,14 +174,18 @@ def result_lines(trained: Trained, model: Path) -> list[Block]:
 
 def _model_text(model: Model) -> str:
     if isinstance(model, Tree):
-        return f"tree: {model.size} nodes, depth {model.depth}"
+        return f"tree: {counted(model.size, 'node')}, depth {model.depth}"
     return f"naive Bayes model: {len(model.schema.attributes)} attributes"
 
 
 def _accuracy(trained: Trained) -> list[str]:
     outcome = trained.outcome
     if outcome.correct is None:
-        return [] if not outcome.records_test else ["How good the tree is, only who holds the class can estimate"]
+        return (
+            []
+            if not outcome.records_test
+            else ["Only the party that holds the class can estimate how good the tree is"]
+        )
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     if outcome.scores is not None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from party.models.tree_file import number_of, references
 from party.names import printable
-from party.show.document import Grid, ReportPart, ScreenColumn
+from party.show.document import Grid, ReportPart, ScreenColumn, counted
 from protocols.learning.naive_bayes import Model, NaiveBayes
 from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree
 from protocols.tables import ROOT, Expression, Floats
@@ -33,8 +33,8 @@ def title(tree: Tree) -> str:
     """Return the line over a tree: the class, its values in the order of the counts, and the tree's size."""
     target = tree.schema.class_attribute
     values = ", ".join(printable(value) for value in target.values)
-    nodes = "1 node" if tree.size == 1 else f"{tree.size} nodes"
-    return f"{printable(target.name)} [{values}]: {nodes}, depth {tree.depth}{''.join(_limits(tree.growth))}"
+    limits = "".join(_limits(tree.growth))
+    return f"{printable(target.name)} [{values}]: {counted(tree.size, 'node')}, depth {tree.depth}{limits}"
 
 
 def _limits(growth: Growth) -> Iterator[str]:
@@ -173,7 +173,7 @@ def bayes_parts(model: NaiveBayes) -> Iterator[ReportPart]:
 
 def bayes_title(model: NaiveBayes) -> str:
     attributes = len(model.schema.attributes)
-    number = "1 attribute" if attributes == 1 else f"{attributes} attributes"
+    number = counted(attributes, "attribute")
     return f"{printable(model.schema.class_attribute.name)}: naive Bayes over {number}"
 
 

@@ -8,11 +8,12 @@ The evaluator adds its own to what it seals, the key holder adds its own to what
 anything: neither sees a number without noise that it does not know. What crosses is lifted by the largest noise in it,
 so that it is never negative.
 
-A told number may be negative, and the cells of two candidates at one node need not add up alike. What a learner makes
-of them is computed from told numbers alone, so it spends nothing, and in one order, so both parties get the same bits:
+A revealed number may be negative, and the cells of two candidates at one node need not add up alike. What a learner
+makes of them is computed from revealed numbers alone, so it spends nothing, and in one order, so both parties get the
+same bits:
 
-* the node's class counts are the mean of what the level above told and of what each candidate adds up to, each weighted
-  by one over its variance;
+* the node's class counts are the mean of what the level above revealed and of what each candidate adds up to, each
+  weighted by one over its variance;
 * each candidate's cells are moved, equally, so that they add up to these counts: least squares (Barak et al. 2007, Hay
   et al. 2010);
 * a branch without a positive count is empty. Another one has the node's own shares of the classes, and differs from

@@ -310,13 +310,13 @@ def _job_objection(
         case Crosstab(asked), Crosstab(wanted):
             return _answered(wanted.difference(asked)) or policy(ours)
         case Align(), Align():
-            return policy(ours) if theirs == ours else Objection("ids", "the peer answers with another alignment")
+            return policy(ours) if theirs == ours else Objection("ids", "the peer answers with a different alignment")
         case _:
-            return Objection("job", "the peer answers with another job")
+            return Objection("job", "the peer answers with a different job")
 
 
 def _answered(changed: str | None) -> Objection | None:
-    return None if changed is None else Objection(changed, "the peer answers with another value")
+    return None if changed is None else Objection(changed, "the peer answers with a different value")
 
 
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
@@ -344,7 +344,7 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         return Objection("test", reason)
     train = training_records(len(local.records), terms)
     if terms.min_leaf > 1 and terms.growth.smallest_split > train:
-        most = f"no split is possible, take {train // 2} or less"
+        most = f"no split is possible, use {train // 2} or fewer"
         return Objection(
             "min_leaf", f"min_leaf = {terms.min_leaf} is more than half of the {train} training records: {most}"
         )
@@ -370,12 +370,12 @@ def _object_to_class(local: PartyInputs, terms: Terms, values: Sequence[str]) ->
     if not terms.hides_counts or terms.impurity is not Impurity.GINI or fits:
         return None
     if terms.noise is not None and classes > 2:
-        two = f"noise is for a class of two values, and here are {classes}"
+        two = f"noise is for a class of two values, but there are {classes}"
         return Objection("impurity", f"{two}: merge values of the class ([columns] max_values), or take noise out")
     found = f"{train:,} training records" if classes == 2 else f"a class of {classes} values"
     most = f'impurity = "gini" with reveal = "tree" is for two values and {MOST_GINI_RECORDS:,} records at most'
     cure = "take" if classes == 2 else "merge values of the class ([columns] max_values), or take"
-    return Objection("impurity", f'{most}, and here is {found}: {cure} impurity = "information_gain" without noise')
+    return Objection("impurity", f'{most}, but there is {found}: {cure} impurity = "information_gain" without noise')
 
 
 def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
@@ -443,7 +443,7 @@ def _columns_objection(local: PartyInputs, share: Share, terms: Terms) -> Object
     many = local.limits.refuse_columns([len(column.values) for column in share.attributes])
     names = [column.name for column in share.attributes]
     if names != sorted(names):
-        return Objection("columns", "the peer's columns do not go by their names, as where no count is revealed")
+        return Objection("columns", "the peer's columns must be sorted by name where no count is revealed")
     return None if many is None else Objection(*many)
 
 

@@ -95,7 +95,7 @@ def alice_follows(pair: Pair) -> None:
     add(pair, "alice", "data", 'missing = ["-99"]')
     said = check(pair, "alice")
     assert "taken for missing cells: '-99' in 'visits'" in said
-    assert "column 'region': 40 cells hold characters that nobody sees" in said
+    assert "column 'region': 40 cells hold invisible characters" in said
     assert "missing 50" in said
     assert "ill: n 328, y 72" in said
     assert "R05 27" in said

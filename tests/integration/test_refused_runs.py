@@ -151,7 +151,7 @@ REFUSED: list[tuple[dict[str, str], dict[str, object], str, str, str]] = [
     ({"max_depth": "2"}, TREE, "max_depth", "it allows fewer splits of a path", "[agree] max_depth"),
     ({"methods": '["hybrid"]'}, TREE, "method", "ask its owner to add it", "[agree] methods"),
     ({"most_bits": "2"}, TREE, "most_bits", "the peer", "write most_bits = 2 in the job"),
-    ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "write 2 or less"),
+    ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "use 2 or fewer"),
     ({"most_values": "2"}, TREE, "most_values", "merge some ([columns] max_values)", "most_values"),
     ({"most_columns": "3"}, TREE, "most_columns", "we bring more columns", "most_columns"),
     (

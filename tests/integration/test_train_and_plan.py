@@ -84,7 +84,7 @@ def test_the_last_lines_show_tree_accuracy_and_file(pair: Pair, reports: list[Re
     ]
     if test != "0" and method == "randomized":
         assert (outcome.correct, outcome.records_test) == (None, 30)
-        lines.append("How good the tree is, only who holds the class can estimate")
+        lines.append("Only the party that holds the class can estimate how good the tree is")
     elif test != "0":
         assert outcome.correct is not None
         lines.append(f"Accuracy {outcome.correct / 30:.3f} on 30 held-out records")

@@ -133,7 +133,7 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_train(parser: argparse.ArgumentParser) -> None:
-    """Open a run with the peer, who serves, and build the model that the job asks for.
+    """Open a run with the peer, which must be serving, and build the model that the job asks for.
 
     Both sides compare versions, terms and people before any data leave. A run that was cut off goes on when both start
     again.

@@ -30,7 +30,7 @@ from party.show.assessment import (
     revealed_text,
 )
 from party.show.baskets import first_rows, set_text
-from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
+from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, counted, headed, laid_out
 from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to
 from party.show.ledger import alignment_text, dealings_lines
 from party.show.page.curve_svg import WindowPoint, quality_svg, windows_svg
@@ -256,7 +256,7 @@ def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
         whose = "of each side" if run.copy and not terms.mines else "ours" if run.copy else f"that of {peer}"
         yield "Disguised copy", f"{whose}, theta {terms.theta}"
     if terms.window is not ALL:
-        yield "Windows", "which columns rank highest at each node, in no order"
+        yield "Windows", "which columns rank highest at each node, unordered"
     if not terms.hides_counts and not terms.mines:
         yield "Counts", revealed_text(run.revealed, counts_kind(terms))
     yield from _scores(told)
@@ -273,7 +273,7 @@ def _model_text(told: Finished) -> str:
         return f"{len(model.frequent):,} frequent sets{of}; {digest}"
     if isinstance(model, Tree):
         shares = " with the share of every class in tenths" if model.growth.leaves is Leaves.TENTHS else ""
-        return f"tree of {model.size} nodes, depth {model.depth}: {_SPLITS}{shares}; {digest}"
+        return f"tree of {counted(model.size, 'node')}, depth {model.depth}: {_SPLITS}{shares}; {digest}"
     return f"naive Bayes: how likely each value is in each class; {digest}"
 
 
@@ -331,7 +331,9 @@ def _deduced(told: Finished) -> Iterator[str]:
     yield from _answers(told)
 
 
-_FACTS = "The tree answers questions: who chose its columns for it may know one fact of our people for each bit."
+_FACTS = (
+    "The tree answers questions: a partner that chose its columns for this may learn one fact about our people per bit."
+)
 
 
 def _any(most: Fraction | int | None) -> str:
@@ -356,8 +358,8 @@ def _deviating(told: Finished, run: Assessment) -> Iterator[str]:
     if told.dealings.alignments:
         can.append("list guessed ids and, with some that it knows, learn what lets it try any id at home")
     if told.agree.answers and not isinstance(told.model, JointItemsets):
-        can.append("ask joint predictions by bits that are no route, and so read our columns on the paths")
-    can.append("lie about its table, so that both models are wrong alike, or stop once it has learned what it wanted")
+        can.append("send prediction bits that match no path, and so read our columns on the paths")
+    can.append("lie about its table, so that both get the same wrong model, or stop once it has learned what it wanted")
     yield from (f"It could {each}." for each in can)
     yield 'SECURITY.md, "What a side that deviates can do", has all of it, with rates and tests.'
 
@@ -501,7 +503,7 @@ def _accuracy(told: Finished) -> _Rows:
     run = told.run
     tests = run.tests
     if run.correct is None or not tests:
-        why = "only who holds the class can estimate it" if tests else "no records were held out"
+        why = "only the party that holds the class can estimate it" if tests else "no records were held out"
         return [("Accuracy", f"not known: {why}")]
     if run.scores is not None:
         tried = f"{tests:,} held-out records"

@@ -202,7 +202,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     words = "would not be noticed" if least is None else f"wrong by {least:,} of 120 records"
     assert words in " ".join(told.split())
     left = 1000 - after["told"]["counts"]
-    assert f"{left:,} of 1,000 are left" in " ".join(told.split())
+    assert f"{left:,} of 1,000 left" in " ".join(told.split())
     assert check(pair, pair.write_job(theta="3/5")).code == 2
 
 
@@ -238,8 +238,8 @@ def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(p
         *notes, line = other.err.splitlines()
         assert all(note.startswith("cotally: note: ") for note in notes)
         assert line.startswith("cotally: our [agree] most_runs allows 1 over the life of a data set: 1 on other terms")
-        assert "or write most_runs = 2 in both party.toml: what two runs reveal can be subtracted" in line
-        assert "0 of 1 are left" in other.out
+        assert "or set most_runs = 2 in both party.toml files: what two runs reveal can be subtracted" in line
+        assert "0 of 1 left" in other.out
 
 
 def of_version(folder: Path, name: str, version: int) -> None:

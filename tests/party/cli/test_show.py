@@ -207,9 +207,9 @@ def test_a_decimal_comma_is_declared_or_told(model: Path) -> None:
     told = cotally_here("predict", model, rows)
     assert (told.code, told.out) == (2, "")
     assert "most rows would not be read as those that it was learned from" in told.err
-    with pytest.warns(UserWarning, match=r'column .*: .*10 are numbers if "," begins a fraction'):
+    with pytest.warns(UserWarning, match=r'column .*: .*10 are numbers if "," is the decimal sign'):
         load_model(model).predict(str(rows))
-    assert '10 are numbers if "," begins a fraction: say so by --decimal ","' in told.err
+    assert '10 are numbers if "," is the decimal sign: use --decimal ","' in told.err
     declared = cotally_here("predict", model, rows, "--decimal", ",")
     assert not declared.err
     assert declared.out.splitlines()[1:] == ['"39,5",Oslo,no,good', '"1.000,5",Oslo,no,bad'] * 5

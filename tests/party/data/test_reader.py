@@ -253,7 +253,7 @@ def test_reprs_show_sizes_and_names_are_read_as_they_are_seen(tmp_path: Path) ->
     frame = read_frame(written(tmp_path, 'id\u200b,"Body\n mass",a\n1,2,3\n'.encode()))
     assert frame.columns == ("id", "Body mass", "a")
     assert list(map(notice_text, frame.notices)) == [
-        f"{tmp_path / 'table.csv'}: 2 names of columns hold characters that nobody sees, which are left out"
+        f"{tmp_path / 'table.csv'}: 2 names of columns hold invisible characters, which are left out"
     ]
     assert "column 1 holds a control character" in str(refused(written(tmp_path, b"a\x1b[2J,b\n1,2\n")))
 
@@ -406,7 +406,7 @@ def test_the_encoding_is_found_out_or_declared(tmp_path: Path) -> None:
         frame = read_frame(path)
         assert rows(frame) == ROWS
         guessed = f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
-        central = ", such as cp1250: it has letters that are others in Central Europe, and names would cross so"
+        central = ", such as cp1250: some letters are other letters in Central Europe, and names would be sent wrongly"
         assert tuple(map(notice_text, frame.notices)) == ((guessed + central,) if encoding == "cp1252" else ())
     for text, doubtful in (("Zürich", False), ("Genève", True), ("Łódź", True)):
         path = files_written(tmp_path, f"id,city\n1,{text}\n".encode("cp1250" if text == "Łódź" else "cp1252"))

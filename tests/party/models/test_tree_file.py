@@ -443,12 +443,12 @@ def test_numbers_of_another_decimal_sign_are_told_with_how_to_write_them(tmp_pat
     tariff = model_of(("alice", "tariff", ("1.5", "2000", "other")))
     rows = 'tariff\n"1,5"\n"2,000"\n"9,5"\n1.5\nx\n'
     (note,) = prediction_notes(predict(tmp_path, rows, tariff))
-    assert note == """column 'tariff': 1 are numbers if "." begins a fraction: say so by --decimal ".\""""
+    assert note == """column 'tariff': 1 are numbers if "." is the decimal sign: use --decimal ".\""""
     assert predict(tmp_path, rows, tariff).labels == ["good"] * 3 + ["bad", "good"]
     assert list(prediction_notes(predict(tmp_path, "tariff\n1.5\nx\n", tariff))) == []
     told = (
         "column 'alice.age': 3 of 4 cells hold no value that the model knows; 2 are numbers if "
-        '"," begins a fraction: say so by --decimal ","'
+        '"," is the decimal sign: use --decimal ","'
     )
     rows = "alice.age;city;bob.age\n17,5;Oslo;no\n1.017,5;Oslo;no\nold;Oslo;no\n17.5;Oslo;no\n"
     assert list(prediction_notes(predict(tmp_path, rows))) == [told]

@@ -173,7 +173,7 @@ def test_an_owner_may_bound_how_many_itemsets_a_job_asks_about() -> None:
     assert objection is not None
     assert (objection.field, objection.reason) == (
         "rules",
-        "the job asks for most_sets = 10, our [agree] most_sets does not allow it: write 9 or less",
+        "the job asks for most_sets = 10, our [agree] most_sets does not allow it: use 9 or fewer",
     )
     for other in (replace(agree, most_sets=10), replace(agree, most_sets=None)):
         assert first_objection(other, of_sets) is None

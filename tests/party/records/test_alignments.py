@@ -134,7 +134,7 @@ def test_where_few_are_common_our_own_ids_are_described(pages: PeerEntries) -> N
 def test_an_alignment_of_few_says_what_ours_look_like() -> None:
     look = IdLook(("999",), unpadded=True)
     lines = "\n".join(matched_lines(Matched("bob", Overlap(50, 90, 20), named=True, look=look)))
-    assert "Ours look like 999 (9 for a digit): does the peer write its ids otherwise?" in lines
+    assert "Ours look like 999 (9 for a digit): does the peer write its ids differently?" in lines
     assert "Ours have no zeros in front" in lines
     for overlap in (Overlap(50, 90, 30), Overlap(50, 50, 50), Overlap(50, 90, 20, ("zeros",))):
         assert "Ours" not in "\n".join(matched_lines(Matched("bob", overlap, named=True, look=look)))

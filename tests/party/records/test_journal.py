@@ -96,7 +96,7 @@ def test_a_run_that_is_done_here_and_whose_peer_never_comes_back_is_given_up(jou
     with open_journal(tmp_path, SECRET) as elsewhere:
         given_up = cancel_run(elsewhere, record().run, NOW)
         assert (given_up.state, given_up.settled, given_up.is_open) == (RunState.DONE, True, False)
-        assert f"Run {record().run} is done here, and bob is waited for no more" in cancelled_text(given_up)
+        assert f"Run {record().run} is done here and no longer waits for bob" in cancelled_text(given_up)
         with pytest.raises(JournalError, match="has ended: it is done"):
             cancel_run(elsewhere, record().run, NOW)
     assert kept(journal) == []

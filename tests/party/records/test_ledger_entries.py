@@ -41,7 +41,7 @@ def test_the_ledger_of_0_2_0_is_read_and_its_runs_asked_for_something_else_than_
     kept = entries("entries-0.2.0.jsonl")
     with_bob, with_alice = dealings(kept)
     said = "\n".join(line for each in (with_bob, with_alice) for line in dealings_lines(each, full=True))
-    assert "8 exact counts in 2 tables at 1 nodes, each once" in said
+    assert "8 exact counts in 2 tables at 1 node, each once" in said
     assert with_alice.told.mined == 1
     assert "6 of bob are common: 3; each side now knows which" in said
     assert "bob tried 6 ids at most; if" in said

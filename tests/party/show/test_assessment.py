@@ -112,8 +112,8 @@ def test_nothing_is_said_of_people_held_out_where_there_are_none_or_nobody_count
 def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
     bounded = replace(agree, epsilon=Fraction(3), life=replace(agree.life, most_runs=5, most_counts=20))
     assert past_lines(TOLD, bounded) == [
-        "Revealed so far: 2 runs on different terms; 3 of 5 are left.",
-        "Revealed so far: 30 counts (27 of tables, 2 of classes, 1 of accuracy); 0 of 20 are left.",
+        "Revealed so far: 2 runs on different terms; 3 of 5 left.",
+        "Revealed so far: 30 counts (27 of tables, 2 of classes, 1 of accuracy); 0 of 20 left.",
         "Epsilon spent: 1.5; [agree] epsilon allows 3.",
     ]
     spent = past_lines(
@@ -121,13 +121,13 @@ def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
         replace(agree, life=replace(agree.life, most_runs=1, most_counts=20)),
     )
     refused = "a run on other terms is refused, one on the same terms is not"
-    assert spent[0] == f"Revealed so far: 1 run on different terms; 0 of 1 are left: {refused}."
-    assert spent[1] == "Revealed so far: 1 count (1 of tables); 19 of 20 are left."
+    assert spent[0] == f"Revealed so far: 1 run on different terms; 0 of 1 left: {refused}."
+    assert spent[1] == "Revealed so far: 1 count (1 of tables); 19 of 20 left."
     assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent: no bound")
 
 
 @pytest.mark.parametrize(
-    ("bits", "left"), [("n/50", "2 of 14 are left"), (9, "0 of 9 are left"), (None, "[agree] sets no bound")]
+    ("bits", "left"), [("n/50", "2 of 14 left"), (9, "0 of 9 left"), (None, "[agree] sets no bound")]
 )
 def test_bits_that_were_revealed_stand_beside_those_that_may_be(
     agree: Acceptance, bits: int | str | None, left: str
@@ -151,7 +151,7 @@ def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptan
     nothing = Past({}, 0, Revealed(), Fraction(0))
     assert past_lines(nothing, replace(agree, life=replace(agree.life, most_runs=None, most_counts=None))) == []
     assert past_lines(nothing, replace(agree, life=replace(agree.life, most_runs=1, most_counts=None))) == [
-        "Revealed so far: 0 runs on different terms; 1 of 1 are left."
+        "Revealed so far: no runs yet; 1 of 1 left."
     ]
     told = past_lines(
         Past({}, 1, Revealed(4), None), replace(agree, life=replace(agree.life, most_runs=None, most_counts=None))
@@ -288,8 +288,8 @@ def test_how_wrong_a_count_must_be_stands_in_the_line_and_in_the_json() -> None:
 def test_a_count_that_may_be_wrong_by_half_of_all_records_is_said_to_be_practically_unchecked() -> None:
     run = Assessment(CASE.terms, 40, None, seen=Seen(one=729.2), records=1_500)
     said = seen_line(run)
-    assert said.startswith("False counts from the peer are practically not noticed: only one")
-    assert "that is wrong by 730 of 1,500 records or more ends the run" in said
+    assert said.startswith("False counts from the peer go practically unnoticed: the run ends only if one")
+    assert "ends only if one is wrong by 730 of 1,500 records or more" in said
     assert "practically" not in seen_line(replace(run, seen=Seen(one=70.0)))
 
 
@@ -367,6 +367,6 @@ def test_a_ranking_by_noise_is_foretold_and_one_by_many_records_is_not() -> None
     design = RelatedDesign.of_odds((8, 2), ((0,), (1,)), Fraction(2, 3))
     (line,) = ranking_outlook(alice, design, case.terms, 1000)
     wide = hypot(*(gain_error(1000, 8, 2, each) for each in (float(design.contrast(0)), 1 / 3))) / 2
-    assert f"a0 (8 values) may be off by {wide:.2g} of 1 bits" in line, line
+    assert f"a0 (8 values) may be off by {wide:.2g} bits (of at most 1)" in line, line
     assert not ranking_outlook(alice, design, case.terms, 10**6)
     assert not ranking_outlook(alice, design, replace(case.terms, omega=ALL), 1000)

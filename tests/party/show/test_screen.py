@@ -550,4 +550,4 @@ def test_a_model_beside_an_earlier_one_is_told_how_predictions_get_it() -> None:
     offered = Path("alice/model.json")
     assert other_model_lines(offered, offered) == []
     (line,) = other_model_lines(Path("alice/model-2.json"), offered)
-    assert line == 'Joint predictions use alice/model.json: for this one say [predict] model = "model-2.json"'
+    assert line == 'Joint predictions use alice/model.json: to use this one, set [predict] model = "model-2.json"'

@@ -137,7 +137,7 @@ def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(to
 def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Finished) -> None:
     told.dealings.told.copies = [CopyEntry("case", "1", Way.TOLD, b"", Fraction(9, 20), (), (), (), {})]
     lines = list(dealings_lines(told.dealings, full=True))
-    assert any("a copy of columns of one value each, which says nothing" in str(line) for line in lines)
+    assert any("a copy of columns with one value each: it reveals nothing" in str(line) for line in lines)
     assert not any("0 columns" in str(line) for line in lines)
 
 
@@ -337,7 +337,7 @@ def test_the_pages_of_a_mined_tree_have_no_accuracy_whoever_mined_it(tmp_path: P
     settings = finished_parties(Sessions(tmp_path, CASE, ANY_ODDS), terms).values()
     for each in settings:
         page = page_markdown(gathered(each, each.parent / "model.json"))
-        assert re.search("Accuracy[*]*: not known: only who holds the class can estimate it", page)
+        assert re.search("Accuracy[*]*: not known: only the party that holds the class can estimate it", page)
     estimates = [read_train_report(each.parent / "report.json").correct for each in settings]
     assert sum(estimate is None for estimate in estimates) == 1
 
