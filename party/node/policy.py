@@ -376,8 +376,8 @@ def object_to_bits(bounds: LifeBounds, records: int, before: Fraction, follow: F
 def _opened_for_nothing() -> Objection:
     return Objection(
         "budget",
-        f"runs over these tables ended {MOST_OPENINGS} times while the same answer was opened, and no "
-        "more are made: more could be subtracted; ask the other side why",
+        f"runs over these tables stopped {MOST_OPENINGS} times while opening the same answer; no further run is "
+        "allowed: more could be subtracted; ask the other side why",
     )
 
 

@@ -144,7 +144,7 @@ def test_a_table_that_a_side_cuts_off_is_opened_three_times_with_the_same_noise_
     for _ in range(MOST_OPENINGS):
         errors = sessions.both_errors(asks())
         assert not any(isinstance(error, DisagreementError) for error in errors)
-    with pytest.raises(DisagreementError, match="ended 3 times while the same answer was opened"):
+    with pytest.raises(DisagreementError, match="stopped 3 times while opening the same answer"):
         sessions.run(asks())
     assert [each["counts"] for each in tables(sessions, "alice")] == [None] * MOST_OPENINGS
     assert spent(sessions, "alice") == ["1/2"]

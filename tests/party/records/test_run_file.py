@@ -92,7 +92,11 @@ def test_the_table_has_a_line_a_row_with_its_costs_beside_its_ratio() -> None:
 
 @pytest.mark.parametrize(
     ("width", "left_out"),
-    [(200, ""), (80, "round trips, counts revealed, depth"), (60, "SMC comp., round trips, counts revealed, nodes, depth")],
+    [
+        (200, ""),
+        (80, "round trips, counts revealed, depth"),
+        (60, "SMC comp., round trips, counts revealed, nodes, depth"),
+    ],
 )
 def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out: str) -> None:
     large = replace(ROW, smc_computations=1_000_000, exact_counts_disclosed=1_000_001, seconds=1234.5, round_trips=100)
