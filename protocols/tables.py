@@ -187,6 +187,10 @@ class Schema:
             left &= codes if each == column else left
         return left <= holding
 
+    def decides(self, expression: "Expression", column: int) -> bool:
+        """Return whether conditions on the path to a node leave another condition one answer."""
+        return bool(self.conditions) and any(self.implies(expression, Term(column, value)) for value in (0, 1))
+
     def _brought(self, term: "Term") -> tuple[int, set[int]]:
         """Return the column that a condition is about, and the codes of which it is so or, by the term, not so."""
         condition = self.conditions[term.column]

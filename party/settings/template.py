@@ -64,19 +64,18 @@ _JOBS = {
 # reveal counts. One data set serves one of them, or as many as most_runs of both parties allows,
 # and rules only where no class was used before. A key that is left out has its usual value.
 class = "outcome"        # the column to predict
-reveal = "tree"          # which column splits which node, and the class of each leaf
+reveal = "tree"          # which column splits which node, and what a leaf says
+leaves = "tenths"        # the class of a leaf and its share in tenths, which ranks people; or "label"
 max_depth = 4            # most splits of a path
 splits = "two-way"       # at a cut or one value, again below; or "values", all values of a column
 test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
 
-# With 5,000 people or more and two classes, noise of epsilon 1 bounds what is learned of each
-# person, for a hundredth or two of accuracy, less with more people:
+# With 5,000 people or more, two classes and two-way splits, noise of epsilon 1 bounds what is
+# learned of each person, for a hundredth or two of accuracy, less with more people:
 # noise = "1"
-# Without noise, a leaf of its own has at least 1 in 250 people, and 20, unless this says otherwise:
-# min_leaf = 100
-# Open the share of each class in a leaf, too, in tenths: it ranks people. min_leaf is then 100 or
-# more, unless there is noise:
-# leaves = "tenths"
+# Without noise, a leaf of its own has at least 1 in 250 people, and 100, or 20 if only its label is
+# opened, unless this says otherwise:
+# min_leaf = 200
 """,
     "job-papers.toml": """\
 # The papers' Hybrid-ID3. It reveals exact counts, from which the other party can work out records:

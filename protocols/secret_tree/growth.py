@@ -295,6 +295,8 @@ class SecretTree:
         if self._noise is not None:
             asked = [(node.expression, candidate) for node in nodes for candidate in node.candidates]
             worth = worth - np.array([self._noise.worth(*each) for each in asked], WORD)
+            if self._schema.conditions:  # what the path decides would win by noise alone
+                barred = np.array([self._gates.first and self._schema.decides(*each) for each in asked])
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
         bars = None if barred is None else barred[by_node]
         return (yield from least(self._gates, worth[by_node], bars, self._worth.width))

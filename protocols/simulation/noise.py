@@ -143,6 +143,9 @@ def grow_with_noise(split: HoldOut, sides: Mapping[str, SideNoise], growth: Grow
     return NoisyRun(tree, counts, engine.cells, int(run_alone(engine.count_correct(tree)).count))
 
 
+_DECIDED = 1 << 60  # above all that may win
+
+
 def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeNoise], growth: Growth) -> Tree:
     """Grow a tree of noisy winners and noisy labels, level by level, of which nothing else is shown; two classes."""
     sizes, label = np.array([attribute.size for attribute in schema.attributes]), rows[:, -1].astype(np.int64)
@@ -155,7 +158,8 @@ def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeN
             mixed = measure.mixture(cells.reshape(-1, size, 2)).tolist()
             for number, path in enumerate(level):
                 if column not in path.columns:
-                    worth[number, column] = mixed[number] - sum(side.worth(path, column) for side in sides)
+                    behind = _DECIDED if schema.decides(path, column) else 0
+                    worth[number, column] = mixed[number] + behind - sum(side.worth(path, column) for side in sides)
         best = worth.argmin(1)
         nodes |= {path: Split((), int(column), ()) for path, column in zip(level, best, strict=True)}
         at = (np.cumsum(sizes[best]) - sizes[best])[at] + rows[np.arange(len(rows)), best[at]]

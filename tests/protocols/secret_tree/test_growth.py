@@ -38,7 +38,7 @@ from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.tenths import with_tenths
 from protocols.secret_tree.window import SecretRanking
 from protocols.simulation.noise import grow_alone_with_noise
-from protocols.tables import Codes, Expression, Schema, joint_schema
+from protocols.tables import Attribute, Codes, Expression, Schema, joint_schema, two_way
 from protocols.terms import ALL, Growth, Impurity, Leaves, Window
 from protocols.two_party.noise import tree_spending
 from tests.protocols.ciphers.paillier.chance import Chance
@@ -396,6 +396,25 @@ def test_it_is_the_tree_of_who_sees_all_and_adds_the_same_noise(epsilon: Fractio
     tree = game.grown(transcript)
     assert tree == game.plain()
     assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
+
+
+def test_with_noise_no_condition_competes_that_the_path_decides() -> None:
+    """It would win by noise, and have a branch that nobody can reach: trees of the control have some."""
+    columns = [Attribute("alice", "age", ("0", "1", "2", "3"), ordered=4), Attribute("bob", "job", ("a", "b", "c"))]
+    schema = two_way(joint_schema(columns, Attribute("bob", "class", ("no", "yes")), ["bob"]))
+    rng = np.random.default_rng(5)
+    codes = schema.coded(rng.integers(0, (4, 3, 2), (300, 3)).astype(np.uint8))
+    growth = Growth(2, noise=Fraction(1, 10), impurity=Impurity.GINI)
+    for secret in (b"a", b"c", b"d"):
+        game = Game(schema, codes, growth, secrets=(secret, b"b"))
+        tree = game.plain()
+        assert secret != b"a" or game.grown() == tree
+        assert not any(schema.decides(path, node.attribute) for path, node in tree.splits())
+    unaware = [
+        Game(replace(schema, conditions=(), whole=None), codes, growth, secrets=(bytes([k]), b"b")).plain()
+        for k in range(9)
+    ]
+    assert any(schema.decides(path, node.attribute) for tree in unaware for path, node in tree.splits())
 
 
 @pytest.mark.parametrize("epsilon", [None, Fraction(4)], ids=str)
