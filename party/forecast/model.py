@@ -276,6 +276,23 @@ def most_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Te
     return ceil(bits_at_most(domains, of_leaf, terms.max_depth, terms.window, most))
 
 
+def full_levels(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
+    """Return how many levels of splits `most_bits` leaves room for, however wide; None where it ends none.
+
+    Args:
+        domains: How many values each candidate has.
+        classes: How many there are.
+        records: Those held out among them.
+        terms: Of the run.
+    """
+    most, depth = terms.bits_at_most(records), min(terms.max_depth or len(domains), len(domains))
+    if most is None or not terms.opens_tree:
+        return None
+    of_leaf = bits_of_leaf(classes, terms.growth.leaves)
+    fit = [level for level in range(depth + 1) if bits_at_most(domains, of_leaf, level, terms.window) <= most]
+    return None if len(fit) > depth else max(fit, default=0)
+
+
 def forecast(
     sizes: Sizes,
     terms: Terms,

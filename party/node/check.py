@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from party.errors import ConfigError
-from party.forecast.model import guess_rules, most_counts, most_tree_bits
+from party.forecast.model import full_levels, guess_rules, most_counts, most_tree_bits
 from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
@@ -101,6 +101,7 @@ class Assessment:
         tests: How many are held out of a run that has not begun.
         classes: How many values the class has.
         bits: Of the tree that reveals most, where it alone is revealed without noise.
+        levels: How many levels that bound leaves room for, however wide; None where it ends none.
         holds_class: Whether the class is ours; else the peer's.
     """
 
@@ -114,6 +115,7 @@ class Assessment:
     tests: int = 0
     classes: int = 2
     bits: int | None = None
+    levels: int | None = None
     holds_class: bool = False
 
 
@@ -335,6 +337,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         tests=records - train,
         classes=classes,
         bits=bits,
+        levels=full_levels(domains, classes, records, terms),
         holds_class=local.holds_class,
     )
     try:
@@ -376,6 +379,7 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         records=train,
         noise=spendings(terms, own, len(columns) - own, train, alone=owners == (party,)),
         bits=most_tree_bits(domains, classes, run.begun.records, terms),
+        levels=full_levels(domains, classes, run.begun.records, terms),
         holds_class=owners == (party,),
     )
 

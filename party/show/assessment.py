@@ -10,9 +10,12 @@ from party.records.releases import Earlier
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.document import counted
+from protocols.learning.naive_bayes import Model
+from protocols.learning.tree import Tree
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_table
 from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Terms
@@ -159,11 +162,26 @@ def _tree_lines(run: Assessment) -> Iterator[str]:
     if run.bits is not None:
         known = "a partner that chose its columns for it may know as many yes-or-no facts about people whom it picked"
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
+    if run.levels is not None:
+        room = f"{run.levels} of {run.terms.max_depth} levels of any width"
+        yield f"most_bits leaves room for {room}, then the tree ends early: fewer values a column need fewer bits."
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
         what = "each class and score" if tenths else "each class"
         yield f"It also reveals, with noise, to how many held-out records of each class the tree gives {what}."
+
+
+def ended_lines(model: Model, terms: Terms, records: int) -> list[str]:
+    """Say that a tree of this many records, those held out among them, ended where it might have revealed too much."""
+    if not terms.opens_tree or not isinstance(model, Tree):
+        return []
+    allowance = Allowance.of(model.schema, terms, records)
+    cut = allowance.unasked(model)
+    if not cut:
+        return []
+    used = f"{ceil(allowance.spent(model)):,} of {int(allowance.most or 0):,} bits"
+    return [f"The tree ended at {cut:,} nodes that might have split, since most_bits allowed no more: {used} are used."]
 
 
 _COPIES = "It also reveals a disguised copy of each side."

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from party.forecast.model import Forecast, most_counts, most_tree_bits
+from party.forecast.model import Forecast, full_levels, most_counts, most_tree_bits
 from party.names import printable
 from party.node.check import Assessment, spendings
 from party.node.players import FoundRules, Trained
 from party.node.session import Report
 from party.records.run_file import TrainReport
 from party.records.tally import Revealed
-from party.show.assessment import amount_lines, follows_lines, noise_lines, revealed_lines, seen_json
+from party.show.assessment import amount_lines, ended_lines, follows_lines, noise_lines, revealed_lines, seen_json
 from party.show.costs import forecast_text, key_text
 from party.show.document import Block, counted
 from party.show.joint_rules import doubt_lines, numbers_text
@@ -24,7 +24,7 @@ from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
-from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Terms
+from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Leaves, Splits, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, training_records
 
@@ -113,9 +113,16 @@ def _tree_text(agreed: Agreement) -> str:
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {NOISE.text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    hidden = ", the tree alone is revealed" if terms.hides_counts else ""
+    hidden = _revealed_text(terms) if terms.hides_counts else ""
     how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
     return f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
+
+
+def _revealed_text(terms: Terms) -> str:
+    splits = ", two-way splits" if terms.splits is Splits.TWO_WAY else ""
+    leaves = ", leaves in tenths" if terms.leaves is Leaves.TENTHS else ""
+    weights = f", weights {printable(' '.join(terms.weights))}" if terms.weights else ""
+    return f"{splits}{leaves}{weights}, the tree alone is revealed"
 
 
 def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
@@ -129,6 +136,7 @@ def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
         noise=spendings(terms, own, len(domains) - own, train, alone=alone),
         records=train,
         bits=most_tree_bits(domains, schema.classes, records, terms),
+        levels=full_levels(domains, schema.classes, records, terms),
         holds_class=alone,
     )
 
@@ -162,6 +170,7 @@ def result_lines(trained: Trained, model: Path) -> list[Block]:
     classes = outcome.model.schema.class_attribute.values
     return [
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
+        *ended_lines(outcome.model, agreed.terms, outcome.records_train + outcome.records_test),
         *_accuracy(trained),
         *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),

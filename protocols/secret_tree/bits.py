@@ -143,6 +143,14 @@ class Allowance:
             ]
             left = [candidates for _, node, candidates in splits for _ in node.children]
 
+    def unasked(self, tree: Tree) -> int:
+        """Return how many nodes of a tree that grew within this were not asked, for what they might have revealed."""
+        return sum(
+            len(level) - len(asked)
+            for depth, (level, asked) in enumerate(self.levels(tree))
+            if depth not in (self.max_depth, len(self.schema.attributes))
+        )
+
     def spent(self, tree: Tree) -> Fraction:
         """Return the bits that a tree has revealed which grew within this allowance."""
         every = len(self.schema.attributes)

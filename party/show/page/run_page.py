@@ -23,6 +23,7 @@ from party.show.assessment import (
     counts_kind,
     deviations,
     deviations_of,
+    ended_lines,
     follows_lines,
     noise_lines,
     past_lines,
@@ -424,6 +425,8 @@ def _worth(told: Finished) -> _Rows:
         table = run.scores.table
     if worth := worth_lines(model, beats, table):
         found.append(("Against a guess", " ".join(worth)))
+    if ended := ended_lines(model, told.assessment.terms, run.begun.records):
+        found.append(("Where growth ended", " ".join(ended)))
     if run.countable and told.assessment.terms.window is ALL:
         text = f"{run.counted:,}, those of all candidates at every node: these terms count no fewer"
         found.append(("Secure counts", text))

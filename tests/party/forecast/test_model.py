@@ -22,6 +22,7 @@ from party.forecast.model import (
     calibrate,
     calibrate_transfers,
     forecast,
+    full_levels,
     guess_rules,
     most_counts,
 )
@@ -85,6 +86,15 @@ def test_noise_is_in_every_count_and_naive_bayes_takes_vectors_of_its_values() -
     assert estimated.counts == 0
     assert estimated.bytes < 1e6
     assert estimated.memory < cost().memory
+
+
+def test_bits_leave_room_for_as_many_levels_as_their_widest_tree_has() -> None:
+    """Of 15 two-valued columns a node costs 4, 3.9, ... bits, a leaf one: 6 for one level, 15.9 for two."""
+    terms = make_terms(method="smc", reveal="tree", max_depth=4)
+    found = [full_levels([2] * 15, 2, 0, replace(terms, most_bits=most)) for most in (5, 6, 15, 16, 10_000)]
+    assert found == [0, 1, 1, 2, None]
+    assert full_levels([2] * 15, 2, 800, replace(terms, most_bits=None)) == 2
+    assert full_levels([2] * 15, 2, 0, replace(terms, reveal=Reveal.COUNTS, most_bits=None)) is None
 
 
 def test_the_most_counts_follow_from_splits_window_and_classes() -> None:

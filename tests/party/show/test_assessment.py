@@ -16,6 +16,7 @@ from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.assessment import (
     amount_lines,
+    ended_lines,
     follows_lines,
     noise_lines,
     past_json,
@@ -28,6 +29,7 @@ from party.show.assessment import (
 )
 from party.show.costs import accuracy_outlook, memory_lines, ranking_outlook
 from protocols.errors import InputError
+from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending
 from protocols.randomized_response.moments import gain_error
@@ -39,6 +41,7 @@ from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Revea
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_roles, make_terms
+from tests.support.plain import schema_of
 
 TOLD = Past({}, 2, Revealed(27, 2, 1), Fraction(3, 2))
 REFUSED = "which refuses it"
@@ -230,6 +233,21 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
     parts = "4,711 exact counts (4,708 of tables, 2 of classes, 1 of accuracy)"
     assert revealed_lines(run.terms, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}."]
     assert "(about 5,300 are likely)" in amount_lines(replace(run, likely=5_273))[0]
+
+
+def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None:
+    schema = schema_of((2, 2, 2), 2, 1)
+    tree = Tree(schema, Split((), 0, (Leaf((), 0), Leaf((), 1))))
+    terms = make_terms(method="smc", reveal="tree", max_depth=3, most_bits=5)
+    (line,) = ended_lines(tree, terms, 100)
+    assert (
+        line
+        == "The tree ended at 2 nodes that might have split, since most_bits allowed no more: 4 of 5 bits are used."
+    )
+    assert ended_lines(tree, replace(terms, max_depth=1), 100) == []
+    run = Assessment(terms, 0, None, bits=5, levels=1)
+    assert "most_bits leaves room for 1 of 3 levels of any width" in " ".join(amount_lines(run))
+    assert "leaves room" not in " ".join(amount_lines(replace(run, levels=None)))
 
 
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:

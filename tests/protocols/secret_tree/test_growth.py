@@ -261,6 +261,8 @@ def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, mos
         other = nodes[expression]
         assert isinstance(node, Leaf) or (isinstance(other, Split) and node.attribute == other.attribute)
     assert cut == whole or allowance.spent(cut) < unbounded.spent(whole)
+    assert unbounded.unasked(whole) == 0
+    assert cut == whole or allowance.unasked(cut) > 0
     assert opened(transcript) == [wires.tobytes() for wires in bounded.expected(cut)]
 
 
