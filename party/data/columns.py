@@ -190,6 +190,16 @@ def _group_of(values: tuple[str, ...], text: str) -> str | None:
     return _groups(values).get(plain_text(text))
 
 
+def different_in(values: tuple[str, ...]) -> int:
+    """Return how many values there are, each of a group by itself.
+
+    >>> different_in(("{a | b}", "c"))
+    3
+    """
+    groups = _groups(values)
+    return len(values) - len(set(groups.values())) + len(groups)
+
+
 @lru_cache(maxsize=1024)
 def _groups(values: tuple[str, ...]) -> dict[str, str]:
     return {text: label for label in values if _GROUP.fullmatch(label) for text in label[1:-1].split(_OR)}
@@ -229,18 +239,25 @@ def _labelled(column: Column, treatment: ColumnTreatment, classes: Classes) -> _
 
 
 def _grouped(column: Column, treatment: ColumnTreatment, labels: _Labels, classes: Classes) -> _Labels:
-    """Give texts that the class shows alike one label, so that with "other" and "missing" there are `max_values`."""
+    """Give texts that the class shows alike one label; where two are left, one may be "other", with the rare ones."""
     cells, frequency = column.cells, labels.frequency
     apart = merged_labels(frequency, treatment.smallest_value, MAX_DOMAIN).labels | {OTHER, MISSING}
     named = [text for text in frequency if text not in apart]
     if any(_OR in text for text in named):
         raise column.error(f"a value holds {_OR!r}, by which the names of a group are told apart: write it otherwise")
+    others = [text for text in frequency if text in apart - {MISSING}]
     places = {text: place for place, text in enumerate(cells.texts)}
-    counts = _class_counts(column, cells.codes, len(places), classes)[[places[text] for text in named]]
+    counts = _class_counts(column, cells.codes, len(places), classes)
+    rows = [counts[places[text]] for text in named]
     own_value = treatment.missing == "value" and cells.missing >= treatment.smallest_value
-    room = (treatment.max_values or MAX_DOMAIN) - own_value - (len(named) < len(frequency))
-    groups = [[named[place] for place in group] for group in alike_groups(counts, max(room, 1))]
-    label = {text: f"{{{_OR.join(texts)}}}" for texts in groups if len(texts) > 1 for text in texts}
+    room = max(2, (treatment.max_values or MAX_DOMAIN) - own_value)
+    if others and room == 2:
+        rows.append(counts[[places[text] for text in others]].sum(axis=0))
+    label: dict[str, str] = {}
+    for group in alike_groups(rows, max(2, room - bool(others))):
+        texts = [named[row] for row in group if row < len(named)]
+        if len(group) > 1:
+            label |= dict.fromkeys(texts, OTHER if len(texts) < len(group) else f"{{{_OR.join(texts)}}}")
     names = [label.get(text, text) for text in cells.texts]
     held: dict[str, int] = {}
     for text, records in frequency.items():

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from party.data.columns import different_in
 from party.errors import ConfigError
 from party.forecast.model import full_levels, guess_rules, most_counts, most_tree_bits
 from party.models.any_file import KeptResult
@@ -187,7 +188,9 @@ def _worth(local: PartyInputs, place: int) -> ColumnWorth:
     """Return what a column of ours says of our class."""
     sizes = (local.table.attributes[place].size, local.table.attributes[-1].size)
     both = np.ravel_multi_index(local.table.codes[:, [place, -1]].T.astype(np.intp), sizes)
-    return column_worth(np.bincount(both, minlength=sizes[0] * sizes[1]).reshape(sizes))
+    counts = np.bincount(both, minlength=sizes[0] * sizes[1]).reshape(sizes)
+    held = zip(local.table.attributes[place].values, counts.sum(axis=1).tolist(), strict=True)
+    return column_worth(counts, different_in(tuple(value for value, records in held if records)))
 
 
 def sends_copy(local: PartyInputs, terms: Terms) -> bool:

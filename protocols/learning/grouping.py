@@ -103,8 +103,12 @@ class ColumnWorth:
     mostly_chance: bool
 
 
-def column_worth(counts: ArrayLike) -> ColumnWorth:
+def column_worth(counts: ArrayLike, values: int = 0) -> ColumnWorth:
     """Return what a column of these counts says of the class (`values x classes`).
+
+    Args:
+        counts: How many records of each class have each value.
+        values: How many there were before the class took some together, which finds most of what they say by chance.
 
     Of a column that says nothing `2 n ln 2 gain` is about chi-square of `f = (values - 1)(classes - 1)` degrees, of
     mean `f` and variance `2 f`.
@@ -115,7 +119,7 @@ def column_worth(counts: ArrayLike) -> ColumnWorth:
     """
     table: Floats = np.asarray(counts, dtype=np.float64)
     table = table[table.any(axis=1)][:, table.any(axis=0)]
-    degrees, scale = (table.shape[0] - 1) * (table.shape[1] - 1), 2 * log(2) * float(table.sum())
+    degrees, scale = (max(values, table.shape[0]) - 1) * (table.shape[1] - 1), 2 * log(2) * float(table.sum())
     bits, all_bits = float(gain(table)), float(entropy(table.sum(axis=0)))
     usual = max(2.0 * degrees, degrees + 2 * sqrt(2 * degrees))
     return ColumnWorth(bits, bits / all_bits if all_bits else 0.0, degrees / scale, scale * bits < usual)

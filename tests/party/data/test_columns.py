@@ -476,7 +476,7 @@ FAST_TREATMENTS = st.builds(
     ColumnTreatment,
     bins=st.sampled_from(
         [
-            *(None, "median-of-range", "quantiles:3", "quantiles:4", "year", (date(2024, 1, 1),)),
+            *(None, "median-of-range", "quantiles:3", "quantiles:4", "year", "class", (date(2024, 1, 1),)),
             *((Decimal("0.3"), Decimal("1.0"), Decimal("2.5")), (Decimal(2**53),), (Decimal("-0.0"),)),
         ]
     ),
@@ -522,10 +522,12 @@ def test_a_csv_column_becomes_what_the_careful_reader_makes_of_it(
     form: Form,
 ) -> None:
     path = tmp_path / "table.csv"
-    path.write_text("id,v\n" + "".join(f"p{i},{cell}\n" for i, cell in enumerate(column)))
+    classes = classes_of(column)
+    path.write_text("id,v,c\n" + "".join(f"p{i},{cell},c{classes[i]}\n" for i, cell in enumerate(column)))
+    treatments = {"v" if listed else "*": treatment, "c": ColumnTreatment(smallest_value=1)}
 
     def read() -> DataShare:
-        return read_share(path, "a", "id", None, {"v" if listed else "*": treatment}, form=form)
+        return read_share(path, "a", "id", "c", treatments, form=form)
 
     assert outcome(read) == carefully(monkeypatch, read)
 

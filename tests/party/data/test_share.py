@@ -173,6 +173,30 @@ def test_every_raw_cell_is_found_among_the_values(missing: str, most: int | None
             assert label == attribute.values[code]
 
 
+def test_the_class_cuts_numbers_and_dates_takes_categories_together_and_leaves_noise_one_value(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    ages, jobs, noise = rng.integers(18, 90, 2000), rng.integers(0, 6, 2000), rng.normal(0, 1, 2000).round(3)
+    ill = rng.random(2000) < np.where(ages > 50, 0.5, 0.1) + np.where(jobs % 3 == 0, 0.4, 0)
+    days = [date(2024, 1, 1) + timedelta(int(age)) for age in ages]
+    rows = zip(ages, jobs, noise, days, ill, strict=True)
+    text = "".join(f"r{i},{age},j{job},{x},{day},{'ny'[int(c)]}\n" for i, (age, job, x, day, c) in enumerate(rows))
+    treatments = {"*": ColumnTreatment(max_values=2, group="class"), "day": ColumnTreatment(bins="class")}
+    text = "id,age,job,noise,day,class\n" + text.replace("j5", "", 30).replace("j4", "odd", 6).replace("j4", "rare", 6)
+    share = share_of(tmp_path, text, None, treatments=treatments, ignore=[])
+    assert [each.values for each in share.attributes] == [
+        ("<= 50", "> 50"),
+        ("{j0 | j3}", "other"),
+        ("other",),
+        ("<= 2024-02-20", "> 2024-02-20"),
+    ]
+    wide = {"job": ColumnTreatment(max_values=3, group="class", missing="j3")}
+    job = share_of(tmp_path, text, None, treatments=wide, ignore=["age", "noise", "day"]).attributes[0]
+    assert job.values == ("{j0 | j3}", "{j1 | j2 | j4 | j5}", "other")
+    assert [label_of(job.values, cell, job.missing.value) for cell in ("j3", "j5", "rare", "j", None)] == [
+        *job.values, "other", "{j0 | j3}",
+    ]  # fmt: skip
+
+
 def test_a_number_that_marks_missing_cells_is_noted_and_no_other(tmp_path: Path) -> None:
     incomes, calls = [20_000 + 731 * k % 60_000 for k in range(300)], [k % 31 for k in range(300)]
     for k in range(0, 300, 5):

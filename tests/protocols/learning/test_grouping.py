@@ -117,6 +117,10 @@ def test_what_a_column_says_is_compared_with_what_one_that_says_nothing_does() -
     gains = np.array([each.gain for each in found])
     assert abs(gains.mean() - found[0].by_chance) < 4 * gains.std() / 20
     assert sum(not each.mostly_chance for each in found) <= 36
+    noise = np.bincount(rng.integers(0, 40, 2000) * 2 + rng.integers(0, 2, 2000), minlength=80).reshape(40, 2)
+    groups = np.array([noise[list(group)].sum(axis=0) for group in alike_groups(noise, 5)])
+    assert not column_worth(groups).mostly_chance  # the control: who forgets that the class chose them is misled
+    assert column_worth(groups, 40).mostly_chance
     telling = column_worth([[300, 100], [100, 300]])
     assert telling.gain == telling.share == pytest.approx(1 - (0.25 * 2 + 0.75 * log2(4 / 3)))
     assert not telling.mostly_chance
