@@ -58,6 +58,7 @@ COMMANDS = {
     "privacy": Command("show what a design discloses", "collector", "collector"),
     "audit": Command("check that the disguise follows its design", "collector", "collector"),
     "size": Command("show how many respondents a survey needs", "collector", "collector"),
+    "advise": Command("show which theta, coins and questions a wanted belief needs", "collector", "advise"),
     "disguise": Command("disguise a table of answers, or baskets, for a collector", "collector", "collector"),
     "estimate": Command("estimate counts from disguised answers", "collector", "collector"),
     "survey": Command("ask people in their browser, who toss the coin themselves", "collector", "collecting"),

@@ -106,6 +106,31 @@ def declare_size(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def declare_advise(parser: argparse.ArgumentParser) -> None:
+    """Show which theta keeps a receiver's belief below a bound, for columns of a job or questions of a survey.
+
+    Belief, odds and theta follow from each other; name one of them. With `--records` the half-width of the share that
+    is estimated is shown, with `--half-width` how many records it takes. All of it is by formulas, without data.
+
+    Examples:
+      cotally advise job --belief 2/3
+      cotally advise job --odds 2 --records 5000
+      cotally advise survey --belief 0.6 --share 0.1 --half-width 0.02
+    """
+    add = parser.add_argument
+    add("what", choices=("job", "survey"), help="columns that a job disguises, or questions of a survey")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--belief", metavar="B", help="what a receiver may believe of one person at most, such as 2/3")
+    wanted.add_argument("--odds", metavar="G", help="of a value sent truly against any one other, such as 2")
+    wanted.add_argument("--theta", metavar="T", help="chance that a two-valued column is sent truly, such as 2/3")
+    add("--share", default="1/2", metavar="P", help="share of those who have the value (default: %(default)s)")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--records", type=int, metavar="N", help="show the half-width of the share from N records")
+    size.add_argument("--half-width", metavar="W", help="show how many records a half-width takes, such as 0.02")
+    add("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default: %(default)s)")
+    add_json(parser)
+
+
 class _Example(argparse.Action):
     """Write the example and end, as `--help` does."""
 

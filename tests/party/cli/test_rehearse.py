@@ -147,3 +147,26 @@ def test_the_readme_shows_what_it_prints(pair: Pair) -> None:
     ended = cotally_here("rehearse", pair.alice, job, "--data", "votes")
     assert ended.code == 0, ended.err
     assert re.sub("^    ", "", shown, flags=re.MULTILINE).strip("\n") in ended.out
+
+
+def test_advice_says_what_a_belief_needs_and_a_width_takes_as_many_records_as_it_has() -> None:
+    ended = cotally_here("advise", "survey", "--belief", "2/5", "--share", "1/10", "--half-width", "0.02", "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    assert found["odds"] == "6"
+    assert [(row["of"], row["theta"]) for row in found["choices"]] == [
+        ("related", "6/7"), ("forced", "5/7"), ("triangular", "5/6"),
+    ]  # fmt: skip
+    for row in found["choices"]:
+        assert row["belief"] == pytest.approx(0.4)
+        assert row["half_width"] <= 0.02 < row["half_width"] * (1 + 1 / row["records"])
+    shown = cotally_here("advise", "job", "--belief", "2/3", "--records", "1000")
+    assert re.search(r"^ +2 +0\.6667 +0\.6667 +0\.6667 +12 +1,000 +0\.0930$", shown.out, re.MULTILINE)
+    for words, said in (
+        (["--belief", "1/3"], "--belief must be above the share"),
+        (["--odds", "1"], "--odds must be above 1"),
+        (["--theta", "1/3"], "--theta must lie between 1/2 and 1"),
+        (["--odds", "2", "--records", "1"], "--records must be 2 or more"),
+        (["--odds", "2", "--share", "0"], "--share must lie"),
+    ):
+        assert_one_error(cotally_here("advise", "job", *words), 2, said)

@@ -1,0 +1,83 @@
+"""What a wanted belief needs, in one table, and the same as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from party.show.document import Block, Grid, headed
+from protocols.randomized_response.design import Kind
+
+_QUESTIONS = {
+    Kind.RELATED: "related, crosswise",
+    Kind.FORCED: "forced, unrelated",
+    Kind.TRIANGULAR: "triangular",
+}
+_WORDS = (
+    "Theta: how often the truth is sent. Belief: what a receiver believes of one person at most, of the value, and "
+    "that it is another."
+)
+_OF_COINS = " Coins: so many columns, each with its own, are all sent truly with a chance of a hundredth at most."
+_OF_QUESTIONS = (
+    " Theta of a crosswise question is the prevalence of its statement, that of a triangular one is 1 less it; half of "
+    "forced and personal answers are yes."
+)
+
+
+@dataclass(frozen=True)
+class FittingDesign:
+    """One design that fits.
+
+    Args:
+        of: How many values the column has, or what kind of question it is.
+        truth: The chance that the truth is sent.
+        beliefs: In the value asked about, and in another one, at most.
+        coins: How many are all true with a hundredth's chance at most; None of a question.
+        records: From how many a share is estimated; None if nobody asked.
+        half_width: Of its interval.
+    """
+
+    of: int | Kind
+    truth: Fraction
+    beliefs: tuple[Fraction, Fraction]
+    coins: int | None
+    records: int | None
+    half_width: float | None
+
+
+def choices_json(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]) -> dict[str, object]:
+    """Return it for programs."""
+    rows = [
+        {
+            "of": each.of if isinstance(each.of, int) else each.of if isinstance(each.of, int) else each.of.value,
+            "theta": str(each.truth),
+            "belief": float(each.beliefs[0]),
+            "belief_otherwise": float(each.beliefs[1]),
+            "coins": each.coins,
+            "records": each.records,
+            "half_width": each.half_width,
+        }
+        for each in found
+    ]
+    return {"format": "cotally-advice/1", "odds": str(odds), "share": str(share), "choices": rows}
+
+
+def choice_blocks(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]) -> list[Block]:
+    first = found[0]
+    heads = headed("values" if first.coins else "<question", "theta", "belief", "belief\notherwise")
+    heads += [*(headed("coins") if first.coins else ()), *(headed("records", "±") if first.records else ())]
+    rows = [
+        [
+            str(each.of) if isinstance(each.of, int) else _QUESTIONS[each.of],
+            *(f"{float(chance):.4f}" for chance in (each.truth, *each.beliefs)),
+            *([str(each.coins)] if each.coins else []),
+            *([f"{each.records:,}", f"{each.half_width:.4f}"] if each.records else []),
+        ]
+        for each in found
+    ]
+    grid = Grid(heads, rows)
+    said: list[Block] = [f"Odds of {odds} to 1 for a value that a share of {share} has:", "", grid, ""]
+    if not first.coins:
+        return [*said, _WORDS + _OF_QUESTIONS]
+    settings = f'In job.toml: theta = "{first.truth}"; in party.toml: [agree] odds = "{odds}".'
+    rest = "What it costs a tree has no formula: `cotally rehearse` shows it, and how many whole records are read."
+    return [*said, _WORDS + _OF_COINS, f"{settings} {rest}"]
