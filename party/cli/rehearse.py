@@ -40,11 +40,11 @@ class _Source:
 
 def command_rehearse(arguments: argparse.Namespace) -> int:
     output: Path | None = arguments.output
-    reads = [arguments.party, arguments.job, arguments.pilot]
+    config = read_party_config(arguments.party)
+    reads = [config.path, config.data.file, arguments.job, arguments.pilot]
     settle_outputs([output], reads, overwrite=arguments.overwrite)
     if output is not None and output.suffix.lower() not in PAGES:
         raise InputError(f"-o {output} must end in one of {', '.join(PAGES)}")
-    config = read_party_config(arguments.party)
     with _source(arguments, config) as source:
         sides = rehearsed_sides(source.config, source.class_name, source.partner, source.pilot, telling_once())
     people = sides.ours.listed

@@ -125,11 +125,13 @@ def test_an_error_of_the_system_names_its_path_and_another_is_an_internal_one(
 CLI = Path(cli.__file__).parent
 WRITERS = {"write_atomically", "write_new", "write_table", "write_result", "write_sent", "write_model", "KeptModel"}
 READ = {
-    "align party", "audit design", "audit --and", "cancel party", "check party", "check job", "demo --alice",
-    "demo --bob", "disguise data", "disguise design", "disguise --personal", "doctor party", "estimate disguised",
+    "align party", "audit design", "audit --and", "cancel party", "check party", "check job", "crosstab party",
+    "demo --alice", "demo --bob", "disguise data", "disguise design", "disguise --personal", "doctor party",
+    "estimate disguised",
     "estimate design", "estimate --and", "estimate --against", "keys party", "ledger party", "mine disguised",
     "mine design", "mine --and", "pair party", "plan party", "plan job", "predict model",
     "predict rows", "predict --model", "privacy design", "privacy --prior", "privacy --pilot", "privacy --model",
+    "rehearse party", "rehearse job", "rehearse --pilot",
     "report party", "report design", "report --and", "report --model", "report --costs", "rules model", "serve party",
     "show model", "size design", "status party",
     "survey new --table", "survey publish model", "survey publish disguised", "train party",
@@ -145,9 +147,9 @@ NEVER_REPLACED = {
     "survey new folder": "a folder, whose files are kept",
 }
 REPLACED_IF_TOLD = {
-    "disguise --output", "ledger --output", "mine --output", "predict --output", "report --output",
-    "rules --output", "serve --model", "serve --report", "survey export --output", "survey page --output",
-    "survey results --html", "train --model", "train --report",
+    "disguise --output", "ledger --output", "mine --output", "predict --output", "rehearse --output",
+    "report --output", "rules --output", "serve --model", "serve --report", "survey export --output",
+    "survey page --output", "survey results --html", "train --model", "train --report",
 }  # fmt: skip
 
 
@@ -179,6 +181,7 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "ledger --output": lambda out: ("ledger", "export", "bob", "-o", out),
     "mine --output": lambda out: ("mine", "tree", "d.csv", "design.toml", "-o", out),
     "predict --output": lambda out: ("predict", "m.json", "data.csv", "-o", out),
+    "rehearse --output": lambda out: ("rehearse", "bob", "--data", "votes", "-o", out),
     "report --output": lambda out: ("report", "bob", "-o", out),
     "rules --output": lambda out: ("rules", "sets.json", "-o", out),
     "survey export --output": lambda out: ("survey", "export", "study/survey.toml", "-o", out),
@@ -190,7 +193,8 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
 }
 INPUTS = {
     "disguise --output": "data.csv", "ledger --output": "bob/party.toml", "mine --output": "d.csv",
-    "predict --output": "m.json", "report --output": "bob/party.toml", "rules --output": "sets.json",
+    "predict --output": "m.json", "rehearse --output": "bob/party.toml",
+    "report --output": "bob/party.toml", "rules --output": "sets.json",
     "survey results --html": "study/survey.toml",
     "train --model": "job.toml", "train --report": "bob/party.toml", "survey links --output": "study/survey.toml",
 }  # fmt: skip
@@ -221,8 +225,12 @@ def test_what_is_there_stays_unless_told(here: Path, output: str) -> None:
     assert earlier.read_text() == "earlier\n"
 
 
-OF_ONE = [name for name in CALLS if not name.startswith(("train", "report", "ledger", "survey links", "survey export"))]
-"""Of the others, `train`, `report` and both `export` replace what they are told to in tests of runs and of answers."""
+OF_ONE = [
+    name
+    for name in CALLS
+    if not name.startswith(("train", "rehearse", "report", "ledger", "survey links", "survey export"))
+]
+"""Of the others, all but `survey links` replace what they are told to in tests of their own."""
 
 
 @pytest.mark.parametrize("output", OF_ONE)
@@ -263,10 +271,11 @@ NONE: Mapping[str, str] = {
 NEEDS_A_PEER = {
     "align": "tests/integration/test_json_of_runs.py", "cancel": "tests/integration/test_going_on.py",
     "ledger": "tests/integration/test_json_of_runs.py", "train": "tests/integration/test_json_of_runs.py",
-    "pair": "tests/integration/test_pair.py",
+    "pair": "tests/integration/test_pair.py", "crosstab": "tests/integration/test_crosstab.py",
 }  # fmt: skip
 QUICK = ("--shift", "1/10", "--power", "0.9")
 JSON_CALLS: Mapping[str, tuple[str, ...]] = {
+    "advise": ("advise", "job", "--belief", "2/3"),
     "audit": ("audit", "design.toml", *QUICK),
     "audit of baskets": ("audit", "baskets.toml", *QUICK),
     "check": ("check", "bob"),
@@ -284,6 +293,7 @@ JSON_CALLS: Mapping[str, tuple[str, ...]] = {
     "predict": ("predict", "m.json", "data.csv", "-o", "p.csv"),
     "privacy": ("privacy", "design.toml"),
     "privacy of baskets": ("privacy", "baskets.toml"),
+    "rehearse": ("rehearse", "bob", "--data", "votes"),
     "rules": ("rules", "sets.json"),
     "rules --itemsets": ("rules", "sets.json", "--itemsets"),
     "show": ("show", "m.json"),
