@@ -23,7 +23,7 @@ from protocols.counting.rows import make_view
 from protocols.counts import Query
 from protocols.errors import DisagreementError
 from protocols.learning.ranking import GAIN_BITS, best, sum_bits, whole_gains
-from protocols.learning.tree import Leaf, Split, Tree
+from protocols.learning.tree import Leaf, Split, Tree, shares_in_tenths
 from protocols.learning.whole import Gini, Whole, mixture
 from protocols.messages import TableCommitment
 from protocols.noise.both import KeyedNoise, TreeNoise
@@ -38,7 +38,7 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import noise_of_table
 from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Table
-from protocols.terms import EPSILON_OF_SCORES, Growth, Reveal
+from protocols.terms import EPSILON_OF_SCORES, LEAF_OF_TENTHS, Growth, Leaves, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
 from protocols.two_party.noise import noise_of_model, tree_spending
@@ -184,6 +184,42 @@ def test_who_knows_all_classes_but_one_of_each_group_reads_one_person_per_label_
     assert len(labels) < Allowance(game.schema, 1).spent(tree) == 9
     bounded = knowing_all_but_one_of_each_group(Fraction(168, 50)).grown()
     assert isinstance(bounded.root, Leaf)
+
+
+def knowing_a_hundred_of_each_group(known: int, leaves: Leaves, most_bits: Fraction | None = None) -> Game:
+    """Return groups of 101, of a hundred of which the partner knows the classes, so many of the second."""
+    person = np.random.default_rng(4).integers(0, 2, 8)
+    others = np.tile(np.arange(100) < known, (8, 1)).astype(int)
+    group, label = np.arange(8).repeat(101), np.column_stack([others, person]).ravel()
+    growth = Growth(1, LEAF_OF_TENTHS, leaves=leaves)
+    return Game(schema_of((8,), 2, 1), np.column_stack([group, label]).astype(np.uint8), growth, most_bits)
+
+
+@pytest.mark.parametrize(
+    ("known", "leaves", "read"),
+    [(15, Leaves.TENTHS, True), (18, Leaves.TENTHS, False), (15, Leaves.LABEL, False), (50, Leaves.LABEL, True)],
+    ids=["at a step", "between steps", "labels alone", "labels at a tie"],
+)
+def test_who_knows_all_others_of_a_leaf_reads_the_last_one_by_its_tenths_where_their_share_is_at_a_step(
+    known: int, leaves: Leaves, *, read: bool
+) -> None:
+    """Each group has one person whom it does not know: of 101 people 16 are two tenths, and 15 one."""
+    game = knowing_a_hundred_of_each_group(known, leaves)
+    tree, person = game.grown(), game.codes[100::101, 1].astype(bool).tolist()
+    said = [(leaf.label, leaf.tenths[1:]) for path, leaf in tree.walk() if path.terms and isinstance(leaf, Leaf)]
+    if read:
+        assert [each == max(said) for each in said] == person
+    else:
+        assert len({*said}) == 1 < len({*person})
+    spent = Allowance(game.schema, 1, leaves=leaves).spent(tree)
+    assert spent == (Fraction(147, 4) if leaves is Leaves.TENTHS else 9)
+    if leaves is Leaves.TENTHS:
+        assert isinstance(knowing_a_hundred_of_each_group(known, leaves, Fraction(808, 50)).grown().root, Leaf)
+
+
+def test_of_a_hundred_people_whose_classes_are_known_ten_numbers_of_them_are_at_a_step() -> None:
+    steps = [shares_in_tenths([101 - c, c]) != shares_in_tenths([100 - c, c + 1]) for c in range(101)]
+    assert sum(steps) == 10
 
 
 @pytest.mark.parametrize("value", [0, 1])
