@@ -153,7 +153,7 @@ def ranked_class(model: Model, ranking: RankedBy) -> int:
         else dict(zip(values, range(len(values)), strict=True)).get(ranking.about)
     )
     if found is None:
-        raise InputError(f"--ranked must be one of {', '.join(map(printable, values))}")
+        raise InputError(f"must be one of {', '.join(map(printable, values))}", field="ranked")
     return found
 
 

@@ -279,8 +279,7 @@ _NO_EXACT_COUNTS = (
     'records of ours: take reveal = "tree", or noise, or allow it by [agree] exact_counts = true'
 )
 _NO_EXACT_TABLE = (
-    "from exact counts the peer can work out records of ours: ask for noise (without --exact), or allow it by [agree] "
-    "exact_counts = true"
+    "from exact counts the peer can work out records of ours: ask for noise, or allow it by [agree] exact_counts = true"
 )
 _NO_EPSILON = (
     'our [agree] epsilon is "any", and noise protects only as far as that bounds it: write the most that all runs over '
@@ -328,7 +327,7 @@ def _crosstab_objection(
         return Objection("initiator" if initiates else "responder", reason)
     if not _is_noisy_enough(agree, terms.noise):
         asked = "exact counts" if terms.noise is None else f"noise = {NOISE.text(terms.noise)}"
-        return _unwelcome("noise", asked, f": ask for --noise {_most_noise(agree)} or less")
+        return _unwelcome("noise", asked, f": ask for noise of {_most_noise(agree)} or less")
     if agree.exact_counts:
         return None
     if terms.noise is None:

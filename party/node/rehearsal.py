@@ -89,7 +89,7 @@ def rehearsed_sides(
     ours = _holding(whole, config.name, [at for at, name in enumerate(names) if name not in partner])
     theirs = _holding(whole, peer, [at for at, name in enumerate(names) if name in partner])
     if not ours.attributes and not theirs.attributes:
-        raise InputError("no column is left to split on: name another class (--class)")
+        raise InputError("no column is left to split on: name another class")
     secrets = replace(theirs.secrets, coins=keyed_digest(whole.secrets.coins, b"rehearsed partner"))
     return Sides(replace(ours, groups=groups_of(config, ours.table.attributes)), replace(theirs, secrets=secrets))
 

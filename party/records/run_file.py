@@ -80,7 +80,7 @@ def read_train_report(path: Path) -> TrainReport:
             return report
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
         pass
-    raise ReportError(f"{path} is not the report of a run: name one that `cotally train --report` wrote")
+    raise ReportError(f"{path} is not the report of a run: name one that `cotally train` wrote")
 
 
 FAMILY = "cotally-run/"

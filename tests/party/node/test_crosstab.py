@@ -88,8 +88,8 @@ def test_a_table_of_other_cells_is_another_question_with_noise_and_refused_when_
     [
         ("", asks("no"), "the peer does not take our column", "we have no column 'no' to count by"),
         ("", asks(theirs="no"), "we have no column 'no' to count by", "the peer has no such column"),
-        ('epsilon = "0.25"\n', asks(), "ask for --noise 0.25 or less", "ask for --noise 0.25 or less"),
-        ('epsilon = "2"\nnoise = "1"\n', asks(noise=None), "asks for exact counts, our", "ask for --noise 1 or less"),
+        ('epsilon = "0.25"\n', asks(), "ask for noise of 0.25 or less", "ask for noise of 0.25 or less"),
+        ('epsilon = "2"\nnoise = "1"\n', asks(noise=None), "asks for exact counts, our", "ask for noise of 1 or less"),
         ("most_counts = 5\n", asks("b0", "a1", None), "0 revealed before and at most 6 for", "table of fewer values"),
     ],
 )
@@ -117,7 +117,10 @@ def test_exact_counts_need_leave_count_as_a_run_and_noise_needs_an_epsilon_where
     for party in ("alice", "bob"):
         settings = tmp_path / party / "party.toml"
         settings.write_text(settings.read_text().replace("exact_counts = true", "exact_counts = false"))
-    for job, reason in ((asks("b1", noise=None), "without --exact"), (asks("b1"), "our \\[agree\\] epsilon is")):
+    for job, reason in (
+        (asks("b1", noise=None), "ask for noise, or allow"),
+        (asks("b1"), "our \\[agree\\] epsilon is"),
+    ):
         with pytest.raises(DisagreementError, match=reason):
             sessions.run(job)
 
