@@ -16,7 +16,6 @@ from party.show.page.run_page import Finished, page_of_run
 from protocols.association.joint import JointItemsets
 from protocols.terms import Method, Reveal
 from tests.support.accessibility import shortcomings
-from tests.support.browser import chromium
 from tests.support.finished import KINDS, aligned, finished_parties, finished_party, hostile, page_facts
 from tests.support.reported import basket_page, hostile_survey, survey_of_two_kinds
 from tests.support.sessions import ANY_ODDS, CASE, Sessions
@@ -25,12 +24,13 @@ PHONE, SCREEN = 360, 740
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """A browser with the screen of a phone."""
-    with chromium(tmp_path_factory.mktemp("profile")) as opened:
-        metrics = {"width": PHONE, "height": SCREEN, "deviceScaleFactor": 1, "mobile": True}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        yield opened
+def phone(browser: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
+    """The browser with the screen of a phone."""
+    metrics = {"width": PHONE, "height": SCREEN, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get_log("browser")  # type: ignore[no-untyped-call]  # selenium leaves it untyped
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def run_of_hostile_names(folder: Path, kind: str = "tree") -> Document:
@@ -48,19 +48,19 @@ PAGES: dict[str, Callable[[Path], Document]] = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_a_phone_prints_runs_nothing_and_leaves_nobody_out(
-    name: str, browser: webdriver.Chrome, tmp_path: Path
+    name: str, phone: webdriver.Chrome, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
     page.write_text(as_html(PAGES[name](tmp_path)), encoding="utf-8")
-    browser.get(page.as_uri())
-    assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
-    assert browser.execute_script("return document.body.scrollWidth") <= PHONE
-    assert browser.execute_script("return window.hit === undefined")
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert browser.execute_script("return document.querySelector('svg:not(.bar)').getBoundingClientRect().height") > 20
-    assert shortcomings(browser) == []
-    assert not browser.get_log("browser")  # type: ignore[no-untyped-call]  # selenium leaves it untyped
-    assert base64.b64decode(browser.print_page()).startswith(b"%PDF")
+    phone.get(page.as_uri())
+    assert phone.execute_script("return document.documentElement.scrollWidth") == PHONE
+    assert phone.execute_script("return document.body.scrollWidth") <= PHONE
+    assert phone.execute_script("return window.hit === undefined")
+    assert phone.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert phone.execute_script("return document.querySelector('svg:not(.bar)').getBoundingClientRect().height") > 20
+    assert shortcomings(phone) == []
+    assert not phone.get_log("browser")  # type: ignore[no-untyped-call]  # selenium leaves it untyped
+    assert base64.b64decode(phone.print_page()).startswith(b"%PDF")
 
 
 def fullest(told: Finished) -> Finished:
@@ -80,7 +80,7 @@ def fullest(told: Finished) -> Finished:
 
 @pytest.mark.parametrize("kind", [*KINDS, "a tree alone"])
 def test_what_is_signed_is_the_first_printed_page_and_the_annex_begins_the_second(
-    kind: str, browser: webdriver.Chrome, tmp_path: Path
+    kind: str, phone: webdriver.Chrome, tmp_path: Path
 ) -> None:
     terms = replace(CASE.terms, method=Method.SMC, reveal=Reveal.TREE, max_depth=2)
     if kind in KINDS:
@@ -93,23 +93,23 @@ def test_what_is_signed_is_the_first_printed_page_and_the_annex_begins_the_secon
     assert all(len(name) > 550 for name in names), list(map(len, names))
     page = tmp_path / "page.html"
     page.write_text(as_html(told), encoding="utf-8")
-    browser.get(page.as_uri())
+    phone.get(page.as_uri())
     following = "[...document.querySelectorAll('section:has(> #signature) ~ section')]"
     pages = []
     for kept in (1, 0):
-        browser.execute_script(f"{following}.slice({kept}).forEach((each) => each.remove())")
-        printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+        phone.execute_script(f"{following}.slice({kept}).forEach((each) => each.remove())")
+        printed = phone.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
         pages.append(base64.b64decode(printed["data"]).count(b"/Type /Page\n"))
     assert pages == [2, 1]
 
 
-def test_the_drawing_of_a_tree_begins_with_its_root(browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_the_drawing_of_a_tree_begins_with_its_root(phone: webdriver.Chrome, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(as_html(run_of_hostile_names(tmp_path)), encoding="utf-8")
-    browser.get(page.as_uri())
+    phone.get(page.as_uri())
     top = "document.querySelector('svg:not(.bar)').getBoundingClientRect().top"
-    root = browser.execute_script(f"return document.querySelector('svg g').getBoundingClientRect().top - {top}")
-    height = browser.execute_script("return document.querySelector('svg:not(.bar)').getBoundingClientRect().height")
+    root = phone.execute_script(f"return document.querySelector('svg g').getBoundingClientRect().top - {top}")
+    height = phone.execute_script("return document.querySelector('svg:not(.bar)').getBoundingClientRect().height")
     assert root < SCREEN / 4 < height
 
 
@@ -128,12 +128,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("told", BAD)
-def test_each_rule_finds_what_breaks_it(told: str, browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_each_rule_finds_what_breaks_it(told: str, phone: webdriver.Chrome, tmp_path: Path) -> None:
     page = tmp_path / "bad.html"
     head = "<!DOCTYPE html><html lang='en'><head><title>t</title></head><body><main><h1>one</h1>"
     page.write_text(f"{head}{BAD[told]}</main></body></html>", encoding="utf-8")
-    browser.get(page.as_uri())
-    assert any(each.startswith(told) for each in shortcomings(browser))
+    phone.get(page.as_uri())
+    assert any(each.startswith(told) for each in shortcomings(phone))
     page.write_text(f"{head}<p>fine</p></main></body></html>", encoding="utf-8")
-    browser.get(page.as_uri())
-    assert shortcomings(browser) == []
+    phone.get(page.as_uri())
+    assert shortcomings(phone) == []

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -155,8 +156,7 @@ def test_whatever_happens_both_nodes_end_with_one_model_and_no_second_release(op
     assert_one_model_after(operations)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("later", [0, 3])
+@pytest.mark.parametrize(("name", "later"), few([*product(NAMES, (0, 3))], 3))
 def test_a_copy_from_within_a_session_is_refused_if_the_other_has_heard_more_since(
     tmp_path: Path, name: str, later: int
 ) -> None:

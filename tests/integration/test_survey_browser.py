@@ -24,20 +24,13 @@ from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables import Codes
-from tests.support.browser import Recorder, chromium, everything_kept, let_fall, load, recording
+from tests.support.browser import Recorder, everything_kept, let_fall, load, recording
 from tests.support.collecting import BROWSER_DESIGNS, collector, survey_with_links
 
 ALARM = 1e-9
 """How often a right sampler fails its audit."""
 SHIFTS = Fraction(1, 30), Fraction(1, 20)
 """By how much theta must be off to be caught in 99 of 100 runs."""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
-        opened.set_script_timeout(120)
-        yield opened
 
 
 class Survey:

@@ -1,9 +1,8 @@
 """Crosswise, triangular and forced questions, answered in a real Chromium by the keyboard alone, with a typed code."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -13,7 +12,7 @@ from party.settings.collector import read_collector_settings
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.store import spaced
-from tests.support.browser import chromium, let_fall
+from tests.support.browser import let_fall
 from tests.support.collecting import BESIDE, STATEMENTS, add_links, collector, write_survey_files
 
 FORCED = """
@@ -29,12 +28,6 @@ money = ["income"]
 smokes = { yes = "1/2", no = "1/2" }
 income = { low = "1/6", middle = "1/3", high = "1/2" }
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
-        yield opened
 
 
 Fallen = tuple[Sequence[int], Sequence[int]]

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -22,19 +21,12 @@ from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.survey.responses import survey_schema
 from protocols.tables import Schema
-from tests.support.browser import Recorder, chromium, everything_kept, recording
+from tests.support.browser import Recorder, everything_kept, recording
 from tests.support.collecting import ROUND_TWO, TESTABLE, add_links, collector, write_survey_files
 from tests.support.processes import cotally_here
 
 OTHERS = [bytes([k % 2, k % 2]) for k in range(60)]
 """Who drinks smokes: the model is right about personal answers that are alike."""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
-        opened.set_script_timeout(60)
-        yield opened
 
 
 def store_of(settings: CollectorSettings, *, make: bool = False) -> AnswerStore:

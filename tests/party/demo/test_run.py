@@ -32,6 +32,8 @@ from tests.support.examples import few
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
 
+FORMATS = Path(__file__).parents[3].joinpath("party", "FORMATS.md").read_text()
+
 
 @dataclass
 class Shown:
@@ -138,6 +140,9 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     out = tmp_path / "out"
     shown = play(monkeypatch, options(out))
     content = json.loads((out / "run.json").read_text())
+    assert content["format"] == "cotally-run/2"
+    for key in (*content, *content["data"], *content["parameters"], *content["rows"][0], *content["rows"][0]["tree"]):
+        assert f'"{key}"' in FORMATS
     assert [row["method"] for row in content["rows"]] == ["plain", "randomized", "hybrid", "hybrid", "smc"]
     assert [row["omega"] for row in content["rows"]] == [None, None, 1, None, None]
     assert [row["equals_plain_id3"] for row in content["rows"]] == [True, False, True, True, True]

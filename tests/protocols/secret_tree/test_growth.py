@@ -558,8 +558,7 @@ class Audit:
         return sum(happens(one, run) for run in range(runs)), sum(happens(other, runs + run) for run in range(runs))
 
 
-@pytest.mark.parametrize("part", [1, 3], ids=["as declared", "a third of the noise"])
-@pytest.mark.parametrize("side", AUDITED)
+@pytest.mark.parametrize(("side", "part"), few([*product(AUDITED, (1, 3))], 3))
 def test_trees_tell_neighbours_apart_no_further_than_epsilon_and_a_third_of_the_noise_is_caught(
     side: str, part: int
 ) -> None:

@@ -37,6 +37,7 @@ from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
 from tests.support.enumeration import disguised_copies, expressions, true_count
+from tests.support.examples import few
 from tests.support.plain import reference_id3
 from tests.support.surveys import (
     HALF,
@@ -472,7 +473,7 @@ def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says
 
     The errors are normal as far as 800 records go, so 6 % is allowed for.
     """
-    for design, path in NOTHING.values():
+    for design, path in few([*NOTHING.values()], 2):
         test = ShareTest(1000, Fraction(6, 100), 1e-6)
         hits = sum(chance <= 0.05 for chance in chances_of(design, path, 1000, 0.0, seed=len(path.terms)))
         assert hits <= test.high
@@ -480,15 +481,16 @@ def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says
 
 
 def test_of_many_attributes_that_tell_nothing_the_best_is_marked_as_often_as_the_level_says() -> None:
-    """400 surveys of ten attributes: the split by the best of them is called clear in 5 % of them at most."""
+    """400 surveys of ten attributes, or half: the split by the best of them is called clear in 5 % of them at most."""
     sizes, chance, clear = (2,) * 11, np.random.default_rng(9), 0
     schema, design = schema_for(sizes), RelatedDesign(sizes, tuple((c,) for c in range(11)), Fraction(7, 10))
-    for _ in range(400):
+    surveys = few(range(400), 2)
+    for _ in surveys:
         truth = chance.integers(0, 2, (600, 11)).astype(np.uint8)
         survey = Responses(schema, design.randomize(truth, bulk_draw(chance, 600)), design)
         tree = grow_tree(survey, Growth(max_depth=1))
         clear += any(doubt.chance <= 0.05 for doubt in split_doubts(tree, survey).values())
-    assert clear <= ShareTest(400, Fraction(5, 100), 1e-6).high
+    assert clear <= ShareTest(len(surveys), Fraction(5, 100), 1e-6).high
 
 
 def test_noise_alone_is_seldom_called_more_and_much_is_seen() -> None:

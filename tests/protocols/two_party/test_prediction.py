@@ -339,16 +339,11 @@ def strings(view: Sequence[Message], width: int) -> list[NDArray[np.uint8]]:
 @pytest.mark.parametrize("name", MODELS)
 def test_views_follow_from_classes_and_sizes(name: str) -> None:
     model, width = MODELS[name]
-    (real, _), told = sides(model, 1, 2)
-    view = simulated(model, real, "alice", told)
-    assert heard(model, view, "alice") == heard(model, real, "alice") == told
-    for each in (real, view):
-        assert off(*strings(each, width)) == []
-    model, width = MODELS[name]
-    (_, real), _ = sides(model, 1, 2)
-    view = simulated(model, real, "bob", ())
-    heard(model, view, "bob")
-    for each in (real, view):
+    (alices, bobs), told = sides(model, 1, 2)
+    view, other = simulated(model, alices, "alice", told), simulated(model, bobs, "bob", ())
+    assert heard(model, view, "alice") == heard(model, alices, "alice") == told
+    heard(model, other, "bob")
+    for each in (alices, view, bobs, other):
         assert off(*strings(each, width)) == []
 
     def sizes(asks: int, answers: int) -> list[list[tuple[type[Message], list[int]]]]:

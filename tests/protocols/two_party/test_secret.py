@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -364,17 +365,20 @@ SHARES = [
 ]
 
 
-@pytest.mark.parametrize("alice", [True, False], ids=["alice", "bob"])
-@pytest.mark.parametrize(
-    "case",
-    [CASE, WINDOWED, PURE, replace(PURE, terms=replace(WINDOWED.terms, min_leaf=1)), NOISY, *SHARES],
-    ids=["all", "windows", "min_leaf 1", "windows of min_leaf 1", "noise", "shares", "noisy shares"],
-)
-def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_table(case: Case, alice: bool) -> None:
+SEEN = {
+    "all": CASE, "windows": WINDOWED, "min_leaf 1": PURE,
+    "windows of min_leaf 1": replace(PURE, terms=replace(WINDOWED.terms, min_leaf=1)),
+    "noise": NOISY, **dict(zip(("shares", "noisy shares"), SHARES, strict=True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("side", "way"), few([*product(("alice", "bob"), SEEN)], 2))
+def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_table(side: str, way: str) -> None:
     """Its result, and the kinds and lengths of all messages; the bits of masked ones are half ones (10**-9).
 
     The simulator has that, the terms, who is held out and the copies, and of the other side's columns nothing.
     """
+    case, alice = SEEN[way], side == "alice"
     sides = Sides(replace(case, terms=replace(case.terms, test=Fraction(1, 4))))
     seen, transcript = Seen(), Transcript()
     (tree, scores), _ = run_pair(seen.watch(sides.role(0)), sides.role(1), transcript)
