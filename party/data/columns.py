@@ -177,7 +177,7 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
     """
     if text is None:
         return missing_label or (MISSING if MISSING in values else None)
-    known = value_of(values, text) or bin_label_of(values, text) or _group_of(values, text)
+    known = value_of(values, text) or _group_of(values, text) or bin_label_of(values, text)
     return known or (OTHER if OTHER in values else None)
 
 

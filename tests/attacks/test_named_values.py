@@ -132,9 +132,10 @@ def bins_tell(folder: Path, bins: str, crowds: tuple[str, str], cell: str, small
     """Return the names of bins that a file of two crowds gets, with one person between them who has this cell."""
     path = folder / "data.csv"
     cells = [crowds[0]] * 100 + [cell] + [crowds[1]] * 100
-    path.write_text("id,value\n" + "".join(f"{row:04},{text}\n" for row, text in enumerate(cells)))
+    rows = "".join(f"{row:04},{text},{'yn'[row > 100]}\n" for row, text in enumerate(cells))
+    path.write_text(f"id,value,illness\n{rows}")
     treatment = ColumnTreatment(bins=bins, smallest_value=smallest)
-    (column,) = read_share(path, "alice", "id", None, {"value": treatment}).attributes
+    (column,) = read_share(path, "alice", "id", "illness", {"value": treatment}).attributes
     return column.values
 
 
@@ -144,6 +145,7 @@ def bins_tell(folder: Path, bins: str, crowds: tuple[str, str], cell: str, small
         ("year", ("1950-05-01", "1970-05-01"), ("1955-02-03", "1960-02-03", "1964-02-03")),
         ("month", ("2024-01-31", "2024-12-01"), ("2024-03-05", "2024-06-05", "2024-11-05")),
         ("quantiles:2", ("1.25", "9.5"), ("3.1", "4.7", "7.7")),
+        ("class", ("1.25", "9.5"), ("3.1", "4.7", "7.7")),
     ],
 )
 def test_edges_of_bins_do_not_follow_the_one_person_between_two_crowds(

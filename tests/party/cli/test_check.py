@@ -79,6 +79,10 @@ def test_columns_are_ranked_by_what_each_says_of_the_class_to_who_holds_it_and_w
     said = check(pair).out
     assert re.search(r"bits by.*\n.*\n? *a .*%.*\n *b .*%", said)
     assert "Mostly chance: b. " in said
+    pair.edit("alice", "[columns]", '[columns]\na = { max_values = 2, group = "class" }')
+    (grouped,) = (column for column in as_json(pair)["columns"] if column["name"] == "a")
+    assert [*grouped["values"]] == ["{x | z}", "other"]
+    assert grouped["worth"]["by_chance"] == pytest.approx((3 - 1) / (2 * 150 * log(2)))
     assert all(column["worth"] is None for column in json.loads(check(pair, "--json", party="bob").out)["columns"])
     assert "Mostly chance" not in check(pair, party="bob").out
 

@@ -237,6 +237,7 @@ def test_rare_values_are_merged_so_that_as_many_remain_as_asked_for() -> None:
     assert treated(["missing", "?"], missing="majority").values == ("missing",)
     assert "'missing'" in refused([CANARY, "missing", "?"])
     assert "label of a bin" in refused(["<= 5", "<= 5", "4", CANARY], max_values=2)
+    assert "or a group" in refused(["{4 | 5}", "{4 | 5}", "4", CANARY], max_values=2)
 
 
 def test_values_keep_their_text_and_are_at_most_256() -> None:
@@ -362,6 +363,7 @@ CASES = st.one_of(
 
 @settings(max_examples=at_most(600))
 @given(CASES)
+@example((["-1", "0", "<= 5", None], ColumnTreatment(None, 2, "majority", smallest_value=1, group="class")))
 def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | None], ColumnTreatment]) -> None:
     cells, treatment = column([text and plain_text(text) for text in case[0]]).cells, case[1]
     try:

@@ -89,7 +89,7 @@ def test_values_of_few_are_not_named_and_edges_are_no_records_own() -> None:
     result = treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)
     assert held(result) == {"a": 20, "other": 21}
     assert treated(["a"] * 20 + ["b"] * 9).values == ("other",)
-    assert "says nothing" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
+    assert "one value is left" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
     cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
     assert said(treated(cells, max_values=4)) == (
         "the 3 commonest values are kept; 2 others (97 records, 28%) are 'other'",
@@ -296,6 +296,14 @@ def test_timestamps_are_dates_binned_by_year_quarter_month_and_edges() -> None:
         ) as caught:
             treated(["2024-05-06", cell], bins="year")
         assert cell not in str(caught.value)
+
+
+def test_no_cut_by_the_class_is_lost_to_a_better_one_that_leaves_too_few_on_one_side() -> None:
+    held = [(0, "n", 3), (1, "n", 2), (2, "y", 1), (2, "n", 2), (3, "n", 8), (5, "n", 2), (6, "y", 2), (7, "y", 6)]
+    cells, classes = zip(*[(str(value), label) for value, label, n in held for _ in range(n)], strict=True)
+    column = Column("size", Cells.of(cells), Path("table.csv"), range(2, len(cells) + 2))
+    result = treat(column, ColumnTreatment(bins="class"), np.array([each == "y" for each in classes], dtype=np.uint8))
+    assert result.values == ("<= 4", "> 4")
 
 
 TEXTS = st.sampled_from([None, "?", "1", "2", "2.5", "7", "other", "missing", "x", "y", "> 3", "z", "é", "e"])
