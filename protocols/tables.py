@@ -81,7 +81,7 @@ class Attribute:
     def conditions(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yield the two-way splits of the column: what each is called, and the codes of which it is true.
 
-        Of values in order one below each but the last of them; of others that each is equal, of two but the first.
+        Of values in order one below each but the last; of others one per value, of only two values the first alone.
 
         >>> [name for name, _ in Attribute("a", "age", ("<= 30", "(30, 50]", "> 50", "missing"), ordered=3).conditions]
         ['age <= 30', 'age <= 50', 'age = missing']
@@ -226,12 +226,12 @@ Rows = NDArray[np.integer[Any]]
 """Codes of rows to be classified: one outside its attribute's domain, such as -1, stands for an unknown value."""
 CodesOfRows = TypeVar("CodesOfRows", bound=Rows)
 NO_ANSWER = 255
-"""The code, outside every domain, of a survey question that was not answered."""
+"""The code of a survey question that was not answered; surveys allow 255 values, to keep it free."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Codes of `n` records by `k` attributes."""
+    """Codes of records by attributes."""
 
     attributes: tuple[Attribute, ...]
     codes: Codes
@@ -303,7 +303,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """What satisfies any of some expressions, each of which excludes the others."""
+    """A disjunction of expressions, each of which excludes the others."""
 
     expressions: tuple[Expression, ...]
 

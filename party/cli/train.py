@@ -60,7 +60,7 @@ def command_train(arguments: argparse.Namespace) -> int:
         done = runs_done_here(config, job)
         again = arguments.overwrite or not all(each.settled for each in done)
         try:
-            settle_result_paths(arguments, config, replaces=again)  # NB: who runs here now may be about to write
+            settle_result_paths(arguments, config, replaces=again)  # NB: another process may be creating them
         except InputError as error:
             if not done:
                 raise
@@ -132,7 +132,7 @@ def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> Comp
 def announcer(
     arguments: argparse.Namespace, rows: OwnRows, settings: ComputeSettings, progress: Display, terms: Terms
 ) -> OnAgreed:
-    """Measure this machine, where somebody looks on, and return what shows the terms and the costs to expect."""
+    """Measure this machine, if progress is displayed, and return what shows the terms and the costs to expect."""
     means, local = None, rows.local
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:
@@ -149,7 +149,7 @@ def announcer(
 
 
 def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None, read: Disclosure | None) -> None:
-    """Say what was agreed and what is read of our copy, before any data leaves; first of all, if a run goes on."""
+    """Say what was agreed and what is read of our copy, before any data leaves, after a line if a run resumes."""
     if resumed is not None:
         note_all([resumed_text(resumed)])
     note_all(training.agreed_lines(local, agreed, read))

@@ -16,7 +16,7 @@ from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
 from party.records.crosstabs import CrosstabEntries
 from party.records.journal import RunRecord
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import Calendar, PeerEntries, now
 from party.records.predictions import PredictionEntries
 from party.records.releases import Memory
@@ -45,7 +45,7 @@ from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
 OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
-"""Gets what was agreed; where a run goes on that ended early, how far that had come; what is read of our copy."""
+"""Receives the agreement, the run that is resumed, if one is, and what is read of our copy."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ Ended = Trained | FoundRules | Predicted | Matched | Tabulated
 
 @dataclass(frozen=True)
 class Host:
-    """Who runs a session.
+    """Callbacks and options of the caller of a session.
 
     Args:
         on_progress: Hears how far each phase is.
@@ -163,7 +163,7 @@ class Session:
 
     @property
     def pages(self) -> PeerEntries:
-        """Our ledger's, about the peer."""
+        """Our ledger's entries about the peer."""
         return self.runs.pages
 
     @property
@@ -178,7 +178,7 @@ class Session:
         return self.config.agree.alignments.most_alignments > 0
 
     def watching(self, note: Callable[[Fact], None] = lambda _: None) -> Watchers:
-        """Return who hears of a role: the record of comparisons, and of all else that is noted `note`."""
+        """Return watchers that record comparisons apart from what `note` records."""
 
         def noted(fact: Fact) -> None:
             if isinstance(fact, ComparedFact):
@@ -211,7 +211,7 @@ def play_job(opening: Opening, session: Session) -> Ended:
 
 def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundRules:
     """Agree on what is brought, and learn from it; whatever leaves is put on record before."""
-    session = _with_common_people(opening, session)
+    session = _restrict_to_common(opening, session)
     session = session.bringing(session.local.bringing(terms))
     local, memory, channel = session.local, session.memory, session.channel
 
@@ -259,7 +259,7 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
 
 def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulated:
     """Agree on two columns, and count one by the other; what leaves is put on record before."""
-    session = _with_common_people(opening, session)
+    session = _restrict_to_common(opening, session)
     local, memory, initiates = session.local, session.memory, session.runs.initiator
 
     def judge(agreed: Crossed) -> Objection | None:
@@ -307,7 +307,7 @@ def _aligned(
     return play(role, session.channel, session.watching(rules.note))
 
 
-def _with_common_people(opening: Opening, session: Session) -> Session:
+def _restrict_to_common(opening: Opening, session: Session) -> Session:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
     rows = session.host.rows
     willing, peer = rows is not None and session.aligns, session.channel.peer
@@ -348,7 +348,7 @@ def _opened_pages(agreed: Agreement, session: Session) -> RunEntries:
 
 def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
     """Return a digest, under our secret, of all that must be the same for a run to go on."""
-    same = plain([agreed.terms, agreed.own_design.groups, agreed.peer_design.groups])
+    same = to_json([agreed.terms, agreed.own_design.groups, agreed.peer_design.groups])
     return keyed_digest(local.secrets.coins, b"run contents", json.dumps(same).encode(), tables_digest(local, agreed))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from party.errors import ConfigError
 from party.files import is_there, read_bytes, write_atomically, write_new
-from party.records.json_codec import from_json, plain
+from party.records.json_codec import from_json, to_json
 from party.records.ledger import LedgerEntry, PeerEntries, noted
 from party.records.ledger_entries import AlignmentEntry
 from protocols.facts import AlignmentFact
@@ -54,7 +54,7 @@ def keep_alignment(
     """Write who is common, in place of what was there for the data set; who calls holds the lock of the folder."""
     path = folder / ALIGNMENTS_FILE
     kept = _read(path, key)
-    kept[dataset] = plain(KeptPeople(peer, lists, tuple(people)))
+    kept[dataset] = to_json(KeptPeople(peer, lists, tuple(people)))
     content = {"format": _FORMAT, "alignments": kept, "check": _check(kept, key)}
     if not is_there(path):
         write_new(path, b"", 0o600)  # which what replaces it keeps

@@ -22,7 +22,7 @@ from party.closing import Closing
 from party.errors import RunCancelledError
 from party.files import is_there
 from party.records.database import DatabaseKind
-from party.records.json_codec import from_json, plain
+from party.records.json_codec import from_json, to_json
 from party.records.ledger import PeerName
 from protocols.errors import InputError
 from protocols.randomness import keyed_digest
@@ -209,7 +209,7 @@ class Journal(Closing):
             number += 1
 
     def _put(self, record: RunRecord) -> None:
-        text = json.dumps(plain(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(to_json(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         self._connection.execute(
             "INSERT INTO runs VALUES (?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET content = excluded.content, mac = excluded.mac",

@@ -19,7 +19,7 @@ T = TypeVar("T")
 LEFT_OUT: Final = {"left out": True}
 
 
-def called(name: str) -> dict[str, str]:
+def json_key(name: str) -> dict[str, str]:
     """Return what declares that JSON has this name for a field."""
     return {"called": name}
 
@@ -29,8 +29,8 @@ def json_name(declared: Field[Any]) -> str:
     return str(declared.metadata.get("called", declared.name))
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911  # one return per form
-    """Return a value as JSON has it: what is infinite as null, paths of files as text."""
+def to_json(value: Any) -> Any:  # noqa: PLR0911  # one return per form
+    """Return a value as JSON has it: what is not finite as null, paths of files as text, sets sorted."""
     match value:
         case str() | int():
             return value
@@ -41,13 +41,13 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # one return per form
         case Fraction() | Path():
             return str(value)
         case Mapping():
-            return {str(name): plain(each) for name, each in value.items()}
+            return {str(name): to_json(each) for name, each in value.items()}
         case Iterable():
-            return list(map(plain, sorted(value) if isinstance(value, frozenset) else value))
+            return list(map(to_json, sorted(value) if isinstance(value, frozenset) else value))
     if not is_dataclass(value):
         return value
     held = [(each, getattr(value, each.name)) for each in fields(value)]
-    return {json_name(each): plain(it) for each, it in held if "left out" not in each.metadata or it != each.default}
+    return {json_name(each): to_json(it) for each, it in held if "left out" not in each.metadata or it != each.default}
 
 
 def from_json(kind: type[T], content: Any) -> T:

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeVar
 from party.closing import Closing
 from party.files import FolderLock, is_there
 from party.records.database import DatabaseKind
-from party.records.json_codec import from_json, plain
+from party.records.json_codec import from_json, to_json
 from party.records.ledger_entries import BYGONE, ENTRY_KINDS, EntryOfData, LearnedEntry, Noted
 from protocols.errors import InputError
 from protocols.messages import SignedHead
@@ -212,8 +212,8 @@ class PeerEntries:
         """Add an entry, and with it how far the peer's ledger was when it sent what the entry is about."""
         head = {"time": self.date(), "peer": self.peer.name, "fingerprint": self.peer.fingerprint}
         end = self.shown()
-        shown = {} if end is None else {_SHOWN: plain(end)}
-        self.ledger.append({**head, "kind": _NAMES[type(said)], **plain(said), **shown})
+        shown = {} if end is None else {_SHOWN: to_json(end)}
+        self.ledger.append({**head, "kind": _NAMES[type(said)], **to_json(said), **shown})
 
     def noted(self, kind: type[N], dataset: str) -> Iterator[N]:
         """Yield what the entries of a kind say about a data set."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final, Self, dataclass_transform
 
-from party.records.json_codec import LEFT_OUT, called, fields_from_json, plain
+from party.records.json_codec import LEFT_OUT, fields_from_json, json_key, to_json
 from protocols.facts import Way
 from protocols.messages import SignedHead
 from protocols.secret_tree.openings import OpenedKind
@@ -27,7 +27,7 @@ ItemPath = tuple[tuple[str, str], ...]
 ENTRY_KINDS: Final[dict[str, type[Any]]] = {"head": SignedHead}
 """All kinds that are written, by name, as each class below declares its own."""
 BYGONE: Final = ("gains", "estimates", "estimated accuracy")
-"""What 0.2.0 alone noted of runs: somebody has learned something that is counted no more."""
+"""Kinds of entries that only 0.2.0 wrote, and that are not counted now."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -57,7 +57,7 @@ class EntryOfRun(EntryOfData):
 
 
 class LearnedEntry(EntryOfRun):
-    """What one side or both have learned in a run; as it stands, something that 0.2.0 alone noted."""
+    """What one side or both have learned in a run; the class itself stands for the kinds of 0.2.0."""
 
     way: Way = field(compare=False)
 
@@ -82,7 +82,7 @@ class ColumnsEntry(EntryOfData, kind="columns"):
 
     records: int
     columns: tuple[NamedColumn, ...]
-    class_values: tuple[str, ...] | None = field(metadata=called("class values"))
+    class_values: tuple[str, ...] | None = field(metadata=json_key("class values"))
 
 
 class NamedClass(_Declared):
@@ -98,7 +98,7 @@ class RunEntry(EntryOfRun, kind="run"):
     terms: dict[str, Any]
     records: int
     tables: tuple[bytes, bytes]
-    label: NamedClass = field(metadata=called("class"))
+    label: NamedClass = field(metadata=json_key("class"))
     columns: tuple[NamedColumn, ...]
 
     @property
@@ -115,16 +115,16 @@ class RunEntry(EntryOfRun, kind="run"):
     @cached_property
     def asking(self) -> str:
         """What the run asks for, as `asking_text`; what 0.2.0 alone had among its terms keeps such a run apart."""
-        return json.dumps(asking_of({**self.terms, **plain(self.agreed)}), sort_keys=True)
+        return json.dumps(asking_of({**self.terms, **to_json(self.agreed)}), sort_keys=True)
 
 
 def asking_text(terms: Terms) -> str:
     """Return what terms ask for (`Terms.asking`), as one text: the same for the same."""
-    return json.dumps(asking_of(plain(terms)), sort_keys=True)
+    return json.dumps(asking_of(to_json(terms)), sort_keys=True)
 
 
 def terms_read(content: Mapping[str, Any]) -> Terms:
-    """Return terms that are on record, be they such as no run can have now; what a learner does not use is passed over.
+    """Return terms that are on record, even if no longer legal; what a learner does not use is passed over.
 
     How 0.2.0 counted, of which nothing follows, counts as dot products.
     """
@@ -137,7 +137,7 @@ def terms_read(content: Mapping[str, Any]) -> Terms:
 
 
 class ReleaseEntry(EntryOfData, kind="release"):
-    """What left under the data set's name, or was brought by the peer, and what the run spends (`releases`)."""
+    """The fields of a data set that no later run may change, ours or the peer's, and what the run spends."""
 
     fields: dict[str, Any]
     spent: dict[str, str]
@@ -161,7 +161,7 @@ class CopyEntry(LearnedEntry, kind="copy"):
 
 
 class WindowNode(_Declared):
-    """A node, with the columns in its window, or before that is opened how many they are chosen from."""
+    """A node with its window, or, before that is opened, the number of candidates."""
 
     path: ItemPath
     candidates: int | None = field(default=None, metadata=LEFT_OUT)

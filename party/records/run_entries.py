@@ -9,7 +9,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from party.records import ledger_entries as kinds
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import LedgerEntry, PeerEntries, PeerName
 from protocols import facts
 from protocols.counts import Query
@@ -53,7 +53,7 @@ class RunEntries:
         schema = self.agreed.schema
         columns = tuple(kinds.NamedColumn.of(column_name(each), each) for each in schema.attributes)
         label = kinds.NamedClass(schema.class_attribute.values, schema.class_owners)
-        terms, tables = plain(self.agreed.terms), tables_of(self.local, self.agreed)
+        terms, tables = to_json(self.agreed.terms), tables_of(self.local, self.agreed)
         self.pages.write(kinds.RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
 
     def note(self, fact: Fact) -> None:
@@ -79,9 +79,9 @@ def job_content(job: Job) -> dict[str, Any]:
     """Return a job as JSON has it: its kind, and its terms."""
     match job:
         case Train(terms) | Predict(terms) | Crosstab(terms):
-            return {"kind": type(job).__name__.lower(), **plain(terms)}
+            return {"kind": type(job).__name__.lower(), **to_json(terms)}
         case Align():
-            return {"kind": "align", **plain(job)}
+            return {"kind": "align", **to_json(job)}
         case _:
             assert_never(job)
 

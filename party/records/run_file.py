@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from party.files import read_bytes, write_atomically
-from party.records.json_codec import from_json, plain
+from party.records.json_codec import from_json, to_json
 from protocols.errors import InputError
 from protocols.terms import OMEGA, Counting, Impurity, Method, Reveal, Window
 
@@ -67,7 +67,7 @@ class TrainReport:
 
 def write_train_report(path: Path, report: TrainReport) -> None:
     """Write the report of one run as JSON."""
-    write_atomically(path, json.dumps(plain(report), indent=1) + "\n")
+    write_atomically(path, json.dumps(to_json(report), indent=1) + "\n")
 
 
 def read_train_report(path: Path) -> TrainReport:
@@ -175,7 +175,7 @@ class RunReport:
 
     def to_json(self) -> str:
         """Return the report as `run.json` has it."""
-        content: dict[str, Any] = {"format": FORMAT, **plain(self)}
+        content: dict[str, Any] = {"format": FORMAT, **to_json(self)}
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -23,7 +23,7 @@ CountRows = tuple[tuple[int, ...], ...]
 """Counts of one column at a node, values by classes."""
 _NOISED: Final = (kinds.ClassCountsEntry, kinds.CountsEntry, kinds.AccuracyEntry, kinds.OpenedEntry)
 Booked = tuple[str, tuple[str, NodePath], Fraction]
-"""The bits of something that was opened of a node, each time: what its run asks, what and of which node, how many."""
+"""What the run asks, what was opened of which node, and its bits; each time that it was opened."""
 _DATED: Final = (
     kinds.PredictionEntry, kinds.AlignmentEntry, kinds.ColumnsEntry, kinds.ComparisonEntry, kinds.RunEntry,
     kinds.CrosstabEntry,
@@ -33,7 +33,7 @@ _DATED: Final = (
 
 @dataclass
 class Side:
-    """What one side has learned of the other: all but counts with noise, or these alone.
+    """What one side has learned of the other; `Dealings` keeps a second one for counts with noise.
 
     `tables` are the sizes of all tables of counts, each once however often it was sent, `counts` those of which the
     numbers are known here. `windows` are the nodes of which it is known which columns rank highest, `accuracies` the
@@ -131,7 +131,7 @@ class Revealed:
         return cls(sum(tables.values()), sum(map(len, classes)), len(accuracies), len(sets))
 
 
-def _heard(run: kinds.RunEntry, peer: str) -> kinds.ColumnsEntry:
+def _peer_columns(run: kinds.RunEntry, peer: str) -> kinds.ColumnsEntry:
     """Return what a run says of the peer's names: as an entry of ours does."""
     start = f"{peer}."
     own = [each for each in run.columns if each.column.startswith(start)]
@@ -148,7 +148,7 @@ def _once(known: list[T], new: T) -> None:
 
 @dataclass(frozen=True)
 class ListsAligned:
-    """The last entry about a pair of lists, what is known best of how many are common, and after how many sessions."""
+    """The last entry about a pair of lists, what is known best of the common, and the number of sessions."""
 
     entry: LedgerEntry
     said: kinds.AlignmentEntry
@@ -237,7 +237,7 @@ class Dealings:
                     self.telling.add(said.question.hex())
             case kinds.RunEntry():
                 self.runs[said.run] = said
-                _once(self.heard, _heard(said, self.peer.name))
+                _once(self.heard, _peer_columns(said, self.peer.name))
             case kinds.EntryOfRun():
                 self._add_of_run(said, self.runs[said.run])
 
@@ -256,7 +256,7 @@ class Dealings:
             (self.learned_noisy if noisy else self.learned).add(said, run)
 
     def _book(self, said: kinds.EntryOfRun, run: kinds.RunEntry) -> None:
-        """Book the bits of what is about to be opened without noise, each time, and keep who may be answered by."""
+        """Book the bits of what a run opens without noise, each time, and keep the classes of its model."""
         if isinstance(said, kinds.ModelEntry):
             self.trees[said.digest] = len(run.label.values)
         if run.agreed.noise is not None:

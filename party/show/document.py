@@ -64,7 +64,7 @@ class Sentence:
     """A text broken between words, lines after the first hanging; the blanks that it starts with indent all.
 
     Args:
-        cut: Whether a word that no line can hold is cut, or, as a path that somebody will copy, has a longer line.
+        cut: Whether to break words too long for a line; not for paths, which are copied.
         hanging: How far lines after the first are set in.
     """
 
@@ -126,7 +126,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 @dataclass(frozen=True)
 class CutLines:
-    """Lines of a drawing, whose places matter, cut where they are too long; at the end it is said how many were."""
+    """Lines of a drawing, whose places matter, cut where they are too long; a last line counts the cut ones."""
 
     lines: Sequence[str]
 
@@ -207,10 +207,10 @@ class Grid:
     Args:
         columns: What stands in each; on a page, those of a rank above 2 are not for a phone.
         rows: Of as many cells each.
-        bars: Of each row how long a bar stands below its head on a page, the longest has 1; none if not given.
+        bars: The length of each row's bar on a page, the longest 1; none if not given.
         title: What it is of, on a page that has several.
         rule: Draw a line below the headings.
-        beyond: What stands after the names of columns that have no room.
+        left_out_suffix: What stands after the names of columns that have no room.
         folds: Whether such columns stand in a further table below, beside the first column again.
     """
 
@@ -220,7 +220,7 @@ class Grid:
     bars: Sequence[float] = ()
     title: str = ""
     rule: bool = False
-    beyond: str = ""
+    left_out_suffix: str = ""
     folds: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -232,12 +232,12 @@ class Grid:
         yield self._drawn([k for k in range(len(self.columns)) if k not in left_out])
         if left_out:
             names = ", ".join(self.columns[k].name for k in left_out)
-            yield Sentence(f"Left out, as the screen is too narrow: {names}{self.beyond}.")
+            yield Sentence(f"Left out, as the screen is too narrow: {names}{self.left_out_suffix}.")
 
     def left_out(self, width: int) -> list[int]:
         """Return the columns that have no room on a screen."""
         shown = list(range(len(self.columns)))
-        while self._least(shown) > width and any(self.columns[k].rank for k in shown):
+        while self._least_width(shown) > width and any(self.columns[k].rank for k in shown):
             shown.remove(max(shown, key=lambda k: self.columns[k].rank))
         return [k for k in range(len(self.columns)) if k not in shown]
 
@@ -254,17 +254,17 @@ class Grid:
             drawn.add_row(*(Text(row[k], no_wrap=True, overflow="ellipsis") for k in shown))
         return drawn
 
-    def _wide(self, k: int) -> int:
+    def _width(self, k: int) -> int:
         return max(map(cell_len, [*self.columns[k].heading.split("\n"), *(row[k] for row in self.rows)]))
 
-    def _least(self, shown: Sequence[int]) -> int:
+    def _least_width(self, shown: Sequence[int]) -> int:
         """Return how wide the table is when its texts are cut."""
-        wide = ((self._wide(k), self.columns[k].is_text) for k in shown)
+        wide = ((self._width(k), self.columns[k].is_text) for k in shown)
         return sum(min(w, _LEAST_TEXT) if is_text else w for w, is_text in wide) + _GAP * (len(shown) - 1)
 
     def _groups(self, width: int) -> Iterator[tuple[int, int]]:
         """Yield the columns, by the first and the one after the last, that have room beside the first of all."""
-        left = min(self._wide(0), width // 2)
+        left = min(self._width(0), width // 2)
         first, used = 1, left
         number = max((cell_len(cell) for row in self.rows for cell in row[1:]), default=0)
         for k in range(1, len(self.columns)):
@@ -316,7 +316,7 @@ class Drawing:
 
 
 ReportPart = str | Pairs | Grid | Drawing
-"""Of a document: a sentence, whose blanks at the start set it in (an empty one parts paragraphs), or one of these."""
+"""Of a document: a string, indented by its blanks at the start (an empty one separates paragraphs), or one of these."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from party.names import printable
 from party.records.journal import RunRecord, RunState
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import PeerName
 from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData
 from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Side
@@ -233,7 +233,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
 
 def _said(said: EntryOfData) -> dict[str, object]:
     """Return what an entry says, whatever data set or run it is of, and who learns it."""
-    return {name: value for name, value in plain(said).items() if name not in {"dataset", "run", "way"}}
+    return {name: value for name, value in to_json(said).items() if name not in {"dataset", "run", "way"}}
 
 
 def _side(side: Side) -> dict[str, object]:

@@ -39,7 +39,7 @@ _COLUMNS = (
 
 
 def run_table(rows: Sequence[Row]) -> Grid:
-    return Grid(_COLUMNS, list(map(_cells, rows)), rule=True, beyond="; run.json has all")
+    return Grid(_COLUMNS, list(map(_cells, rows)), rule=True, left_out_suffix="; run.json has all")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.show.document import USUAL_WIDTH, Block, Sentence, rendered
 
 _NARROWEST = 20
@@ -99,7 +99,7 @@ def put_json(content: Mapping[str, object]) -> None:
 
 
 def json_text(content: Mapping[str, object]) -> str:
-    return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(to_json(content), indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def _for(stream: TextIO, blocks: Iterable[Block], width: int | None) -> str:

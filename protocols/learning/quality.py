@@ -51,7 +51,7 @@ class Calibrated(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable:
-    """How many records a classifier says what of, by their class.
+    """Counts of records by the statement of a classifier and their class.
 
     Args:
         cells: The numbers (`rows x classes`); noise may make some negative.
@@ -112,13 +112,13 @@ class ScoreTable:
         return self._share(is_it)
 
     def recall(self, label: int) -> Figure | None:
-        """Return which share of those with a class is found; None where too few are known to have it."""
+        """Return of those with a class the share that is given it; None where too few are known to have it."""
         within = np.zeros_like(self.cells)
         within[:, label] = 1
         return self._share_of(self._says(label) * within, within)
 
     def precision(self, label: int) -> Figure | None:
-        """Return which share of those who are given a class has it; None where too few are known to be given it."""
+        """Return of those given a class the share that has it; None where too few are known to be given it."""
         within = self._says(label) * np.ones_like(self.cells)
         part = np.zeros_like(self.cells)
         part[:, label] = within[:, label]
@@ -151,7 +151,7 @@ class ScoreTable:
         return _figure(float(shares[at, 0] - shares[at, 1]), slopes, ordered.cells, ordered.noise)
 
     def curve(self) -> list[CurvePoint]:
-        """Return what each threshold selects, from nobody to all: the curves of ROC and of lift."""
+        """Return what each threshold selects, from nobody to all (ROC and lift); empty where scores are not known."""
         if (ordered := self._ordered()) is None:
             return []
         from_top = np.cumsum(ordered.cells[::-1], axis=0)
@@ -180,7 +180,7 @@ class ScoreTable:
         return says
 
     def _ordered(self) -> "_Ordered | None":
-        """Return one row for each score, the lowest for the ranked class first, and that class last."""
+        """Return one row for each score, ascending for the ranked class, which is the last column."""
         if self.cells.shape[1] != 2 or not self._is_known(self.of_classes.min(), len(self.cells)):
             return None
         keys = np.array(self.labels if self.scores is None else self.scores, dtype=np.float64)

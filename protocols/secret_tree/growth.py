@@ -2,7 +2,8 @@
 
     window      of the candidates of a node, the omega best by estimated gains (`window`), where some are left out
     counts      shares of N(E and A = v and class = c) for all nodes and their windows of a depth (`shares`)
-    worth       U of each candidate (`worth`); without two branches of `min_leaf` records or more it is barred
+    worth       U of each candidate, the impurity that it leaves (`worth`); without two branches of `min_leaf` records
+                or more it is barred
     winner      the least U, ties to the first (`contest`)
     leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
     label       the commonest class, ties to the first; a branch of fewer than `min_leaf` records has its parent's
@@ -94,7 +95,7 @@ class SecretTree:
         """Grow the tree to its end, or its limits."""
         level = [ROOT]
         while level:
-            candidates = yield from self._competing(level)
+            candidates = yield from self._windows_within_budget(level)
             shown = self._progress(level)
             yield shown(Progress(Phase.TREE, 0, 0))
             asking = with_progress(self._ask(level, candidates), shown)
@@ -114,7 +115,7 @@ class SecretTree:
         return (yield from add_tenths(tree, self._counts, self._gates, self._answers, self._noise))
 
     def _progress(self, level: Sequence[Expression]) -> Callable[[Progress], Progress]:
-        """Return how far the tree is while the nodes of a depth are asked, as one that grows on like this to its limit.
+        """Return what turns progress of counting into that of the tree, if later levels branch like this one.
 
         Work goes by nodes and candidates; half of a depth's is taken to be the counting.
         """
@@ -134,8 +135,8 @@ class SecretTree:
 
         return shown
 
-    def _competing(self, level: Sequence[Expression]) -> Role[list[tuple[int, ...]]]:
-        """Spend the bits of the nodes of a depth that may be asked; return the window of each, of others nothing."""
+    def _windows_within_budget(self, level: Sequence[Expression]) -> Role[list[tuple[int, ...]]]:
+        """Reserve the bits of the nodes that may be asked; return each node's window, empty if it may not."""
         candidates = [
             tuple(at for at in range(len(self._schema.attributes)) if at not in path.columns) for path in level
         ]
@@ -158,9 +159,9 @@ class SecretTree:
         return lambda answers: len(answers) == len(windows) and all(map(is_possible, answers, windows))
 
     def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
-        """Open what the nodes of a depth are: of a split its attribute, of a leaf `-1 - label`; share the next.
+        """Open each node: a split's attribute, or `-1 - label`; share the next level.
 
-        Where a limit may bar candidates, what is a leaf shows only beside who would win.
+        With `min_leaf` above 1 the contest comes before the bit of the leaf, since all candidates may be barred.
         """
         yield from self._count_again(level)
         every = [
@@ -172,15 +173,15 @@ class SecretTree:
         ended, nodes = ([node for node in every if bool(node.candidates) == asked] for asked in (False, True))
         if ended:
             yield from self._open_labels(ended, (yield from self._labels(ended)), range(len(ended)), opened)
-        labels, exact, small = np.zeros((0, len(nodes)), np.bool_), self._noise is None, self._growth.min_leaf > 1
-        if exact and not small and nodes:
+        labels, exact, has_limit = np.zeros((0, len(nodes)), np.bool_), self._noise is None, self._growth.min_leaf > 1
+        if exact and not has_limit and nodes:
             label, ends = yield from self._judged(nodes)
             left = yield from self._open_leaves(nodes, label, ends, opened)
             nodes, labels = [nodes[at] for at in left], bits_of_lanes(label)[:, left]
         if nodes:
             tables = yield from count_candidates(self._counts, self._schema, nodes, above)
             contest, left = self._contest(nodes, tables), list(range(len(nodes)))
-            if exact and small:
+            if exact and has_limit:
                 (label, ends), (winners, barred) = yield from together(self._judged(nodes), contest)
                 goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
                 left = yield from self._open_leaves(nodes, label, self._gates.flipped(goes_on), opened)
@@ -199,7 +200,7 @@ class SecretTree:
         return tuple(float(opened[path]) for path in level)
 
     def _count_again(self, level: Sequence[Expression]) -> Role[None]:
-        """Share the counts of nodes whose parents' were not shared in this session: of the root, or where it goes on.
+        """Count the nodes of a level whose parents' counts this session has not shared: the root, or on resuming.
 
         The parents' labels follow: what was split has enough records for a label of its own.
         """

@@ -57,7 +57,7 @@ _RANKED: Final = 2
 
 
 @dataclass(frozen=True)
-class Said:
+class LeafStatement:
     """What leaves say: a label, and of two classes the tenths of the second one, or nothing."""
 
     tenth: int
@@ -67,20 +67,20 @@ class Said:
 NO_TENTH: Final = -1
 
 
-def said_by(leaf: Leaf) -> Said:
+def said_by(leaf: Leaf) -> LeafStatement:
     """Return what a leaf says."""
-    return Said(leaf.tenths[1] if len(leaf.tenths) == _RANKED else NO_TENTH, leaf.label)
+    return LeafStatement(leaf.tenths[1] if len(leaf.tenths) == _RANKED else NO_TENTH, leaf.label)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How many held-out records a tree says what of, by class, with the noise of both sides.
+    """The table with the noise of both sides: how many held-out records of each class get each statement of a leaf.
 
     `rows` are what is said, by tenths and labels, each with the numbers by class, which noise may make negative; `law`
     is each side's.
     """
 
-    rows: tuple[tuple[Said, tuple[int, ...]], ...]
+    rows: tuple[tuple[LeafStatement, tuple[int, ...]], ...]
     records: int
     law: Geometric
 
@@ -92,9 +92,9 @@ class Scores:
             InputError: They are no rows of that.
         """
         if not numbers or len(numbers) % (classes + 2):
-            raise InputError("the table of held-out records has other rows")
+            raise InputError("the table of held-out records is no multiple of its classes and two")
         rows = np.array(numbers).reshape(-1, classes + 2).tolist()
-        return cls(tuple((Said(tenth, label), tuple(cells)) for tenth, label, *cells in rows), records, law)
+        return cls(tuple((LeafStatement(tenth, label), tuple(cells)) for tenth, label, *cells in rows), records, law)
 
     @property
     def table(self) -> ScoreTable:
@@ -163,13 +163,13 @@ def open_cells(cells: Uint64s, width: int, noise: Sequence[int], lowest: int = 0
     return opened
 
 
-def said_rows(tree: Tree) -> list[Said]:
+def said_rows(tree: Tree) -> list[LeafStatement]:
     """Return what the leaves of a tree say, each once, in the order of tenths and labels."""
     said = {said_by(node) for _, node in tree.walk() if isinstance(node, Leaf)}
     return sorted(said, key=lambda each: (each.tenth, each.label))
 
 
 def simulate_share(own: CountShares, opened: Sequence[int], most: np.uint64) -> CountShares:
-    """Return what a side hears which sends this share of a table that is opened so, modulo one more than `most`."""
+    """Return the share that the other side must have sent, where ours and theirs open so, modulo one above `most`."""
     theirs = (np.array(opened, np.int64).astype(WORD) - np.array(own.shares, WORD)) & most
     return CountShares(tuple(map(int, theirs)))

@@ -9,7 +9,7 @@ follow from them, and cost no more than they do.
 
 *Functionality*: the tenths of each leaf; nothing else is learned.
 *Assumed*: as `oblivious.numbers`.
-*Deviations*: as `oblivious.gates`; a side may turn a comparison, and so learns no other's.
+*Deviations*: as `oblivious.gates`; a side may flip a comparison; that shows it nothing of the other side.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def add_tenths(
     """Return the tree with the shares of its leaves.
 
     Args:
-        tree: That both have, with labels alone.
+        tree: The agreed one, labels only.
         counts: Of the training records.
         gates: Our part of the computation.
         answers: What both remember of the run.
@@ -69,13 +69,13 @@ def _opened(
     labels = [Term(tree.schema.class_index, label) for label in range(classes)]
     rows = (yield from counts.count([path & label for path in paths for label in labels], width)).reshape(-1, classes)
     if noise is None:
-        numbers = yield from _settled(tree, paths, filled(rows.T), gates, width)
+        numbers = yield from _deciding_counts(tree, paths, filled(rows.T), gates, width)
     else:
         drawn = np.array([noise.label(path, classes) for path in paths], np.int64).astype(WORD)
         numbers = filled((rows + drawn).T)
     steps = np.arange(1, 2 * TENTHS, 2, dtype=WORD)[:, None]
-    ahead = numbers[1:, None] * np.uint64(2 * TENTHS) - numbers.sum(0, dtype=WORD) * steps
-    behind = yield from are_negative(gates, ahead & modulus_mask(width), width)
+    lead = numbers[1:, None] * np.uint64(2 * TENTHS) - numbers.sum(0, dtype=WORD) * steps
+    behind = yield from are_negative(gates, lead & modulus_mask(width), width)
     yield Note(OpenedFact(OpenedKind.TENTHS, tuple(paths), None))
     own = bits_of_lanes(gates.flipped(behind))[..., : len(paths)]
     bits = bits_of_lanes((yield from gates.opened(wires_of(own))))[..., : len(paths)]
@@ -86,7 +86,7 @@ def _opened(
     return tuple(map(float, values))
 
 
-def _settled(tree: Tree, paths: Sequence[Expression], own: Uint64s, gates: Gates, width: int) -> Role[Uint64s]:
+def _deciding_counts(tree: Tree, paths: Sequence[Expression], own: Uint64s, gates: Gates, width: int) -> Role[Uint64s]:
     """Return shares of the counts that decide: a leaf's own, or its parent's where it is too small."""
     if isinstance(tree.root, Leaf):
         return own
@@ -96,8 +96,8 @@ def _settled(tree: Tree, paths: Sequence[Expression], own: Uint64s, gates: Gates
         parents[:, at] = own[:, below].sum(1, dtype=WORD)
     lacking = own.sum(0, dtype=WORD) - np.uint64(gates.first * tree.growth.min_leaf)
     is_small = yield from are_negative(gates, lacking & modulus_mask(width), width)
-    both = np.broadcast_to(is_small, (len(own), *is_small.shape))
-    change = yield from products(gates, both, (parents - own) & modulus_mask(width), width)
+    repeated = np.broadcast_to(is_small, (len(own), *is_small.shape))
+    change = yield from products(gates, repeated, (parents - own) & modulus_mask(width), width)
     return own + change
 
 

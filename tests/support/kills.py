@@ -25,7 +25,7 @@ from typing import Any, cast
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records.journal import RunState, recorded_runs
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import _NAMES, read_ledger
 from party.records.releases import released, spent_of
 from party.records.run_entries import RunEntries, _said
@@ -225,7 +225,7 @@ def die_at_openings(heard: Path) -> None:
         opened = isinstance(fact, OpenedFact) and fact.values is not None
         if opened or (isinstance(fact, WindowsFact) and fact.windows is not None):
             said = _said(fact, pages)
-            told = {name: each for name, each in plain(said).items() if name not in {"dataset", "run"}}
+            told = {name: each for name, each in to_json(said).items() if name not in {"dataset", "run"}}
             line = json.dumps([_NAMES[type(said)], told], sort_keys=True)
             if line not in heard.read_text().splitlines():
                 with heard.open("a") as file:

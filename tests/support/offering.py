@@ -11,7 +11,7 @@ from party.models.any_file import write_model
 from party.node.aligning import Offers, load_offer
 from party.node.players import Host, Predicted
 from party.node.session import run_session
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.ledger_entries import ModelEntry, NamedClass, NamedColumn, RunEntry
 from party.records.tally import Dealings, dealings
@@ -92,7 +92,7 @@ class Offering:
         of, tables = (local.dataset, "made"), (local.digest(b"contents"), b"")
         with locked_folder(self.folder / party) as held, open_ledger(held, local.secrets.coins) as ledger:
             pages = PeerEntries(ledger, peer)
-            pages.write(RunEntry(*of, plain(self.made_by), 4, tables, _CLASS, _COLUMNS))
+            pages.write(RunEntry(*of, to_json(self.made_by), 4, tables, _CLASS, _COLUMNS))
             pages.write(ModelEntry(*of, Way.BOTH, model))
 
     def terms(self, **changes: object) -> PredictionTerms:

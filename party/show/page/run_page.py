@@ -13,7 +13,7 @@ from party.models.tree_file import references
 from party.names import printable
 from party.node.check import Assessment, OwnCopy, Past, assess_finished
 from party.records.finished import FinishedRun
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import date_text
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
@@ -47,7 +47,7 @@ from protocols.learning.impurity import importances, informations
 from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import Tree
 from protocols.secret_tree.deduction import Follows
-from protocols.secret_tree.held_out import NO_TENTH, Said
+from protocols.secret_tree.held_out import NO_TENTH, LeafStatement
 from protocols.tables import Attribute
 from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms
 
@@ -389,7 +389,7 @@ def _class_row(told: Finished) -> _Rows:
 
 def _terms_text(terms: Terms) -> str:
     """Say all terms, those of rules among them, but for the class, and for what is off or not used by such a run."""
-    content = plain(terms)
+    content = to_json(terms)
     unused = {
         *({"theta"} if not terms.disguises else ()),
         *({"omega"} if not terms.ranks else ()),
@@ -524,7 +524,7 @@ def _scores(told: Finished) -> _Rows:
         return []
     names = [printable(each) for each in _class_values(told.model)]
 
-    def said(row: Said) -> str:
+    def said(row: LeafStatement) -> str:
         score = "" if row.tenth == NO_TENTH else f", {row.tenth} tenths {names[1]}"
         return f"classified {names[row.label]}{score}"
 

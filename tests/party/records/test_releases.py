@@ -14,7 +14,7 @@ import pytest
 from party.errors import ConfigError
 from party.files import locked_folder
 from party.node.check import told_before
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerEntries, PeerName, open_ledger, read_ledger
 from party.records.ledger_entries import NamedClass, NamedColumn, RunEntry
 from party.records.releases import (
@@ -536,7 +536,7 @@ def test_what_competes_in_a_run_of_two_way_splits_follows_from_the_columns_in_it
         NamedColumn("a.age", ("<= 20", "(20, 40]", "> 40"), ordered=3),
         NamedColumn("b.job", ("clerk", "cook", "smith")),
     )
-    terms = plain(replace(CASE.terms, method=Method.SMC, splits=Splits.TWO_WAY))
+    terms = to_json(replace(CASE.terms, method=Method.SMC, splits=Splits.TWO_WAY))
     run = RunEntry("d", "1", terms, 5, (b"", b""), NamedClass((), ()), columns)
     names = ["a.age <= 20", "a.age <= 40", "b.job = clerk", "b.job = cook", "b.job = smith"]
     assert run.candidates == [(name, 2) for name in names]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from party.data.notices import About
-from party.records.json_codec import plain
+from party.records.json_codec import to_json
 from party.records.run_file import RunReport
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, headed, laid_out
 from party.show.drawing import shown_drawing
@@ -134,11 +134,11 @@ class _Found:
 
 def test_programs_read_fields_by_name_exact_numbers_as_text_and_nothing_infinite() -> None:
     found = {"found": (_Found(Fraction(1, 3), float("inf"), Path("a")), _Found(Fraction(1), 0.5, None)), 2: {"b"}}
-    assert plain(found) == {
+    assert to_json(found) == {
         "found": [{"share": "1/3", "error": None, "path": "a"}, {"share": "1", "error": 0.5, "path": None}],
         "2": ["b"],
     }
-    assert plain(frozenset({"c", "a", "b"})) == ["a", "b", "c"]
+    assert to_json(frozenset({"c", "a", "b"})) == ["a", "b", "c"]
 
 
 FULL = replace(

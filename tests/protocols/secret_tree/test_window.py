@@ -28,7 +28,7 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.deduction import deduce, what_follows
 from protocols.secret_tree.held_out import (
-    Said,
+    LeafStatement,
     Scores,
     noise_of_table,
     open_scores,
@@ -304,18 +304,18 @@ def scored(game: Game, noises: tuple[Noise, Noise], transcript: Transcript | Non
     return Scores.read(ours, game.schema.classes, len(game.codes), LAW)
 
 
-def said(game: Game) -> list[Said]:
+def said(game: Game) -> list[LeafStatement]:
     """Return what the leaf of each record says."""
     tree = game.plain()
     leaves = {path: said_by(node) for path, node in tree.walk() if isinstance(node, Leaf)}
-    found: list[Said] = [Said(0, 0)] * len(game.codes)
+    found: list[LeafStatement] = [LeafStatement(0, 0)] * len(game.codes)
     for path, each in leaves.items():
         for at in np.flatnonzero(path.satisfied_by(game.codes)):
             found[at] = each
     return found
 
 
-def truth(game: Game) -> dict[Said, list[int]]:
+def truth(game: Game) -> dict[LeafStatement, list[int]]:
     """Return how many records of each class are told what."""
     cells = {each: [0] * game.schema.classes for each in said_rows(game.plain())}
     for each, label in zip(said(game), game.codes[:, -1].tolist(), strict=True):
