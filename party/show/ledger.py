@@ -275,8 +275,9 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
         yield "No run waits for anything" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
         if busy:
             yield (
-                "A process works in this folder, at no run that is on record: `serve` listens; `align`, `predict` and "
-                "what has not met its peer yet have no run to resume. To end it: Ctrl-C where it runs, or SIGTERM"
+                "A process works in this folder, at no run that is on record: `serve` listens; `align`, `crosstab`, "
+                "`predict` and what has not met its peer yet have no run to resume. To end it: Ctrl-C where it runs, "
+                "or SIGTERM"
             )
     for record in told:
         yield (

@@ -167,7 +167,7 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
     A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step.
     The job may be started again, and then begins from the start; what was revealed stays on record.
 
-    What waits for its peer before a run has begun, and `align` and `predict` at any time, have no run to be
+    What waits for its peer before a run has begun, and `align`, `crosstab` and `predict` at any time, have no run to be
     cancelled, and `cotally status` says so: end them by Ctrl-C where they run, or SIGTERM.
 
     Examples:

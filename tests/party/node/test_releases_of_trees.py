@@ -266,13 +266,13 @@ def test_a_level_that_was_opened_and_is_not_on_record_is_opened_again_only_where
         ("most_bits = 12", None),
         (
             "most_bits = 11",
-            "the job asks for most_bits = 12, our [agree] most_bits does not allow it: write 11 or",
+            "the job asks for most_bits = 12, our [agree] most_bits does not allow it: use 11 or fewer",
         ),
         ("most_bits = 5", "allows 5 over the life of a data set of 300 records: 0 revealed before and at most 6 for"),
         ("most_columns = 2", None),
         ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 where"),
         ("most_values = 2", None),
-        ("most_values = 1", "a column of the peer has 2 values, our [agree] most_values allows 1 where"),
+        ("most_values = 1", "a column of the peer has 2 values, our [agree] most_values allows 1 here"),
     ],
 )
 def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_sides_before_anything_leaves(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protocols.errors import DisagreementError, InputError, PeerError
-from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.jobs import NO_JOB, Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.kinds import kinds_of
 from protocols.messages import (
     ClassCounts,
@@ -351,6 +351,7 @@ def test_what_spoils_a_disguise_does_not_matter_to_smc(case: str) -> None:
 
 ALICE, BOB = make_local(ONE_HOLDS, "alice"), make_local(ONE_HOLDS, "bob")
 HER_CLASS = make_local(BOTH_HOLD, "alice")
+TABLE = CrosstabTerms("a0", "b0", Fraction(1, 2))
 MODEL = PredictionTerms(bytes(MODEL_BYTES), Receiver.INITIATOR, False)
 RULES = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
 
@@ -371,7 +372,7 @@ def assert_differ(ends: tuple[End[Any], End[Any]], field: str) -> None:
         assert end.error.field == field
 
 
-@pytest.mark.parametrize("job", [Train(make_terms()), Predict(MODEL), Align()], ids=["train", "predict", "align"])
+@pytest.mark.parametrize("job", [Train(make_terms()), Predict(MODEL), Align(), Crosstab(TABLE)], ids=str)
 def test_a_job_of_any_kind_that_the_policy_does_not_allow_is_refused(job: Job) -> None:
     assert [end.error for end in met(job)] == [None, None]
     assert_differ(met(job, bob_agrees=object_to("budget")), "budget")
@@ -384,6 +385,8 @@ def test_a_job_of_any_kind_that_the_policy_does_not_allow_is_refused(job: Job) -
         (Predict(MODEL), Predict(replace(MODEL, model=b"m" * MODEL_BYTES)), "model"),
         (Align(), Align(count_only=True), "ids"),
         (Align(), Train(make_terms()), "job"),
+        (Crosstab(TABLE), Crosstab(replace(TABLE, noise=Fraction(1))), "noise"),
+        (Crosstab(TABLE), Crosstab(replace(TABLE, initiator="a1")), "initiator"),
         (Predict(MODEL), Align(), "job"),
     ],
 )
