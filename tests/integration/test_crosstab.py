@@ -72,7 +72,7 @@ def test_a_table_is_on_both_screens_is_remembered_and_spends_epsilon_until_none_
     for ended, theirs_say, ours_says in refused:
         assert_one_error(ended, 5, theirs_say)
         assert ours_says in served.err
-    assert_one_error(exact, 2, "--noise 1 or less")
+    assert_one_error(exact, 2, "noise of 1 or less")
     for party in ("alice", "bob"):
         with read_ledger(pair.folder / party, load_secret(pair.folder / party)) as ledger:
             entries = [entry.content for entry in ledger.entries() if entry.content["kind"] == "crosstab"]

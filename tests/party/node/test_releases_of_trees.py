@@ -299,7 +299,7 @@ def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_side
     assert f"its [agree] {key}" in str(ends[1])
     assert {each["kind"] for each in contents(sessions, "bob")} <= {"columns", "head", "comparison"}
     if key == "most_bits":
-        found = re.search(r"write (?:most_bits = )?(\d+) ", str(ends[0]))
+        found = re.search(r"(?:write|use) (?:most_bits = )?(\d+) ", str(ends[0]))
         assert found
         assert sessions.both_errors(replace(terms, most_bits=int(found[1]))) == [None, None]  # as the line says
 
