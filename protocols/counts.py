@@ -150,7 +150,7 @@ class Estimates(Protocol):
 
 
 class Counts(Protocol):
-    """Counts on the training records: all that a learner needs."""
+    """Counts on the training records: all that a learner needs. Two parties: `counting.oblivious`, `dot_product`."""
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Answer all queries of one level."""

@@ -22,7 +22,7 @@ from party.records.predictions import PredictionEntries
 from party.records.releases import Memory
 from party.records.run_entries import RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
-from party.transport.channel import Channel, Watchers, play
+from party.transport.channel import Channel, Watchers, drive
 from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -41,7 +41,7 @@ from protocols.two_party.noise import tables_digest
 from protocols.two_party.power import Seen, seen_as_agreed
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
 from protocols.two_party.secret import deduced
-from protocols.two_party.training import Outcome, run
+from protocols.two_party.training import Outcome, training_role
 
 OnProgress = Callable[[Progress], None]
 OnAgreed = Callable[[Agreement, RunRecord | None, Disclosure | None], None]
@@ -220,7 +220,7 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
         return changed or session.account.judge(agreed)
 
     note_columns(session.pages, local)
-    agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, session.watching())
+    agreed = drive(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, session.watching())
     read = local.disclosed(agreed.own_design) if agreed.own_design.sizes else None
     session.host.on_agreed(agreed, session.runs.resumed, read)
     pages = _opened_pages(agreed, session)
@@ -245,11 +245,11 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
 
     ended: Trained | FoundRules
     if terms.rules is None:
-        outcome = play(run(local, agreed, judge_copy, keep, record, kept), channel, watch)
+        outcome = drive(training_role(local, agreed, judge_copy, keep, record, kept), channel, watch)
         follows = deduced(local, agreed, outcome.tree) if terms.opens_tree else None
         ended = Trained(pages.run, agreed, outcome, seen_as_agreed(local, agreed), read, follows)
     else:
-        found = play(find_itemsets(local, agreed, judge_copy, keep, record, kept), channel, watch)
+        found = drive(find_itemsets(local, agreed, judge_copy, keep, record, kept), channel, watch)
         ended = FoundRules(pages.run, agreed, found, seen_as_agreed(local, agreed), read)
     if session.host.kept is not None:
         session.host.kept.publish()
@@ -267,11 +267,11 @@ def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulate
 
     note_columns(session.pages, local.bringing_column(terms.column_of(initiates=initiates)))
     role = agree_on_crosstab(local, terms, session.channel.peer, opening.nonces, initiates=initiates, judge=judge)
-    agreed = play(role, session.channel, session.watching())
+    agreed = drive(role, session.channel, session.watching())
     memory.note_crosstab(agreed)
     entries = CrosstabEntries(session.pages, agreed)
     watch = Watchers(session.host.on_progress, entries.note, entries.save)
-    return Tabulated(agreed, play(count_crosstab(agreed, entries.recalled()), session.channel, watch))
+    return Tabulated(agreed, drive(count_crosstab(agreed, entries.recalled()), session.channel, watch))
 
 
 def _align(opening: Opening, session: Session, *, count_only: bool) -> Matched:
@@ -304,14 +304,14 @@ def _aligned(
     look = look_of(listed.records, listed.form)
     rules = ListRules(listed.dataset, session.config.agree.alignments, session.pages, rows, look, judge_least)
     role = align(listed, session.channel.peer, opening.nonces, rules, count_only=count_only)
-    return play(role, session.channel, session.watching(rules.note))
+    return drive(role, session.channel, session.watching(rules.note))
 
 
 def _restrict_to_common(opening: Opening, session: Session) -> Session:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
     rows = session.host.rows
     willing, peer = rows is not None and session.aligns, session.channel.peer
-    differ = play(
+    differ = drive(
         are_to_align(session.local, peer, opening.nonces, aligns=willing), session.channel, session.watching()
     )
     if rows is None or not differ:
@@ -319,7 +319,7 @@ def _restrict_to_common(opening: Opening, session: Session) -> Session:
     matched, rows.local = _match(opening, session)
     session.host.on_matched(matched)
     session = session.bringing(rows.local)
-    play(agree_again(session.local, opening.job, session.policy), session.channel)
+    drive(agree_again(session.local, opening.job, session.policy), session.channel)
     return session
 
 
@@ -328,7 +328,7 @@ def _with_common_rows(opening: Opening, session: Session, judge_least: Callable[
     offer = session.host.offers.offer
     listed = session.local.bringing_ids(offer.shared.people)
     role = are_to_align(listed, session.channel.peer, opening.nonces, aligns=session.aligns)
-    if not play(role, session.channel, session.watching()):
+    if not drive(role, session.channel, session.watching()):
         return offer
     aligned = _aligned(listed, opening, session, rows=True, judge_least=judge_least)
     look = look_of(listed.records, listed.form)
@@ -364,5 +364,5 @@ def _predict(terms: PredictionTerms, opening: Opening, session: Session) -> Pred
     offer = _with_common_rows(opening, session, (lambda _: None) if answers_none else pages.judge_least)
     recall, peer = pages.recall(offer.shared.people), session.channel.peer
     run = PredictionRun(local, offer.shared, terms, session.runs.initiator, peer, opening.nonces, recall)
-    answers = play(predict_together(run), session.channel, session.watching(pages.note))
+    answers = drive(predict_together(run), session.channel, session.watching(pages.note))
     return Predicted(terms, offer, answers)

@@ -17,7 +17,7 @@ from party.records.journal import open_journal
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
-from party.transport.channel import Channel, Traffic, play
+from party.transport.channel import Channel, Traffic, drive
 from protocols.jobs import Job
 from protocols.messages import SignedHead
 from protocols.role import Phase, Progress, Role
@@ -108,7 +108,7 @@ def run_session(
             comparisons=comparisons_of(pages, local),
             channel=channel,
             runs=runs,
-            show_heads=lambda: play(_sign_ledgers(ends), channel),
+            show_heads=lambda: drive(_sign_ledgers(ends), channel),
         )
         with (
             runs.watched(),
@@ -116,7 +116,7 @@ def run_session(
             heeding(local.compute, channel.check),
         ):
             opening = _opened(local, session.policy, channel, job)
-            play(_compare_ledgers(ends, runs, opening.job), channel)
+            drive(_compare_ledgers(ends, runs, opening.job), channel)
             channel.ends = ends
             ended = play_job(opening, session)
             session.show_heads()
@@ -167,8 +167,8 @@ def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | Non
     """Propose a job, or answer the peer's."""
     nonce = secrets.token_bytes(32)
     if job is None:
-        return play(answer(local, policy, channel.peer, nonce), channel)
-    return play(propose(local, job, policy, channel.peer, nonce), channel)
+        return drive(answer(local, policy, channel.peer, nonce), channel)
+    return drive(propose(local, job, policy, channel.peer, nonce), channel)
 
 
 def _compare_ledgers(ends: _Ends, runs: SessionRuns, job: Job) -> Role[None]:

@@ -105,7 +105,7 @@ class Channel(Protocol):
     ends: LedgerEnds | None
 
     def send(self, message: Message) -> None:
-        """Deliver a message; return when it is on its way."""
+        """Queue a message; another thread delivers it, page by page."""
         ...
 
     def receive(self, kind: type[M]) -> M:
@@ -154,7 +154,7 @@ class PagedChannel(ABC):
         self.close()
 
     def send(self, message: Message) -> None:
-        """Deliver a message; return when its last page waits in the queue."""
+        """Queue a message; return when its last page waits there."""
         frame = encode(message)
         for page in cut(frame, self._pace, None if self.ends is None else self.ends.grown()):
             self._put(page)
@@ -258,10 +258,10 @@ class Watchers:
 NO_WATCHERS: Final = Watchers()
 
 
-def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
+def drive(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
     """Run a role and return its result; the peer hears why it ended early, except of a disagreement it must receive."""
     try:
-        return _drive(role, channel, watch)
+        return _run(role, channel, watch)
     except DisagreementError:
         with suppress(PeerError):
             channel.close()
@@ -273,7 +273,7 @@ def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
         role.close()
 
 
-def _drive(role: Role[T], channel: Channel, watch: Watchers) -> T:
+def _run(role: Role[T], channel: Channel, watch: Watchers) -> T:
     answer: Any = None
     while True:
         try:

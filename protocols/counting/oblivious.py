@@ -18,7 +18,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.replies import Hearing, Telling
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Answer, Correct, CountTable, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CountShares
@@ -215,7 +215,7 @@ class ObliviousChooser:
         sides: ColumnSides,
         train: Codes,
         test: Codes,
-        telling: Telling,
+        telling: CountSender,
         randomness: Randomness,
         share_correct: ShareCorrect = refuse_other_models,
         places: Places = AT_HOME,
@@ -300,7 +300,7 @@ class ObliviousCorrector:
         sides: ColumnSides,
         train: Codes,
         test: Codes,
-        hearing: Hearing,
+        hearing: CountReceiver,
         randomness: Randomness,
         share_correct: ShareCorrect = refuse_other_models,
         places: Places = AT_HOME,

@@ -64,7 +64,7 @@ class _Side(ABC):
         """Return the most noise that is in a number before it is revealed."""
 
 
-class Telling(_Side):
+class CountSender(_Side):
     """Adds our noise to numbers that we alone know, if there is any, checks them, and sends them.
 
     `sizes` are the numbers of training and test records.
@@ -103,7 +103,7 @@ class Telling(_Side):
         return list(told)
 
 
-class KeyHolderReplies(Telling, Generic[Values]):
+class KeyHolderReplies(CountSender, Generic[Values]):
     """The key holder's half: decrypt, add its own noise if there is any, check, send.
 
     A raw decryption never leaves (FAULTS A12). `sizes` are the numbers of training and test records.
@@ -137,7 +137,7 @@ class KeyHolderReplies(Telling, Generic[Values]):
         return (yield from self.tell_sets(asked, self.key.counts(sealed, [Shape(len(asked), 1)], self._records)))
 
 
-class Hearing(_Side):
+class CountReceiver(_Side):
     """Sends what counts are made from, with our noise in it if there is any, and checks the answers.
 
     `sizes` are the numbers of training and test records.
@@ -187,7 +187,7 @@ class Hearing(_Side):
         return list(told)
 
 
-class EvaluatorReplies(Hearing, Generic[Values]):
+class EvaluatorReplies(CountReceiver, Generic[Values]):
     """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder sends.
 
     `sizes` are the numbers of training and test records.

@@ -190,7 +190,7 @@ def find_itemsets(
     record: PutOnRecord = nothing,
     kept: Kept | None = None,
 ) -> Role[FoundTogether]:
-    """Play one party's part of a run; arguments as of `training.run`.
+    """Play one party's part of a run; arguments as of `training.training_role`.
 
     Discloses: to the peer, our disguised copy (unless `smc`); unless `randomized`, with `reveal = "counts"` the exact
     counts of the frequent sets of our own items, and the exact count of each set with items of both that is counted:

@@ -17,7 +17,7 @@ from protocols.ciphers.port import AnyCiphertexts
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
-from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
+from protocols.counting.replies import CountReceiver, CountSender, EvaluatorReplies, KeyHolderReplies
 from protocols.counts import Learned, SecureEngine
 from protocols.errors import InputError
 from protocols.learning.contest import Contest
@@ -119,9 +119,9 @@ class SecureCounting:
         sides = sides_of(schema, self._first)
         held_out = BayesTest(schema, test, self._first, self._is_first, randomness)
         if self._is_first:
-            telling = Telling(self.checks, self._sizes, self.noises)
+            telling = CountSender(self.checks, self._sizes, self.noises)
             return ObliviousChooser(sides, train, test, telling, randomness, held_out, places)
-        hearing = Hearing(self.checks, self._sizes, self.noises)
+        hearing = CountReceiver(self.checks, self._sizes, self.noises)
         return ObliviousCorrector(sides, train, test, hearing, randomness, held_out, places)
 
     def gates(self, engine: SecureEngine) -> Role[Gates]:

@@ -92,7 +92,7 @@ class Outcome:
 Keep = Callable[[Model], None]
 
 
-def run(
+def training_role(
     local: PartyInputs,
     agreed: Agreement,
     judge: CopyJudge = nothing,

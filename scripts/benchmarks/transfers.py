@@ -28,7 +28,7 @@ from party.wire.codec import encode
 from protocols.counting.checks import Checks
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.replies import Hearing, Telling
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Counts
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.tree import Tree
@@ -134,8 +134,8 @@ def measure_tree(records: int) -> dict[str, object]:
         return (yield from grown(engine))
 
     checks = Checks(schema, records, None)
-    chooser = ObliviousChooser(sides, table.codes, table.codes[:0], Telling(checks, nobody), secrets)
-    corrector = ObliviousCorrector(sides, table.codes, table.codes[:0], Hearing(checks, nobody), secrets)
+    chooser = ObliviousChooser(sides, table.codes, table.codes[:0], CountSender(checks, nobody), secrets)
+    corrector = ObliviousCorrector(sides, table.codes, table.codes[:0], CountReceiver(checks, nobody), secrets)
     crossed, started = Transcript(), time.thread_time()
     one, other = run_pair(counted(chooser), counted(corrector), crossed)
     seconds = time.thread_time() - started

@@ -19,7 +19,7 @@ from protocols.messages import DisguisedPage, MaskedPage, OpenedPage, Verdict
 from protocols.role import Effect, Message, Role, Send
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.training import Outcome, run
+from protocols.two_party.training import Outcome, training_role
 from tests.integration.test_serving import ROWS, Bob, problems, serve
 from tests.support.processes import Pair, make_pair
 
@@ -43,7 +43,7 @@ def changing(kind: type[Message], change: Change, changed: list[Message]) -> Cal
     """Play honestly, but for the first message of a kind."""
 
     def role(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:
-        honest = run(local, agreed)
+        honest = training_role(local, agreed)
         effect: Effect = next(honest)
         while True:
             if isinstance(effect, Send) and isinstance(effect.message, kind) and not changed:
@@ -83,7 +83,7 @@ def test_the_same_peer_without_a_change_ends_well(pair: Pair) -> None:
     """The control: only the change is refused."""
 
     def calls(bob: Bob) -> None:
-        bob.play(run, method="hybrid", omega=1)
+        bob.play(training_role, method="hybrid", omega=1)
 
     ended, bob = serve(pair, calls, "--once", seconds=20)
     assert not bob.errors, ended.err

@@ -20,7 +20,7 @@ from party.keys.identity import Identity, Latest, keep_renewed, load_peer, read_
 from party.keys.keystore import load_secret
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
-from party.transport.channel import play
+from party.transport.channel import drive
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import WIRE_VERSION
@@ -106,12 +106,12 @@ def test_a_session_goes_on_over_new_connections_while_both_sides_renew(
         own = Latest(tmp_path / "alice", parties.alice)
         channel = connect(parties.alice, parties.pinned_bob, line.address, latest=own, waits=waits)
         session = server.accept(5)
-        counted = start(play, receive_bulk(4), session)
-        play(send_bulk(2, 1000), channel)
+        counted = start(drive, receive_bulk(4), session)
+        drive(send_bulk(2, 1000), channel)
         for name in ("alice", "bob"):
             renewed(tmp_path / name)
         line.cut()
-        play(send_bulk(2, 1000), channel)
+        drive(send_bulk(2, 1000), channel)
         channel.close()
         assert counted.result(30) == 4000
         session.close()

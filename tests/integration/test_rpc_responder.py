@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from party.errors import PeerLostError
-from party.transport.channel import play
+from party.transport.channel import drive
 from party.transport.grpc import client as client_module
 from party.transport.grpc import probe
 from party.transport.grpc.probe import CLIENT_OPTIONS
@@ -135,7 +135,7 @@ def test_a_malformed_reply_is_a_deviation_and_the_peer_is_told(
     servicer.pages = iter([reply])
     alice = parties.connect(address)
     with pytest.raises(PeerError) as error:
-        play(receive(Verdict), alice)
+        drive(receive(Verdict), alice)
     assert type(error.value) is PeerError
     assert [request.page.end for request in servicer.pushes] == [wire.END_DEVIATION]
 
@@ -157,7 +157,7 @@ def test_a_reply_with_unknown_fields_is_refused(parties: Parties, responder: tup
     servicer.pages = iter([wire.PullReply.FromString(b"\x78\x01"), Code.ABORTED])
     alice = parties.connect(address)
     with pytest.raises(PeerError, match="unknown fields"):
-        play(receive(Verdict), alice)
+        drive(receive(Verdict), alice)
 
 
 @pytest.mark.parametrize("code", [code for code in Code if code is not Code.OK])
@@ -171,7 +171,7 @@ def test_each_status_of_the_peer_becomes_an_error_without_its_text(
     servicer, address = responder
     servicer.pages = itertools.repeat(code)
     alice = parties.connect(address, patience=60.0, timer=timer)
-    played = start(play, receive(Verdict), alice)
+    played = start(drive, receive(Verdict), alice)
     wait_for(lambda: played.done() or len(servicer.pulls) > 1)  # a call that is repeated ends with patience
     timer.skip_until(played.done, 5.0)
     with pytest.raises(CotallyError) as error:
@@ -202,4 +202,4 @@ def test_a_fault_in_a_thread_reaches_the_role(
     responder[0].pages = iter([wire.PullReply(page=wire.Page(body=FRAME, last=True))])
     alice = parties.connect(address)
     with pytest.raises(ZeroDivisionError):
-        play(receive(Verdict), alice)
+        drive(receive(Verdict), alice)

@@ -13,7 +13,7 @@ import pytest
 from party.errors import PeerLostError, PeerStoppedError
 from party.keys.identity import load_identity, trust
 from party.transport import channel as channel_module
-from party.transport.channel import PagedChannel, play
+from party.transport.channel import PagedChannel, drive
 from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
@@ -43,7 +43,7 @@ MIB = 1 << 20
 
 def finish(role: Role[object], channel: PagedChannel) -> object:
     with channel:
-        return play(role, channel)
+        return drive(role, channel)
 
 
 def interrupted(role: Role[T], interrupt: Callable[[], None], before: set[int]) -> Role[T]:
@@ -149,8 +149,8 @@ def test_a_session_outlives_its_connections(parties: Parties, start: Start, monk
         bob = server.accept(5)
 
         def talk() -> bool:
-            other = start(play, exchange(Verdict("a")), bob)
-            assert play(exchange(Verdict("b")), alice) == Verdict("a")
+            other = start(drive, exchange(Verdict("a")), bob)
+            assert drive(exchange(Verdict("b")), alice) == Verdict("a")
             assert other.result(5) == Verdict("b")
             return hop.accepted >= 4
 
@@ -178,7 +178,7 @@ def test_what_was_sent_arrives_although_its_sender_has_closed(
 def test_a_responder_may_leave_as_soon_as_its_last_message_is_taken(parties: Parties, start: Start) -> None:
     def serve() -> None:
         with server, server.accept(5) as bob:
-            play(send_bulk(3, 10_000), bob)
+            drive(send_bulk(3, 10_000), bob)
 
     server = parties.serve(patience=20.0)
     served = start(serve)
@@ -223,7 +223,7 @@ def test_a_peer_that_ends_too_early_is_told_apart_from_a_lost_one(parties: Parti
         first, second = (alice, bob) if initiator_ends else (bob, alice)
         first.close()
         with pytest.raises(PeerError, match="ended the session before its last message"):
-            play(exchange(Verdict("")), second)
+            drive(exchange(Verdict("")), second)
 
 
 def test_both_parties_of_a_disagreement_learn_of_it(parties: Parties, start: Start) -> None:
@@ -296,8 +296,8 @@ def test_a_stop_overtakes_what_waits_and_frees_a_peer_that_is_held_back(
     frames = 5 * WINDOW
     with session(parties, patience=30.0) as (alice, bob, _):
         stopping, other = (alice, bob) if initiator_stops else (bob, alice)
-        stopped = start(play, send_bulk(6 * frames, PAGE_BYTES), stopping)
-        held = start(play, both_ways(frames, PAGE_BYTES), other)
+        stopped = start(drive, send_bulk(6 * frames, PAGE_BYTES), stopping)
+        held = start(drive, both_ways(frames, PAGE_BYTES), other)
         wait_for(lambda: min(each.traffic.frames_sent for each in (stopping, other)) >= 2)
         started = time.monotonic()
         stopping.stop(Reason.CANCELLED)

@@ -29,7 +29,7 @@ from party.records.releases import released
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.log import DEBUG
-from party.transport.channel import play
+from party.transport.channel import drive
 from party.transport.grpc.client import connect
 from party.transport.pages import Waits
 from protocols.errors import DisagreementError, InputError, PeerError
@@ -39,7 +39,7 @@ from protocols.two_party.agreement import Agreement, agree_on_training, propose,
 from protocols.two_party.alignment import are_to_align
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, NOTHING_SIGNED, compare_memories, exchange_heads
-from protocols.two_party.training import Outcome, run
+from protocols.two_party.training import Outcome, training_role
 from tests.support.parties import agree_to_all, training_terms
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
 
@@ -73,13 +73,13 @@ class Bob:
         local, hand = load_inputs(config, BITS), _head_signing(config, "alice")
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
-            opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
-            play(compare_memories(NO_HEAD, NOTHING_SIGNED, lambda _: True, "alice", hand), channel)
-            play(are_to_align(local, "alice", opening.nonces, aligns=False), channel)
-            agreed = play(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
-            play(exchange_heads(NO_HEAD, NOTHING_SIGNED, "alice", hand), channel)
-            outcome = play(role(local, agreed), channel)
-            play(exchange_heads(NO_HEAD, NOTHING_SIGNED, "alice", hand), channel)
+            opening = drive(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
+            drive(compare_memories(NO_HEAD, NOTHING_SIGNED, lambda _: True, "alice", hand), channel)
+            drive(are_to_align(local, "alice", opening.nonces, aligns=False), channel)
+            agreed = drive(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
+            drive(exchange_heads(NO_HEAD, NOTHING_SIGNED, "alice", hand), channel)
+            outcome = drive(role(local, agreed), channel)
+            drive(exchange_heads(NO_HEAD, NOTHING_SIGNED, "alice", hand), channel)
             channel.close()
             return outcome
 
@@ -140,9 +140,9 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(*arguments: Any) -> Role[Outcome]:
         for fault in faults:
             raise fault
-        return (yield from run(*arguments))
+        return (yield from training_role(*arguments))
 
-    monkeypatch.setattr(players, "run", faulty)
+    monkeypatch.setattr(players, "training_role", faulty)
 
 
 def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,9 +150,9 @@ def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypat
 
     def calls(bob: Bob) -> None:
         with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):
-            bob.play(run)
+            bob.play(training_role)
         assert not (pair.alice / "model.json").exists()
-        bob.play(run)
+        bob.play(training_role)
         bob.wait_until_alice_says("Both parties hold the same tree")
 
     ended, line = serve_with_one_problem(pair, calls)
@@ -173,8 +173,8 @@ def test_a_model_that_does_not_fit_on_the_disk_is_held_by_neither(pair: Pair, mo
 
     def calls(bob: Bob) -> None:
         with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):
-            bob.play(run)
-        bob.play(run)
+            bob.play(training_role)
+        bob.play(training_role)
         bob.wait_until_alice_says("Both parties hold the same tree")
 
     _, line = serve_with_one_problem(pair, calls)
@@ -188,7 +188,7 @@ def test_a_node_that_serves_once_ends_with_its_fault(pair: Pair, monkeypatch: py
 
     def calls(bob: Bob) -> None:
         with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):
-            bob.play(run)
+            bob.play(training_role)
 
     ended, bob = serve(pair, calls, "--once", seconds=20)
     assert not bob.errors, bob.errors
@@ -200,8 +200,8 @@ def test_a_node_that_serves_once_ends_with_its_fault(pair: Pair, monkeypatch: py
 def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
     def calls(bob: Bob) -> None:
         with pytest.raises(DisagreementError, match="theta"):
-            bob.play(run, theta="1/5")
-        bob.play(run)
+            bob.play(training_role, theta="1/5")
+        bob.play(training_role)
         bob.wait_until_alice_says("Both parties hold the same tree")
 
     _, line = serve_with_one_problem(pair, calls)
@@ -211,7 +211,7 @@ def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
 
 def with_another_model(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:
     """Play honestly, but for the digest of the model at the end."""
-    role = run(local, agreed)
+    role = training_role(local, agreed)
     effect: Effect = next(role)
     while True:
         if isinstance(effect, Send) and isinstance(effect.message, ModelDigest):

@@ -27,7 +27,7 @@ from protocols.tables import Expression
 from protocols.terms import Terms
 from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
 from protocols.two_party.inputs import USUAL_LIMITS, Limits, PartyInputs
-from protocols.two_party.training import Outcome, run
+from protocols.two_party.training import Outcome, training_role
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms
 
@@ -111,7 +111,7 @@ def take_part(memory: Memory, terms: Terms | None, policy: Policy | None = None)
     else:
         opening = yield from propose(local, Train(terms), policy, peer, nonce)
     agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
-    role = run(
+    role = training_role(
         local, agreed, lambda copy: memory.judge_copy(agreed, copy), record=lambda leaving: memory.note(agreed, leaving)
     )
     return (yield from role)

@@ -25,7 +25,7 @@ from protocols.terms import terms_of as terms_from
 from protocols.two_party.agreement import Agreement, Judge, Policy, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge
 from protocols.two_party.inputs import Limits, PartyInputs, Secrets, split_records
-from protocols.two_party.training import Outcome, run
+from protocols.two_party.training import Outcome, training_role
 
 TEST_BITS = 256
 NO_LIMITS = Limits(max_classes=256, smallest_class=0, smallest_test=0)
@@ -171,7 +171,7 @@ def whole(
     else:
         opening = yield from answer(local, policy, peer, nonce)
     agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, judge)
-    return agreed, (yield from run(local, agreed, judge_copy, kept=kept))
+    return agreed, (yield from training_role(local, agreed, judge_copy, kept=kept))
 
 
 def make_roles(

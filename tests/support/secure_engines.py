@@ -17,7 +17,7 @@ from protocols.counting.dot_product import (
 )
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.replies import EvaluatorReplies, Hearing, KeyHolderReplies, Telling
+from protocols.counting.replies import CountReceiver, CountSender, EvaluatorReplies, KeyHolderReplies
 from protocols.counts import Answer, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Role, run_alone
@@ -72,8 +72,8 @@ def by_transfers(tests: int = 10) -> tuple[Engine, Engine]:
         (columns_of(TRAIN, columns), columns_of(TEST[:tests], columns)) for columns in (sides.corrector, sides.chooser)
     )
     return (
-        ObliviousCorrector(sides, *theirs, Hearing(checks, sizes), secrets),
-        ObliviousChooser(sides, *own, Telling(checks, sizes), secrets),
+        ObliviousCorrector(sides, *theirs, CountReceiver(checks, sizes), secrets),
+        ObliviousChooser(sides, *own, CountSender(checks, sizes), secrets),
     )
 
 

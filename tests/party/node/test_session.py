@@ -24,7 +24,7 @@ from party.node.session import Report, run_session
 from party.records.journal import Journal, cancel_run, open_journal
 from party.records.ledger import PeerEntries, PeerName, open_ledger, read_ledger
 from party.settings.party import PartyConfig, read_party_config
-from party.transport.channel import PagedChannel, Watchers, play
+from party.transport.channel import PagedChannel, Watchers, drive
 from protocols.errors import PeerError
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver, Train
 from protocols.learning.naive_bayes import Model
@@ -62,7 +62,7 @@ def compare_notes(opening: Opening) -> Role[tuple[Job, bytes]]:
 
 
 def strange_player(opening: Opening, session: Session) -> tuple[Job, bytes]:
-    return play(compare_notes(opening), session.channel, Watchers(session.host.on_progress))
+    return drive(compare_notes(opening), session.channel, Watchers(session.host.on_progress))
 
 
 @pytest.fixture

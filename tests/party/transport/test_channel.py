@@ -13,7 +13,7 @@ import pytest
 
 from party.errors import ConfigError, DataError, IdentityError, PeerLostError, PeerStoppedError, RunCancelledError
 from party.transport import pages as pages_module
-from party.transport.channel import Recording, Watchers, play, reason_for
+from party.transport.channel import Recording, Watchers, drive, reason_for
 from party.transport.grpc.status import (
     STATUS,
     STOPS,
@@ -82,8 +82,8 @@ def failing(error: BaseException) -> Role[None]:
 def test_messages_arrive_in_order_and_of_any_size(start: Start) -> None:
     a, b = memory_channels()
     sizes = [0, 1, PAGE_BYTES - 6, PAGE_BYTES - 5, PAGE_BYTES, 3 * PAGE_BYTES, 10_000_000]
-    sending = start(play, send_all(*(DisguisedPage(bytes(size)) for size in sizes)), a)
-    assert play(receive_all(len(sizes)), b) == sizes
+    sending = start(drive, send_all(*(DisguisedPage(bytes(size)) for size in sizes)), a)
+    assert drive(receive_all(len(sizes)), b) == sizes
     assert sending.result(5) == len(sizes)
 
 
@@ -117,11 +117,11 @@ class Ends:
 
 def test_a_slow_receiver_holds_its_sender_back(start: Start) -> None:
     a, b = memory_channels()
-    sending = start(play, send_all(*(DisguisedPage(bytes(PAGE_BYTES - 10)) for _ in range(3 * WINDOW))), a)
+    sending = start(drive, send_all(*(DisguisedPage(bytes(PAGE_BYTES - 10)) for _ in range(3 * WINDOW))), a)
     with pytest.raises(TimeoutError):
         sending.result(0.3)
     assert a.traffic.frames_sent == WINDOW
-    play(receive_all(3 * WINDOW), b)
+    drive(receive_all(3 * WINDOW), b)
     assert sending.result(5)
 
 
@@ -131,7 +131,7 @@ def test_two_parties_that_send_more_than_the_queues_hold_do_not_wait_for_ever(st
         return (yield from receive_all(3 * WINDOW))
 
     a, b = memory_channels()
-    one, two = start(play, both_ways(), a), start(play, both_ways(), b)
+    one, two = start(drive, both_ways(), a), start(drive, both_ways(), b)
     assert one.result(10) == two.result(10) == [PAGE_BYTES] * 3 * WINDOW
 
 
@@ -170,8 +170,8 @@ def test_traffic_counts_frames_bytes_and_round_trips(start: Start) -> None:
 
     a, b = memory_channels()
     a.recording, b.recording = Recording(), Recording()
-    other = start(play, answers(), b)
-    play(asks(), a)
+    other = start(drive, answers(), b)
+    drive(asks(), a)
     other.result(5)
     assert (a.traffic.round_trips, b.traffic.round_trips) == (2, 1)
     assert a.traffic.frames_sent == len(a.recording.sent) == len(a.recording.received) == 3
@@ -188,8 +188,8 @@ def test_progress_reaches_the_callback_and_nobody_else() -> None:
         return "done"
 
     seen: list[Progress] = []
-    assert play(works(), memory_channels()[0], Watchers(seen.append)) == "done"
-    assert play(works(), memory_channels()[0]) == "done"
+    assert drive(works(), memory_channels()[0], Watchers(seen.append)) == "done"
+    assert drive(works(), memory_channels()[0]) == "done"
     assert seen == [Progress(Phase.COLUMNS, 1, 2), Progress(Phase.COLUMNS, 2, 2)]
 
 
@@ -215,16 +215,16 @@ def test_an_error_of_a_role_is_raised_again_and_told_to_the_peer_by_its_reason()
     ]:
         a, b = memory_channels()
         with pytest.raises(type(error)):
-            play(failing(error), a)
+            drive(failing(error), a)
         with pytest.raises(PeerStoppedError) as stopped:
-            play(receive_all(1), b)
+            drive(receive_all(1), b)
         assert text in str(stopped.value)
         assert "4711" not in str(stopped.value)
 
 
 def test_a_stop_reaches_a_peer_that_is_held_back(start: Start) -> None:
     a, b = memory_channels()
-    sending = start(play, send_all(*(DisguisedPage(bytes(PAGE_BYTES)) for _ in range(3 * WINDOW))), b)
+    sending = start(drive, send_all(*(DisguisedPage(bytes(PAGE_BYTES)) for _ in range(3 * WINDOW))), b)
     with pytest.raises(TimeoutError):
         sending.result(0.2)
     a.stop(Reason.CANCELLED)
@@ -235,7 +235,7 @@ def test_a_stop_reaches_a_peer_that_is_held_back(start: Start) -> None:
 def test_a_disagreement_arrives_after_the_messages_that_explain_it() -> None:
     a, b = memory_channels()
     with pytest.raises(DisagreementError):
-        play(failing(DisagreementError("theta", "ours is 7/10")), a)
+        drive(failing(DisagreementError("theta", "ours is 7/10")), a)
     assert b.receive(Verdict) == Verdict("first")
     with pytest.raises(PeerError, match="ended the session before its last message"):
         b.receive(Verdict)
@@ -251,7 +251,7 @@ def test_a_role_that_is_dropped_runs_its_own_clean_up() -> None:
             cleaned.set()
 
     with pytest.raises(InputError):
-        play(tidy(), memory_channels()[0])
+        drive(tidy(), memory_channels()[0])
     assert cleaned.is_set()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from protocols.counting.checks import Checks
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.replies import Hearing, Telling
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Answer, Correct, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
@@ -50,8 +50,8 @@ class Game:
         noise = ours.cells.both or None
         telling, hearing = (Checks(self.schema, len(self.train), None, noise) for _ in range(2))
         return (
-            ObliviousChooser(sides, own[0], own[1], Telling(telling, sizes, ours), Chance(1)),
-            ObliviousCorrector(sides, theirs[0], theirs[1], Hearing(hearing, sizes, other), Chance(2)),
+            ObliviousChooser(sides, own[0], own[1], CountSender(telling, sizes, ours), Chance(1)),
+            ObliviousCorrector(sides, theirs[0], theirs[1], CountReceiver(hearing, sizes, other), Chance(2)),
         )
 
     @property
