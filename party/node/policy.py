@@ -7,12 +7,12 @@ asks for the same counts, and gets the same numbers.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from party.data import EVERY_OTHER
+from party.data import EVERY_OTHER, ColumnTreatment
 from party.errors import ConfigError
 from party.forecast.model import most_counts
 from party.keys.certificates import Peer
@@ -31,7 +31,7 @@ from party.records.releases import check_release, release_of
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
 from party.settings.ids import AlignmentBounds
-from party.settings.party import Acceptance, ColumnSettings, LifeBounds, PartyConfig
+from party.settings.party import Acceptance, LifeBounds, PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -64,7 +64,7 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
             if (flaw := _prediction_objection(config.agree, asked, initiates=True)) is not None:
                 raise ConfigError(flaw.reason)
         case Crosstab(wanted):
-            if (flaw := _crosstab_objection(local, config.agree, wanted, initiates=True)) is not None:
+            if (flaw := _crosstab_objection(local, config, wanted, initiates=True)) is not None:
                 raise ConfigError(flaw.reason)
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, job, who))
@@ -170,7 +170,7 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, in
             case Predict(asked):
                 objection = _prediction_objection(config.agree, asked, initiates=initiates)
             case Crosstab(wanted):
-                objection = _crosstab_objection(local, config.agree, wanted, initiates=initiates)
+                objection = _crosstab_objection(local, config, wanted, initiates=initiates)
         return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy
@@ -238,14 +238,14 @@ def _own_objection(local: PartyInputs, config: PartyConfig, terms: Terms) -> Obj
     return (
         first_objection(config.agree, terms)
         or _bits_objection(local, config.agree, terms)
-        or _by_class_objection(config.columns, terms)
+        or _by_class_objection({**config.columns.named, EVERY_OTHER: config.columns.others}, terms.noise)
     )
 
 
-def _by_class_objection(columns: ColumnSettings, terms: Terms) -> Objection | None:
+def _by_class_objection(columns: Mapping[str, ColumnTreatment], noise: Fraction | None) -> Objection | None:
     """Object to noise beside names of values that follow from the class, which have none."""
-    by_class = [name for name, each in {**columns.named, EVERY_OTHER: columns.others}.items() if each.by_class]
-    if terms.noise is None or not by_class:
+    by_class = [name for name, each in columns.items() if each.by_class]
+    if noise is None or not by_class:
         return None
     return Objection(
         "noise",
@@ -317,10 +317,10 @@ def _prediction_objection(agree: Acceptance, terms: PredictionTerms, *, initiate
 
 
 def _crosstab_objection(
-    local: PartyInputs, agree: Acceptance, terms: CrosstabTerms, *, initiates: bool
+    local: PartyInputs, config: PartyConfig, terms: CrosstabTerms, *, initiates: bool
 ) -> Objection | None:
     """Return the first term of a table that this party does not agree to."""
-    own = terms.column_of(initiates=initiates)
+    own, agree = terms.column_of(initiates=initiates), config.agree
     held = [each.name for each in local.table.attributes]
     if own not in held:
         reason = f"we have no column {own!r} to count by{suggestion(own, held)}"
@@ -328,8 +328,9 @@ def _crosstab_objection(
     if not _is_noisy_enough(agree, terms.noise):
         asked = "exact counts" if terms.noise is None else f"noise = {NOISE.text(terms.noise)}"
         return _unwelcome("noise", asked, f": ask for noise of {_most_noise(agree)} or less")
-    if agree.exact_counts:
-        return None
+    treated = {} if own == config.data.class_column else {own: config.columns.named.get(own, config.columns.others)}
+    if (flaw := _by_class_objection(treated, terms.noise)) is not None or agree.exact_counts:
+        return flaw
     if terms.noise is None:
         return Objection("reveal", _NO_EXACT_TABLE)
     return None if agree.epsilon is not None else _unbounded(terms.noise)

@@ -15,7 +15,7 @@ from party.records.releases import Memory, record_release, release_of
 from party.settings.ids import AlignmentBounds
 from party.settings.party import Acceptance, ColumnSettings, LifeBounds, PartyConfig, read_party_config
 from protocols.errors import InputError
-from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.role import run_pair
 from protocols.terms import ALL, MODEL_BYTES, Counting, Impurity, Method, Reveal, RuleTerms, Terms, TreeTerms
 from protocols.two_party.agreement import Objection
@@ -389,6 +389,11 @@ def test_noise_is_refused_beside_values_that_follow_from_the_class(
         found = judge(Train(noisy))
         assert (found is not None and "follow from the class" in found.reason) == (found is not None) == refused
         assert judge(Train(replace(noisy, noise=None))) is None
+    name = BOB.attributes[0].name
+    for named, of_table in (({name: treatment}, refused), ({"age": treatment}, False)):
+        judge = make_policy(BOB, replace(ours, columns=ColumnSettings(named, ColumnTreatment())))
+        found = judge(Crosstab(CrosstabTerms("theirs", name, Fraction(1))))
+        assert (found is not None and "follow from the class" in found.reason) == of_table
 
 
 def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> None:
