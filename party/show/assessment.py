@@ -79,7 +79,9 @@ def held_out_lines(run: Assessment) -> list[str]:
     noise, sample = wrong / run.tests, _spread(run.tests)
     error = hypot(noise, sample)
     by = f"noise {noise:.3f}, chance in whom it is {sample:.3f}" if noise else "by chance in whom it is"
-    said = f"Held out: {run.tests:,} people, of whom accuracy will be known to ±{error:.3f} (standard error, {by})."
+    said = (
+        f"Held out: {run.tests:,} people, who let accuracy be known to ±{error:.3f} or better (standard error, {by})."
+    )
     if error <= _KNOWN:
         return [said]
     enough = ceil((1 / 4 + sqrt(1 / 16 + 4 * (_KNOWN * wrong) ** 2)) / 2 / _KNOWN**2)

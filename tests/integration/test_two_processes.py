@@ -11,6 +11,7 @@ from fractions import Fraction
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from party.models.tree_file import read_tree, tree_json
@@ -98,6 +99,7 @@ def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_
         r"Accuracy [01]\.\d+ ± 0\.\d+ on [\d,]+ held-out records; always saying the commonest class: [01]\.\d+ ± ",
         trained.err,
     )
+    assert re.search(r"Model says +is negative +is positive", trained.err)
     tables = []
     for folder in (pair.alice, pair.bob):
         told = cotally_here("ledger", "export", folder)
@@ -116,19 +118,25 @@ def test_two_processes_open_the_shares_of_leaves_rank_people_by_them_and_book_th
     job = {**SECRET, "min_leaf": 1, "impurity": "gini", "noise": "1", "test": "1/3", "leaves": "tenths"}
     job.pop("most_bits")
     with serving(pair):
-        trained = pair.train_here(pair.write_job(**job))
+        trained = pair.train_here(pair.write_job(**job), "--json")
     assert trained.code == 0, trained.err
     shown = cotally_here("show", str(pair.bob / "model.json"))
     assert re.search(r"→ \w+ \[\d\.\d \d\.\d\]", shown.out)
     model = json.loads((pair.bob / "model.json").read_text())
     assert model["growth"]["leaves"] == "tenths"
     assert "the shares of the classes in tenths" in cotally_here("ledger", "show", pair.bob).out
-    assert re.search(r"Model says +is negative +is positive", trained.err)
+    told = json.loads(trained.out)
+    entries = json.loads(cotally_here("ledger", "export", pair.bob, "--json").out)["entries"]
+    (are,) = [each["are"] for each in entries if each.get("what") == "scores" and each["are"]]
+    cells = np.array(are).reshape(-1, 4)
+    confusion = [cells[cells[:, 1] == label][:, 2:].sum(axis=0).tolist() for label in (0, 1)]
+    assert told["quality"]["confusion"] == dict(zip(("negative", "positive"), confusion, strict=True))
+    assert told["ranking"]["class"] in ("negative", "positive")
     page = pair.bob / "report.html"
     assert cotally_here("report", pair.bob, "--model", pair.bob / "model.json", "-o", page).code == 0
     said = page.read_text()
     assert "with the share of every class in tenths" in said
-    assert re.search(r"classified \w+, \d+ tenths \w+: ", said)
+    assert re.search(r"classified \w+ with a share of [01]\.\d \w+: ", said)
 
 
 def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:

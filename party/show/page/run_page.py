@@ -45,7 +45,7 @@ from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.learning.impurity import importances, informations
 from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_when_tested, commonest_share
-from protocols.learning.tree import Tree
+from protocols.learning.tree import TENTHS, Tree
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.held_out import NO_TENTH, LeafStatement
 from protocols.tables import Attribute
@@ -525,7 +525,7 @@ def _scores(told: Finished) -> _Rows:
     names = [printable(each) for each in _class_values(told.model)]
 
     def said(row: LeafStatement) -> str:
-        score = "" if row.tenth == NO_TENTH else f", {row.tenth} tenths {names[1]}"
+        score = "" if row.tenth == NO_TENTH else f" with a share of {row.tenth / TENTHS:.1f} {names[1]}"
         return f"classified {names[row.label]}{score}"
 
     text = "; ".join(
