@@ -51,7 +51,8 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
 
 _USUAL = (
     'No job is named, so what follows is of the usual one, which reveals the tree alone. A job of method = "hybrid" or '
-    '"randomized", or of reveal = "counts", reveals more: pass it after the party: `cotally check PARTY job.toml`.'
+    '"randomized", or of reveal = "counts", reveals more: pass it after the party: `cotally check PARTY job.toml`. '
+    "`cotally rehearse` shows what a model would be worth."
 )
 
 

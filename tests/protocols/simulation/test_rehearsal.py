@@ -43,6 +43,7 @@ def played(case: Case, alice: PartyInputs, bob: PartyInputs) -> None:
     assert rehearse(bob, alice, case.terms).tree == found.tree
     assert found.tree == outcome.tree
     assert found.revealed == outcome.exact_counts_disclosed
+    assert case.terms.hides_counts or found.computations == outcome.smc_computations
     if case.terms.opens_tree and case.terms.noise is None:
         limits = Allowance.of(agreed.learning.schema, case.terms, len(case.codes))
         assert (found.bits, found.most_bits) == (limits.spent(outcome.tree), limits.at_most)
