@@ -144,6 +144,7 @@ NOISE: Final = Exact(
     Fraction(1, 1000), Fraction(1000), 'must be an exact number from 0.001 to 1000, such as "0.5"', "none"
 )
 BITS: Final = Between(1, 2**31 - 1, f"n/{RECORDS_PER_BIT}")
+_HEAVIEST: Final = 10_000
 WEIGHTS_LEGAL: Final = 'must be values of the class with numbers from 1/100 to 100, such as ["yes=4"]'
 SUPPORT: Final = Exact(NO_SHARE, _ONE, "must be above 0 and at most 1, such as 1/20", opens=(NO_SHARE,))
 LENGTH: Final = Between(1, 32)
@@ -231,14 +232,17 @@ def whole_weights(texts: Iterable[str], values: Sequence[str]) -> list[int]:
     [2, 5]
 
     Raises:
-        TermError: A weight is for none of the values.
+        TermError: A weight is for none of the values, or they have no whole numbers below 10,001 as shares.
     """
     by_value = _weights_read(texts)
     if unknown := [value for value in by_value if value not in values]:
         raise TermError(f"names {unknown[0]!r}, which is no value of the class", field="weights")
     weights = [by_value.get(value, _ONE) for value in values]
     whole = [int(weight * lcm(*(each.denominator for each in weights))) for weight in weights]
-    return [each // gcd(*whole) for each in whole]
+    least = [each // gcd(*whole) for each in whole]
+    if max(least) > _HEAVIEST:
+        raise TermError("are too fine: round them, such as to 5/2", field="weights")
+    return least
 
 
 @dataclass(frozen=True)
@@ -459,9 +463,10 @@ class TreeTerms(Terms):
             yield "omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies'
 
     def _conflicts_of_leaves(self) -> Iterator[tuple[str, str]]:
+        _weights_read(self.weights)
         if self.weights and (not self.opens_tree or self.disguises or self.noise is not None):
             yield "weights", 'need method = "smc" and reveal = "tree", without noise: leave them out'
-        if self.leaves is Leaves.LABEL:
+        if self.leaves == Leaves.LABEL:
             return
         if not self.opens_tree:
             yield "leaves", 'must be "label" but where a tree alone is opened: by smc or hybrid with reveal = "tree"'

@@ -142,7 +142,7 @@ class _Nodes:
     """Reads the nodes of a tree, parents first, then puts them together from the end."""
 
     def __init__(self, schema: Schema, leaves: Leaves) -> None:
-        self._schema, self._leaf_keys = schema, _LEAF | ({"tenths"} if leaves is Leaves.TENTHS else set())
+        self._schema, self._leaf_keys = schema, _LEAF | ({"tenths"} if leaves == Leaves.TENTHS else set())
         self._index = {name: i for i, name in enumerate(references(schema.attributes))}
         self._labels = {value: i for i, value in enumerate(schema.class_attribute.values)}
 

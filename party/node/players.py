@@ -356,9 +356,7 @@ def _predict(terms: PredictionTerms, opening: Opening, session: Session) -> Pred
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
     session.memory.note_peer(opening.job)
     local, account = session.local, session.account
-    pages = PredictionEntries(
-        session.pages, local, terms, account.bounds.most_predictions, account.answers_left(terms.model)
-    )
+    pages = PredictionEntries(session.pages, local, terms, account.bounds.most_predictions, account.answers_left(terms))
     ours = Receiver.INITIATOR if session.runs.initiator else Receiver.RESPONDER
     answers_none = terms.receiver is ours
     offer = _with_common_rows(opening, session, (lambda _: None) if answers_none else pages.judge_least)

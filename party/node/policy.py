@@ -38,7 +38,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.secret_tree.bits import Allowance, bits
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, DEPTH, NOISE, OMEGA, Reveal, Terms
 from protocols.two_party.agreement import Agreement, Objection, Policy, object_to_limits
@@ -496,14 +496,15 @@ class Account:
                     opened[run] = asked if asked & opened[run] else asked | opened[run]
         return None if max(lost.values(), default=0) < MOST_OPENINGS else _opened_for_nothing()
 
-    def answers_left(self, model: bytes) -> int | None:
+    def answers_left(self, terms: PredictionTerms) -> int | None:
         """Return about how many people we may still answer by this model, below 0 where we have answered too often.
 
         None for any, and where counts made it.
         """
         told, most = self._told(), self.bounds.bits_of(len(self.local.records))
-        classes = told.trees.get(model)
-        return None if most is None or classes is None else floor((most - told.bits) / bits(classes))
+        if most is None or terms.model not in told.trees:
+            return None
+        return floor((most - told.bits) / told.bits_of_answer(terms.model, terms.probabilities))
 
     def _most(self, agreed: Agreement) -> int:
         domains = [attribute.size for attribute in agreed.learning.schema.attributes]

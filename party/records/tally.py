@@ -10,9 +10,9 @@ from party.records import ledger_entries as kinds
 from party.records.comparisons import refused_comparisons
 from party.records.ledger import LedgerEntry, PeerName
 from protocols.facts import Way
-from protocols.secret_tree.bits import bits, bits_of_node, bits_of_tenths, bits_of_window
+from protocols.secret_tree.bits import bits, bits_of_leaf, bits_of_node, bits_of_tenths, bits_of_window
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import Reveal
+from protocols.terms import Leaves, Reveal
 
 T = TypeVar("T")
 NodePath = frozenset[tuple[str, str]]
@@ -54,7 +54,7 @@ class Side:
     opened: dict[tuple[OpenedKind, NodePath, str], object] = field(default_factory=dict)
     models: list[bytes] = field(default_factory=list)
     answers: dict[tuple[bytes, bool], set[bytes]] = field(default_factory=dict)
-    times: Counter[bytes] = field(default_factory=Counter)
+    times: Counter[tuple[bytes, bool]] = field(default_factory=Counter)
 
     @property
     def numbers(self) -> int:
@@ -95,7 +95,7 @@ class Side:
     def add_answers(self, said: kinds.PredictionEntry) -> None:
         """Add what an entry of a joint prediction reveals."""
         self.answers.setdefault((said.model, said.probabilities), set()).update(said.people)
-        self.times[said.model] += len(said.people)
+        self.times[said.model, said.probabilities] += len(said.people)
 
     def _add_tables(self, nodes: Iterable[kinds.CountNode], noise: str) -> None:
         for node in nodes:
@@ -181,7 +181,7 @@ class Dealings:
     crosstabs: dict[bytes, kinds.CrosstabEntry] = field(default_factory=dict)
     refused: int = 0
     booked: list[Booked] = field(default_factory=list)
-    trees: dict[bytes, int] = field(default_factory=dict)
+    trees: dict[bytes, tuple[int, Leaves]] = field(default_factory=dict)
     on_record: dict[str, Fraction] = field(default_factory=dict)
     _opened: dict[str, dict[tuple[str, NodePath], Fraction]] = field(default_factory=dict)
     first: str = ""
@@ -201,8 +201,13 @@ class Dealings:
     @property
     def bits(self) -> Fraction:
         """The bits that were revealed to the peer: of trees that alone were, however often, and of answers by them."""
-        told = (times * bits(self.trees.get(model, 1)) for model, times in self.told.times.items())
+        told = (times * self.bits_of_answer(*by) for by, times in self.told.times.items())
         return sum(self.bits_of_runs.values(), start=sum(told, start=Fraction(0)))
+
+    def bits_of_answer(self, model: bytes, probabilities: bool) -> Fraction:
+        """The bits of an answer by a tree that alone was revealed: its class, and its shares if they are asked for."""
+        classes, leaves = self.trees.get(model, (1, Leaves.LABEL))
+        return bits_of_leaf(classes, leaves if probabilities else Leaves.LABEL)
 
     @property
     def bits_of_runs(self) -> dict[str, Fraction]:
@@ -258,7 +263,7 @@ class Dealings:
     def _book(self, said: kinds.EntryOfRun, run: kinds.RunEntry) -> None:
         """Book the bits of what a run opens without noise, each time, and keep the classes of its model."""
         if isinstance(said, kinds.ModelEntry):
-            self.trees[said.digest] = len(run.label.values)
+            self.trees[said.digest] = len(run.label.values), run.agreed.leaves
         if run.agreed.noise is not None:
             return
         asking, mined = run.asking, isinstance(said, kinds.MinedEntry)

@@ -75,7 +75,7 @@ def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int, leaves: Leav
     """
     if reveal is Reveal.COUNTS:
         return USUAL_MIN_LEAF
-    least = LEAF_OF_TENTHS if leaves is Leaves.TENTHS else 20
+    least = LEAF_OF_TENTHS if leaves == Leaves.TENTHS else 20
     return max(least, ceil(people / 250)) if noise is None else 1
 
 

@@ -158,7 +158,7 @@ def _asked_lines(rules: RuleTerms) -> Iterator[str]:
 
 
 def _tree_lines(run: Assessment) -> Iterator[str]:
-    tenths = run.terms.leaves is Leaves.TENTHS
+    tenths = run.terms.leaves == Leaves.TENTHS
     shares = " with the share of every class in tenths" if tenths else ""
     yield f"This run reveals the tree and no count: which column splits which node, and the class of each leaf{shares}."
     if run.bits is not None:

@@ -120,7 +120,7 @@ def _tree_text(agreed: Agreement) -> str:
 
 def _revealed_text(terms: Terms) -> str:
     splits = ", two-way splits" if terms.splits is Splits.TWO_WAY else ""
-    leaves = ", leaves in tenths" if terms.leaves is Leaves.TENTHS else ""
+    leaves = ", leaves in tenths" if terms.leaves == Leaves.TENTHS else ""
     weights = f", weights {printable(' '.join(terms.weights))}" if terms.weights else ""
     return f"{splits}{leaves}{weights}, the tree alone is revealed"
 

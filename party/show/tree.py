@@ -77,7 +77,7 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
 
 
 def counts_line(tree: Tree) -> str:
-    if tree.growth.leaves is Leaves.TENTHS:
+    if tree.growth.leaves == Leaves.TENTHS:
         return "In brackets, and as a bar: the share of each class in a leaf, in this order, rounded to a tenth."
     if not tree.has_counts:
         return "The tree alone was revealed, and no count."

@@ -57,6 +57,8 @@ class KeyedNoise:
 
     def _draw(self, law: Geometric | OneSided, count: int, *label: bytes) -> list[int]:
         scale = f"{law.scale.numerator}/{law.scale.denominator}".encode()
+        if isinstance(law, OneSided):  # no number of one law may follow from one of the other
+            scale += b" one-sided"
         chance = KeyedRandomness(self._key, canonical(scale, *label))
         return [law.draw(chance) for _ in range(count)]
 

@@ -42,7 +42,7 @@ def bits_of_window(candidates: int, window: Window) -> Fraction:
 
 def bits_of_leaf(classes: int, leaves: Leaves) -> Fraction:
     """Return the bits of what is opened of a leaf."""
-    return bits(classes) + (bits_of_tenths(classes) if leaves is Leaves.TENTHS else 0)
+    return bits(classes) + (bits_of_tenths(classes) if leaves == Leaves.TENTHS else 0)
 
 
 def bits_of_tenths(classes: int) -> Fraction:

@@ -110,7 +110,7 @@ class SecretTree:
                 for value in range(self._schema.attributes[node.attribute].size)
             ]
         tree = assembled(self._schema, self._nodes.items(), self._growth)
-        if self._growth.leaves is Leaves.LABEL:
+        if self._growth.leaves == Leaves.LABEL:
             return tree
         return (yield from add_tenths(tree, self._counts, self._gates, self._answers, self._noise))
 

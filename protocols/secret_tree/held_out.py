@@ -50,7 +50,7 @@ def error_of_correct(rows: int, law: Geometric) -> float:
 
 def most_rows(classes: int, leaves: Leaves) -> int:
     """Return how many rows a table has at most: of five tenths in a leaf either of two classes may be the label."""
-    return TENTHS + 2 if leaves is Leaves.TENTHS and classes == _RANKED else classes
+    return TENTHS + 2 if leaves == Leaves.TENTHS and classes == _RANKED else classes
 
 
 _RANKED: Final = 2

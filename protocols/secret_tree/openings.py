@@ -113,7 +113,7 @@ def simulate_openings(
         for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
             if numbers:
                 yield _wires(numbers, kinds)
-    if tree.growth.leaves is Leaves.TENTHS and classes > 1:
+    if tree.growth.leaves == Leaves.TENTHS and classes > 1:
         tenths = np.array([node.tenths[1:] for _, node in tree.walk() if isinstance(node, Leaf)]).T
         yield wires_of(tenths[:, None] >= np.arange(1, TENTHS + 1)[:, None])
 

@@ -168,7 +168,7 @@ def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeN
     counts = np.bincount(at * 2 + label, minlength=2 * len(level)).reshape(-1, 2)
     for path, own in zip(level, counts, strict=True):
         noisy = own + np.sum([side.label(path, 2) for side in sides], axis=0)
-        tenths = shares_in_tenths(noisy.tolist()) if growth.leaves is Leaves.TENTHS else ()
+        tenths = shares_in_tenths(noisy.tolist()) if growth.leaves == Leaves.TENTHS else ()
         nodes[path] = Leaf((), int(noisy.argmax()), tenths)
     return assembled(schema, nodes.items(), growth)
 

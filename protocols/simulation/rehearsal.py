@@ -83,7 +83,7 @@ class _Rehearsal:
         if alone:
             ends = {path for path, _ in tree.leaves()}
             tree = ended_within(tree, limits)
-            tree = with_tenths(tree) if terms.growth.leaves is Leaves.TENTHS else tree
+            tree = with_tenths(tree) if terms.growth.leaves == Leaves.TENTHS else tree
             unasked = {path for path, _ in tree.leaves()} - ends  # since bits are used up
             nodes = {path: replace(node, counts=()) for path, node in tree.walk()}
             counted = [(path, cells) for path, cells in counted if path in nodes and path not in unasked]

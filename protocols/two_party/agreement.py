@@ -148,8 +148,8 @@ _PEER_WANTS = {
     "max_depth": "the peer does not agree: it allows fewer splits of a path; choose a smaller max_depth",
     "min_leaf": "the peer does not agree: it asks for larger leaves; choose a larger min_leaf",
     "noise": (
-        "the peer does not agree: its [agree] epsilon has no number, it allows a smaller epsilon only, or has spent "
-        "that of its data set; ask its owner which"
+        "the peer does not agree: its [agree] epsilon has no number, it allows a smaller epsilon only, has spent that "
+        "of its data set, or has cut a column by its class; ask its owner which"
     ),
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one; ask its owner which",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",

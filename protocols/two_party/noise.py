@@ -40,7 +40,7 @@ def tree_spending(columns: int, growth: Growth, records: int) -> TreeSpending | 
     if growth.noise is None or growth.max_depth is None:
         return None
     change = int(Gini(records).change * 2**GINI_BITS)
-    tenths = growth.leaves is Leaves.TENTHS
+    tenths = growth.leaves == Leaves.TENTHS
     return TreeSpending(growth.noise, min(growth.max_depth, columns), max(change, 1), columns, tenths)
 
 

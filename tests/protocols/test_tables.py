@@ -249,6 +249,8 @@ def test_the_first_flaw_or_terms_that_do_not_go_together_are_named_and_what_is_b
     replace(ALONE, leaves=Leaves.TENTHS, min_leaf=100)
     replace(BOTH, leaves=Leaves.TENTHS)
     assert whole_weights(replace(ALONE, weights=("a = b=3/2",)).weights, ["no", "a = b"]) == [2, 3]
+    with pytest.raises(TermError, match="too fine"):
+        whole_weights(["yes=99.99999999999"], ["no", "yes"])
     with pytest.raises(TermError, match="'maybe', which is no value of the class"):
         whole_weights(["maybe=2"], ["no", "yes"])
     assert all(each.hides_counts for each in (ALONE, replace(ALONE, method=Method.HYBRID, omega=2), SETS, ASKING))

@@ -273,7 +273,7 @@ def _model_text(told: Finished) -> str:
         of = "" if model.has_counts else f", which of the sets asked about are frequent{rules}{least}, and no count"
         return f"{len(model.frequent):,} frequent sets{of}; {digest}"
     if isinstance(model, Tree):
-        shares = " with the share of every class in tenths" if model.growth.leaves is Leaves.TENTHS else ""
+        shares = " with the share of every class in tenths" if model.growth.leaves == Leaves.TENTHS else ""
         return f"tree of {counted(model.size, 'node')}, depth {model.depth}: {_SPLITS}{shares}; {digest}"
     return f"naive Bayes: how likely each value is in each class; {digest}"
 

@@ -90,6 +90,12 @@ def test_a_table_of_other_cells_is_another_question_with_noise_and_refused_when_
         ("", asks(theirs="no"), "we have no column 'no' to count by", "the peer has no such column"),
         ('epsilon = "0.25"\n', asks(), "ask for noise of 0.25 or less", "ask for noise of 0.25 or less"),
         ('epsilon = "2"\nnoise = "1"\n', asks(noise=None), "asks for exact counts, our", "ask for noise of 1 or less"),
+        (
+            'epsilon = "2"\n[columns."b0"]\nbins = "class"\n',
+            asks("b0", "a1"),
+            "or has cut a column by its class",
+            "b0 follow from the class without any",
+        ),
         ("most_counts = 5\n", asks("b0", "a1", None), "0 revealed before and at most 6 for", "table of fewer values"),
     ],
 )

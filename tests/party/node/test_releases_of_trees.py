@@ -24,13 +24,14 @@ from party.records.tally import Dealings, dealings
 from party.settings.party import LifeBounds, read_party_config
 from party.show.ledger import dealings_lines
 from protocols.errors import DeviationError, DisagreementError, PeerError
+from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.tree import Split
 from protocols.messages import SignedHead
 from protocols.role import Fact, Save
-from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.openings import OpenedFact
 from protocols.tables import Table
-from protocols.terms import Impurity, Method
+from protocols.terms import Impurity, Leaves, Method
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs
 from protocols.two_party.memory import bare_head
 from tests.party.records.test_tally import let
@@ -266,13 +267,13 @@ def test_a_level_that_was_opened_and_is_not_on_record_is_opened_again_only_where
         ("most_bits = 12", None),
         (
             "most_bits = 11",
-            "the job asks for most_bits = 12, our [agree] most_bits does not allow it: use 11 or fewer",
+            "the job asks for most_bits = 12, our [agree] most_bits does not allow it: use 11 or",
         ),
         ("most_bits = 5", "allows 5 over the life of a data set of 300 records: 0 revealed before and at most 6 for"),
         ("most_columns = 2", None),
-        ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 where"),
+        ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 "),
         ("most_values = 2", None),
-        ("most_values = 1", "a column of the peer has 2 values, our [agree] most_values allows 1 here"),
+        ("most_values = 1", "a column of the peer has 2 values, our [agree] most_values allows 1 "),
     ],
 )
 def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_sides_before_anything_leaves(
@@ -299,9 +300,26 @@ def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_side
     assert f"its [agree] {key}" in str(ends[1])
     assert {each["kind"] for each in contents(sessions, "bob")} <= {"columns", "head", "comparison"}
     if key == "most_bits":
-        found = re.search(r"(?:write|use) (?:most_bits = )?(\d+) ", str(ends[0]))
+        found = re.search(r"(?:use|write) (?:most_bits = )?(\d+) ", str(ends[0]))
         assert found
         assert sessions.both_errors(replace(terms, most_bits=int(found[1]))) == [None, None]  # as the line says
+
+
+def asking(model: bytes, *, probabilities: bool = False) -> PredictionTerms:
+    return PredictionTerms(model, Receiver.BOTH, probabilities)
+
+
+def test_an_answer_with_the_shares_of_a_leaf_is_of_the_bits_of_both(tmp_path: Path) -> None:
+    """A partner whose column tells leaves apart would read four values of ours for each bit that is on record."""
+    shares = replace(FEW_BITS.terms, min_leaf=100, leaves=Leaves.TENTHS, most_bits=None, test=Fraction(0))
+    sessions = Sessions(tmp_path, replace(FEW_BITS, terms=shares), ANY_ODDS)
+    model = trained(sessions.run()[0]).outcome.model.digest()
+    with sessions.ledger("alice") as ledger:
+        account = Account(sessions.local("alice"), LifeBounds(most_bits=1000), ledger)
+        left = [account.answers_left(asking(model, probabilities=each)) for each in (False, True)]
+    assert left[0] is not None
+    assert left[1] == floor((1000 - bits_of(sessions, "alice")) / (bits(2) + bits(11)))
+    assert left[0] == floor(1000 - bits_of(sessions, "alice"))
 
 
 def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_not(tmp_path: Path) -> None:
@@ -311,8 +329,8 @@ def test_answers_by_a_tree_alone_are_of_the_same_bits_and_those_by_counts_are_no
         spent = bits_of(sessions, "alice")
         for most in (5, 12, 20, None):
             account = Account(sessions.local("alice"), LifeBounds(most_bits=most), ledger)
-            assert account.answers_left(model) == (None if most is None else floor(most - spent))
-            assert account.answers_left(bytes(32)) is None
+            assert account.answers_left(asking(model)) == (None if most is None else floor(most - spent))
+            assert account.answers_left(asking(bytes(32))) is None
     assert 0 < spent <= 11
 
 
@@ -321,7 +339,7 @@ def test_answers_by_a_noisy_tree_are_of_bits_too_and_the_tree_itself_is_not(tmp_
     sessions = Sessions(tmp_path, replace(FEW_BITS, terms=noisy), ANY_ODDS + "epsilon = 2\n")
     model = trained(sessions.run()[0]).outcome.model.digest()
     with sessions.ledger("alice") as ledger:
-        assert Account(sessions.local("alice"), LifeBounds(most_bits=7), ledger).answers_left(model) == 7
+        assert Account(sessions.local("alice"), LifeBounds(most_bits=7), ledger).answers_left(asking(model)) == 7
     assert bits_of(sessions, "alice") == 0
 
 

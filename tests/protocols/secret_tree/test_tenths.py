@@ -156,6 +156,23 @@ def test_no_label_and_share_of_a_leaf_is_likelier_by_more_than_epsilon_and_one_n
     assert worst(Geometric(Fraction(1))) > e
 
 
+def test_label_alone_and_with_shares_are_made_of_other_draws() -> None:
+    """Of one stream an observer of both would learn more than both cost: sizes agree as often as chance has it."""
+    label = replace(Game(TWO, two_classes(1), replace(NOISY, leaves=Leaves.LABEL)), secrets=(b"k", b"b"))
+    alike = 0
+    for value in range(200):
+        path = ROOT & Term(0, value)
+        one, other = (replace(game, growth=game.growth).noise(first=True) for game in (label, shared()))
+        assert one is not None
+        assert other is not None
+        alike += abs(other.label(path, 2)[0]) == one.label(path, 2)[0]
+    assert alike < 60  # a fifth or less by chance, nine in ten of one stream
+
+
+def shared() -> Game:
+    return replace(Game(TWO, two_classes(1), NOISY), secrets=(b"k", b"b"))
+
+
 def noise_of(path: int) -> list[int]:
     noise = replace(Game(TWO, two_classes(1), NOISY), secrets=(bytes([path]), b"b")).noise(first=True)
     assert noise is not None
