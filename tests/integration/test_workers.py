@@ -42,7 +42,8 @@ def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, bytes]:
     return models(pair)
 
 
-@pytest.mark.parametrize("terms", few([{"omega": 2, "counting": "paillier"}, {"omega": 2}], 2))
+@pytest.mark.full
+@pytest.mark.parametrize("terms", [{"omega": 2, "counting": "paillier"}, {"omega": 2}])
 def test_the_model_is_the_same_with_any_number_of_workers(pair: Pair, terms: dict[str, object]) -> None:
     assert trained(pair, "--workers", "1", **terms) == trained(pair, "--workers", "3", **terms)
 
@@ -69,7 +70,7 @@ def kill_workers(pid: int) -> None:
             os.kill(worker, signal.SIGKILL)
 
 
-def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
+def test_the_run_goes_on_when_workers_are_killed_and_has_the_model_of_one_worker(pair: Pair) -> None:
     with serving(pair, "--once", "--workers", "2") as alice:
         bob = start(*pair.train_arguments(pair.write_job(omega=2, counting="paillier"), "--workers", "2"))
         until_growing(bob)
@@ -162,7 +163,7 @@ def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_th
     assert after == trained(pair, "--workers", "1", omega=2)  # by transfers, which end sooner: no model depends on it
 
 
-@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 2))
+@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 3))
 def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.Signals) -> None:
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
         bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier"), "--workers", "2"))
