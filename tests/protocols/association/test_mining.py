@@ -247,8 +247,8 @@ METRICS = tuple(rule_metrics(*np.array([[0.5], [0.5], [0.5]])))
 
 
 def test_thresholds_are_reached_exactly(shop: tuple[Randomized, TransactionDesign]) -> None:
+    mined = mine_rules(mine_itemsets(*shop, Fraction(1, 8)))
     for metric in METRICS:
-        mined = mine_rules(mine_itemsets(*shop, Fraction(1, 8)))
         for place, rule in enumerate(mined.rules):
             exact = rule_metrics(*np.array([mined.exact(rule)], dtype=object).T)[metric][0]
             if isinstance(exact, Fraction):

@@ -29,6 +29,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.tables import Codes, Expression, Term
 from tests.support.enumeration import responses
+from tests.support.examples import few
 from tests.support.questions import DIE, QUESTIONS, crosswise, mixed, triangular
 from tests.support.surveys import SIZES, designs, every_survey, unrelated
 
@@ -103,21 +104,21 @@ FILES = [  # theta and records of each
 
 def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_better_one() -> None:
     """Exactly, over every number of answers: the mean squared error, and what weights lose that follow from them."""
-    for share in [Fraction(1, 20), Fraction(1, 5), Fraction(1, 2)]:
-        for first, second in FILES:
-            own = []
-            for theta, records in (first, second):
-                yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1
-                own.append(yes * (1 - yes) / contrast**2 / records)
-            mean = square = told = Fraction(0)
-            for (p, one), (q, other) in product(of_population(*first, share), of_population(*second, share)):
-                found = CombinedEstimate((one, other), (first[0], second[0]))
-                mean += p * q * found.proportion
-                square += p * q * (found.proportion - share) ** 2
-                told += p * q * found.proportion_variance
-            assert square < min(own)
-            assert (mean - share) ** 2 < square / 50
-            assert square * Fraction(17, 20) < told <= square
+    shares = [Fraction(1, 20), Fraction(1, 5), Fraction(1, 2)]
+    for (first, second), share in few([*product(FILES, shares)], 2):
+        own = []
+        for theta, records in (first, second):
+            yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1
+            own.append(yes * (1 - yes) / contrast**2 / records)
+        mean = square = told = Fraction(0)
+        for (p, one), (q, other) in product(of_population(*first, share), of_population(*second, share)):
+            found = CombinedEstimate((one, other), (first[0], second[0]))
+            mean += p * q * found.proportion
+            square += p * q * (found.proportion - share) ** 2
+            told += p * q * found.proportion_variance
+        assert square < min(own)
+        assert (mean - share) ** 2 < square / 50
+        assert square * Fraction(17, 20) < told <= square
 
 
 def test_intervals_hold_the_share_as_often_as_they_say_and_a_sample_that_tells_little_counts_for_little() -> None:

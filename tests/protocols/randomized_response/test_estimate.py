@@ -40,6 +40,7 @@ from tests.support.enumeration import (
     true_count,
     unrelated_designs,
 )
+from tests.support.examples import few
 from tests.support.questions import QUESTIONS, crosswise
 
 
@@ -49,7 +50,7 @@ def few_records(design: RelatedDesign) -> Codes:
     return records[[len(records) * 2 // 3, 0]] if design.patterns <= 8 else records[[0]]
 
 
-@pytest.mark.parametrize("design", designs(), ids=name)
+@pytest.mark.parametrize("design", few(designs(), 2), ids=name)
 def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(design: RelatedDesign) -> None:
     codes = few_records(design)
     assert_unbiased(codes, list(disguised_copies(codes, design)), design)
@@ -152,7 +153,7 @@ POPULATION = [
 ]
 
 
-@pytest.mark.parametrize("design", POPULATION, ids=name)
+@pytest.mark.parametrize("design", few(POPULATION, 2), ids=name)
 def test_over_all_samples_of_a_population_share_and_variance_are_unbiased(design: Design) -> None:
     """Three inhabitants, two respondents drawn with replacement, all their responses."""
     every = every_record(design.sizes)
