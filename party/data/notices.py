@@ -42,6 +42,7 @@ class About(Enum):
     MERGED = auto()  # values became "other": `rare` of the `others` since fewer than `smallest` records hold them;
     # `share` is how many of all records have one, in percent
     ONE_VALUE = auto()
+    BY_CLASS = auto()  # values follow from the class
 
     def __call__(self, **values: object) -> Notice:
         """Return a notice of this."""

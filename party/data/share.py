@@ -169,7 +169,8 @@ def _treated(
             "other values: these are too few to be sent or merged"
         )
     told = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
-    return treated, (*told, *treated.remarks)
+    by_class = [About.BY_CLASS()] if treatment.by_class else []
+    return treated, (*told, *treated.remarks, *by_class)
 
 
 def _plans(

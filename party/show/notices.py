@@ -147,6 +147,7 @@ _SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
     About.BINS_JOINED: "bins of fewer than {smallest} records have joined their neighbours",
     About.MISSING_ABSORBED: "too few cells are missing ({missing}) for a value of their own: taken as the commonest",
     About.MERGED: _merged,
+    About.BY_CLASS: "the other party sees its values, and by them something of the class that most_bits does not count",
     About.ONE_VALUE: "only one value is left, so the column is useless",
 }
 

@@ -189,6 +189,8 @@ def test_the_class_cuts_numbers_and_dates_takes_categories_together_and_leaves_n
         ("other",),
         ("<= 2024-02-20", "> 2024-02-20"),
     ]
+    told = {each.values["column"]: each.values["remarks"] for each in share.notices if each.about is About.TREATED}
+    assert {name for name, remarks in told.items() if About.BY_CLASS() in remarks} == {"age", "job", "noise", "day"}
     wide = {"job": ColumnTreatment(max_values=3, group="class", missing="j3")}
     job = share_of(tmp_path, text, None, treatments=wide, ignore=["age", "noise", "day"]).attributes[0]
     assert job.values == ("{j0 | j3}", "{j1 | j2 | j4 | j5}", "other")
