@@ -24,7 +24,17 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, nothing, receive
 from protocols.tables import YES_OR_NO, Attribute, MissingCells, Schema, joint_schema, two_way
-from protocols.terms import TERM_NAMES, Impurity, RuleTerms, Splits, TermError, Terms, whole_weights
+from protocols.terms import (
+    LEAF_OF_TENTHS,
+    TERM_NAMES,
+    Impurity,
+    Leaves,
+    RuleTerms,
+    Splits,
+    TermError,
+    Terms,
+    whole_weights,
+)
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs, held_out_records, split_records, training_records
 
@@ -344,7 +354,9 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         return Objection("test", reason)
     train = training_records(len(local.records), terms)
     if terms.min_leaf > 1 and terms.growth.smallest_split > train:
-        most = f"no split is possible, use {train // 2} or fewer"
+        fewest = LEAF_OF_TENTHS if terms.leaves is Leaves.TENTHS else 1
+        cure = f"use {train // 2} or fewer" if train // 2 >= fewest else 'use leaves = "label", and fewer'
+        most = f"no split is possible, {cure}"
         return Objection(
             "min_leaf", f"min_leaf = {terms.min_leaf} is more than half of the {train} training records: {most}"
         )

@@ -21,7 +21,7 @@ from party.settings.party import read_party_config
 from party.show.assessment import amount_lines, revealed_lines
 from party.show.costs import forecast_text
 from party.show.quality import worth_lines
-from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
+from tests.support.processes import Ended, Pair, assert_one_line, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 
 RECORDS = 150
@@ -406,6 +406,10 @@ def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_anothe
 def test_each_job_of_a_new_party_runs_to_its_end_with_the_class_alone_filled_in(pair: Pair, kind: str) -> None:
     job = pair.bob / f"{kind}.toml"
     job.write_text(job.read_text().replace('"outcome"', '"class"'))
+    if kind == "job":  # whose leaves in tenths are of a hundred people or more
+        few = cotally_here("plan", pair.bob / "party.toml", job)
+        assert_one_line(few, 2, 'of the 120 training records: no split is possible, use leaves = "label", and fewer')
+        job.write_text(job.read_text().replace('leaves = "tenths"', 'leaves = "label"'))
     for command in ("plan", "train"):
         ended = cotally_here(command, pair.bob / "party.toml", job)
         assert ended.code == 0, ended.err
