@@ -107,7 +107,7 @@ def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> l
     """Return what the job gives, and then choices around it that a run could be on.
 
     Raises:
-        CotallyError: No run could be on the job's own terms.
+        InputError: No run could be on the job's own terms.
     """
     choices: list[tuple[tuple[str, ...], Terms]] = [((), terms), *_around(terms)]
     found: list[Tried] = []
@@ -120,9 +120,10 @@ def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> l
             tried = play(each)
             plain = play(replace(each, method=Method.SMC)) if each.ranks else tried
             found.append(Tried(changes, each, tried, plain, sends, read(each.theta) if sends else None))
-        except CotallyError:
+        except CotallyError as error:
             if not changes:
-                raise
+                whose = "the peer's columns are here those of --partner, and treated as our [columns] says"
+                raise InputError(f"a run would be refused: {error} ({whose})") from None
     show(len(choices), len(choices))
     return found
 

@@ -138,6 +138,10 @@ def test_the_page_has_the_table_of_the_screen_and_a_picture_and_what_cannot_be_r
         (["rehearse", pair.alice, job, "-o", pair.folder / "page.txt"], ".html"),
     ):
         assert_one_error(cotally_here(*words), 2, said)
+    pair.edit("alice", "most_values = 16", "most_values = 2")
+    alone = pair.write_job(**JOB, reveal="tree")
+    refused = cotally_here("rehearse", pair.alice, alone, *pilot(pair))
+    assert_one_error(refused, 2, "a run would be refused", "most_values allows 2", "as our [columns] says")
 
 
 def test_the_readme_shows_what_it_prints(pair: Pair) -> None:
