@@ -56,12 +56,6 @@ class Side:
     answers: dict[tuple[bytes, bool], set[bytes]] = field(default_factory=dict)
     times: Counter[tuple[bytes, bool]] = field(default_factory=Counter)
 
-    @property
-    def numbers(self) -> int:
-        """How many counts: those of the classes, of the tables, of itemsets, and of correct predictions."""
-        told = sum(map(len, self.class_counts)) + sum(self.tables.values())
-        return told + len(self.itemsets) + len(self.accuracies)
-
     def add(self, said: kinds.LearnedEntry, run: kinds.RunEntry) -> None:
         """Add what an entry of a run reveals."""
         match said:

@@ -12,7 +12,7 @@ from party.records.journal import RunRecord, RunState
 from party.records.json_codec import to_json
 from party.records.ledger import PeerName
 from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData
-from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Side
+from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Revealed, Side
 from party.show.document import counted
 from party.show.progress import WORDS
 from protocols.role import Phase
@@ -39,7 +39,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     for (head, first), exact, noise in zip(heads, sides, noisy, strict=True):
         bits = _bits_lines(told) if exact is sides[0] else ()
         lines = [*first, *_side_lines(exact), *bits]
-        if noise.numbers or noise.opened:
+        if Revealed.of(noise).counts or noise.opened:
             lines.append(f"with noise, epsilon {_sum_text(told.epsilons)} against each side:")
             lines += [f"  {line}" for line in _side_lines(noise, "counts")]
         yield from (f"  {head}:", *(f"    {line}" for line in lines)) if lines else ()

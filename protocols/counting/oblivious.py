@@ -14,6 +14,7 @@ it. Corrections are for all records, always (`protocols.oblivious.products`).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,18 @@ class AskedCount:
 
 
 Vectors = Mapping[Expression, Sequence[AskedCount]]
+K = TypeVar("K")
+Extend = Callable[[Sequence[Expression]], Role[Sequence[K]]]
+
+
+def keep_keys(kept: dict[Expression, K], vectors: Vectors, extend: Extend[K]) -> Role[None]:
+    """Drop the keys of all other vectors, then make transfers for those of these that have no keys."""
+    for gone in kept.keys() - vectors.keys():
+        del kept[gone]
+    if new := [own for own in vectors if own not in kept]:
+        kept.update(zip(new, (yield from extend(new)), strict=True))
+
+
 """Counts by the chooser's part of what their records satisfy."""
 Totals = dict[int, tuple[int, int]]
 """A share of each count by its place, and the largest that it can be: one less than a power of two."""
@@ -232,8 +245,7 @@ class ObliviousChooser:
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Choose in the vectors that are new, open our shares of every count with the peer's, and send the counts."""
         vectors = self._planner.plan(queries)
-        self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
-        self._keys |= yield from self._choose([own for own in vectors if own not in self._keys], self._train)
+        yield from keep_keys(self._keys, vectors, self._choice(self._train))
         numbers = yield from self._open((yield from self._multiply(vectors, self._keys)))
         answers = yield from self._telling.tell(queries, self._planner.complete(queries, numbers))
         self._planner.remember(queries, answers)
@@ -257,17 +269,15 @@ class ObliviousChooser:
         numbers = yield from self._open((yield from self._once(vectors, self._train)))
         return (yield from self._telling.tell_sets(sets, [numbers[place] for place in range(len(sets))]))
 
-    def _choose(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, ChosenKeys]]:
-        if not vectors:
-            return {}
-        keys = yield from self.transfers.chooser.extend([own.satisfied_by(codes) for own in vectors])
-        return dict(zip(vectors, keys, strict=True))
+    def _choice(self, codes: Codes) -> Extend[ChosenKeys]:
+        return lambda new: self.transfers.chooser.extend([own.satisfied_by(codes) for own in new])
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
         """Return our shares of counts whose vectors serve no others."""
         totals: Totals = {}
         for some in _batches(vectors, len(codes)):
-            keys = yield from self._choose(list(some), codes)
+            keys = dict[Expression, ChosenKeys]()
+            yield from keep_keys(keys, some, self._choice(codes))
             _add(totals, (yield from self._multiply(some, keys)))
         return totals
 
@@ -318,8 +328,7 @@ class ObliviousCorrector:
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Take the choices that are new, send corrections and our share of every count, and hear the counts."""
         vectors = self._planner.plan(queries)
-        self._keys = {own: keys for own, keys in self._keys.items() if own in vectors}
-        self._keys |= yield from self._take([own for own in vectors if own not in self._keys], self._train)
+        yield from keep_keys(self._keys, vectors, self._taking(self._train))
         totals = yield from self._correct(vectors, self._keys, self._train)
         answers = yield from self._hearing.hear(queries, _shares(totals, self._hearing.lifted(queries)))
         self._planner.remember(queries, answers)
@@ -341,17 +350,15 @@ class ObliviousCorrector:
         totals = yield from self._once(_sets(sets, self._planner.sides, len(self._train)), self._train)
         return (yield from self._hearing.hear_sets(sets, _shares(totals, [0] * len(sets))))
 
-    def _take(self, vectors: Sequence[Expression], codes: Codes) -> Role[dict[Expression, BothKeys]]:
-        if not vectors:
-            return {}
-        keys = yield from self.transfers.sender.extend([len(codes)] * len(vectors))
-        return dict(zip(vectors, keys, strict=True))
+    def _taking(self, codes: Codes) -> Extend[BothKeys]:
+        return lambda new: self.transfers.sender.extend([len(codes)] * len(new))
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
         """Return our shares of counts whose vectors serve no others."""
         totals: Totals = {}
         for some in _batches(vectors, len(codes)):
-            keys = yield from self._take(list(some), codes)
+            keys = dict[Expression, BothKeys]()
+            yield from keep_keys(keys, some, self._taking(codes))
             _add(totals, (yield from self._correct(some, keys, codes)))
         return totals
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.oblivious import MOST_TRANSFERS, AskedCount, ColumnSides, SatisfiedRows
+from protocols.counting.oblivious import MOST_TRANSFERS, AskedCount, ColumnSides, SatisfiedRows, keep_keys
 from protocols.oblivious.base import TRANSFERS
 from protocols.oblivious.bits import WORD, Uint64s, lanes_of
 from protocols.oblivious.extension import TREE_DEPTH, Transfers
@@ -68,21 +68,15 @@ class SharedCounts:
         widths = [[narrow] * len(cells) for cells in vectors.values()]
         shares = BlockShares([(self.records, each) for each in widths], max(block, 1))
         if self._is_chooser:
-            kept = {own: keys for own, keys in self._chosen.items() if own in vectors}
-            new = [own for own in vectors if own not in kept]
-            self._chosen = kept
-            if new:
-                fresh = yield from self._transfers.chooser.extend([own.satisfied_by(self._codes) for own in new])
-                self._chosen |= dict(zip(new, fresh, strict=True))
+            chooser = self._transfers.chooser
+            yield from keep_keys(
+                self._chosen, vectors, lambda new: chooser.extend([own.satisfied_by(self._codes) for own in new])
+            )
             receiving = [(self._chosen[own], each) for own, each in zip(vectors, widths, strict=True)]
             yield from receive_products(receiving, shares, self._transfers.places.blocks)
         else:
-            kept_both = {own: keys for own, keys in self._both.items() if own in vectors}
-            new = [own for own in vectors if own not in kept_both]
-            self._both = kept_both
-            if new:
-                pairs = yield from self._transfers.sender.extend([self.records] * len(new))
-                self._both |= dict(zip(new, pairs, strict=True))
+            sender = self._transfers.sender
+            yield from keep_keys(self._both, vectors, lambda new: sender.extend([self.records] * len(new)))
             sending = [
                 (
                     self._both[own],

@@ -14,7 +14,7 @@ import pytest
 from party.association import joint_itemsets, joint_rules
 from party.keys.keystore import load_secret
 from party.records.ledger import read_ledger
-from party.records.tally import Dealings, dealings
+from party.records.tally import Dealings, Revealed, dealings
 from protocols.terms import Counting
 from tests.support.examples import few
 from tests.support.kills import Round, easily_killed
@@ -112,7 +112,7 @@ def test_two_processes_that_reveal_sets_alone_end_with_those_and_their_rules_and
     assert set(joint_itemsets(model)["itemsets"]) == found
     told = dealings_of(pair.alice)
     assert told.told == told.learned
-    assert not told.told.numbers
+    assert not Revealed.of(told.told).counts
     opened = {path: is_so for (_, path, _), is_so in told.told.opened.items()}
     assert {frozenset(map("=".join, path)) for path, is_so in opened.items() if is_so == "frequent"} == found
     rules = {

@@ -29,7 +29,7 @@ from party.records.journal import (
     recorded_runs,
 )
 from party.records.run_entries import RunEntries
-from party.records.tally import dealings
+from party.records.tally import Revealed, dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import CotallyError, DisagreementError
@@ -250,7 +250,8 @@ def test_what_is_told_again_stands_once_in_the_ledger_and_both_say_so(tmp_path: 
         for each in (sessions, whole):
             with each.ledger(name) as ledger:
                 (dealing,) = dealings(ledger.entries())
-            told.append((dealing.told.numbers, dealing.learned.numbers, len(dealing.runs), dealing.told.windows))
+            counts = [Revealed.of(side).counts for side in (dealing.told, dealing.learned)]
+            told.append((counts, len(dealing.runs), dealing.told.windows))
         assert told[0] == told[1]
 
 

@@ -20,7 +20,7 @@ from party.node.policy import Account
 from party.records.journal import JOURNAL_FILE
 from party.records.ledger import LEDGER_FILE, PeerEntries, PeerName, last_head
 from party.records.run_entries import KnownAnswers, RunEntries, recorded_answers
-from party.records.tally import Dealings, dealings
+from party.records.tally import Dealings, Revealed, dealings
 from party.settings.party import LifeBounds, read_party_config
 from party.show.ledger import dealings_lines
 from protocols.errors import DeviationError, DisagreementError, PeerError
@@ -441,7 +441,7 @@ def test_the_same_run_again_ends_alike_and_its_counts_stand_in_the_ledger_once(t
     assert second == first
     with sessions.ledger("alice") as ledger:
         (told,) = dealings(ledger.entries())
-    assert told.told.numbers == first.smc_computations + 1  # Bob tells the class
+    assert Revealed.of(told.told).counts == first.smc_computations + 1  # Bob tells the class
 
 
 @pytest.mark.parametrize("method", [Method.RANDOMIZED, Method.SMC])
