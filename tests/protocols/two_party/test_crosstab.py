@@ -30,7 +30,7 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.role import Message, Part, Receive, Role, Send, Transcript, nothing, run_pair
 from protocols.secret_tree.held_out import noise_of_table, room_for_table, simulate_share
 from protocols.tables import Codes
-from protocols.two_party.agreement import answer, propose
+from protocols.two_party.agreement import Objection, answer, propose
 from protocols.two_party.crosstab import Crossed, agree_on_crosstab, count_crosstab
 from protocols.two_party.inputs import PartyInputs
 from tests.protocols.oblivious.test_known_answers import bits_of, off
@@ -207,7 +207,10 @@ def _size(message: Message) -> list[int]:
 
 
 def test_a_table_that_one_side_remembers_is_sent_and_not_opened_and_one_that_cannot_be_is_refused() -> None:
-    table = tabled(CASE, TERMS)
+    (_, found), (bobs, _) = run_pair(*sides(CASE, TERMS))
+    table = list(found)
+    assert bobs.adds_up(tuple(table))
+    assert not bobs.adds_up((table[0] - 10**6, table[1], table[2] + 10**6, *table[3:]))  # his own column adds up
     kept = Known((np.array(table, np.float64).tobytes(),))
     for known in ((kept, kept), (kept, Known()), (Known(), kept)):
         transcript = Transcript()
@@ -264,6 +267,13 @@ def test_a_peer_that_brings_or_sends_something_else_gets_no_table(
     alice, _ = duel(*sides(CASE, replace(TERMS, noise=None)), lambda who, _, each: change(each) if who == "b" else each)
     assert type(alice.error) is error
     assert reason in str(alice.error)
+
+
+def test_what_one_side_objects_to_when_both_have_named_their_columns_is_refused_on_both() -> None:
+    objecting = side(make_local(CASE, "bob"), None, "alice", judge=lambda _: Objection("budget", "too much"))
+    ends = duel(side(make_local(CASE, "alice"), TERMS, "bob"), objecting)
+    assert [str(end.error).split(":")[0] for end in ends] == ["the parties differ on 'budget'"] * 2
+    assert not any(isinstance(each, KeptParts) for end in ends for each in end.sent)
 
 
 def test_a_column_of_more_values_than_either_side_takes_is_refused_on_both() -> None:
