@@ -27,7 +27,7 @@ from party.node.players import Host
 from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
-from protocols.jobs import Align, Job, Receiver, Train
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Receiver, Train
 from protocols.role import Joinable, Message
 from protocols.terms import Counting, Impurity, Learner, Method, Reveal, RuleTerms
 from protocols.two_party.inputs import PartyInputs
@@ -46,7 +46,7 @@ from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, with_terms
 COUNTED = {"counts", "accuracy", "itemsets"}
 EACH: Mapping[str, set[str]] = {
     "ClassCounts": {"class counts"}, "SentTree": {"mined tree"}, "ExactCounts": COUNTED,
-    "PackedCounts": COUNTED, "CountShares": COUNTED | {"opened"}, "SetCounts": {"itemsets"},
+    "PackedCounts": COUNTED, "CountShares": COUNTED | {"opened", "crosstab"}, "SetCounts": {"itemsets"},
     "RowShares": {"prediction"}, "ModelDigest": {"model"}, "DisguisedPage": {"copy"},
 }  # fmt: skip
 """Before each of these messages an entry of its own is written, that the peer is told it or that both are."""
@@ -55,7 +55,7 @@ ORDER_ONCE: Mapping[str, set[str]] = {
     "JointDigests": {"comparison"},
     "HintPage": {"alignment"}, "OpenedPage": {"alignment", "opened", "windows"}, "ValuesPage": {"alignment"},
     "CommonRows": {"alignment"}, "HolderKey": {"run", "release"}, "CiphertextPage": {"run", "release"},
-    "RowsAsked": {"release"}, "KeptParts": {"run"}, "LostAnswers": {"run"},
+    "RowsAsked": {"release"}, "KeptParts": {"run", "release"}, "LostAnswers": {"run"},
 }  # fmt: skip
 """Before the first of these messages an entry is written."""
 NOTHING = {
@@ -127,6 +127,9 @@ def _faults(effect: Effect, before: list[Effect], after: list[Effect]) -> Iterat
 
 def _misused(effect: Effect, before: list[Effect], after: list[Effect]) -> Iterator[str]:
     opened, pages = _openings(before)
+    crossed = any(str(each) == "entry crosstab" for each in before)
+    if str(effect) == "received CountShares" and crossed and "entry crosstab" not in _until(after, set()):
+        yield f"{effect}, and something leaves before the table is on record"
     if not opened or effect.what != "received" or effect.kind not in pages:
         return
     if f"entry {opened[-1].kind} both" not in _until(after, set()):
@@ -156,7 +159,7 @@ def _until(after: list[Effect], passes: set[str]) -> set[str]:
 def _unrecorded(kind: str, before: list[Effect]) -> Iterator[str]:
     entries = [each for each in before if each.what == ENTRY]
     kinds = EACH.get(kind, set())
-    told = [each for each in entries if each.kind in kinds and each.content["way"] != "learned"]
+    told = [each for each in entries if each.kind in kinds and each.content.get("way") != "learned"]
     if kinds and len(told) <= sum(each.what == SENT and bool(EACH.get(each.kind, set()) & kinds) for each in before):
         yield f"{kind} leaves and is not on record"
     opened, pages = _openings(before)
@@ -165,8 +168,9 @@ def _unrecorded(kind: str, before: list[Effect]) -> Iterator[str]:
         yield f"{kind} leaves, and that it opens something is not on record"
     if kind in ORDER_ONCE and not any(each.kind in ORDER_ONCE[kind] for each in entries):
         yield f"{kind} leaves before any of {ORDER_ONCE[kind]} is on record"
-    if not RELEASED.get(kind, set()) <= _released(before):
-        yield f"{kind} leaves before {RELEASED[kind] - _released(before)} is on record as released"
+    needed = {"party"} if any(each.kind == "crosstab" for each in entries) else RELEASED.get(kind, set())
+    if not needed <= _released(before):
+        yield f"{kind} leaves before {needed - _released(before)} is on record as released"
     sent = [str(each) for each in before]
     if kind == "ClassCounts" and not _released(before[: len(sent) - 1 - sent[::-1].index("sent Verdict")]) >= WORD:
         yield "the word on a class leaves before its split is on record"
@@ -259,6 +263,8 @@ JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
     "sets alone": lambda: of_rules(Fraction(1, 2), method=Method.SMC, reveal=Reveal.SETS),
     "an alignment": lambda: session_of(CASE, Align(), of_other_people),
     "a count of common people": lambda: session_of(CASE, Align(count_only=True), of_other_people),
+    "a table": lambda: session_of(CASE, Crosstab(CrosstabTerms("b0", "a0", Fraction(1)))),
+    "an exact table": lambda: session_of(CASE, Crosstab(CrosstabTerms("b0", "a0", None))),
     "a prediction for both": lambda: predicting(Receiver.BOTH),
     "a prediction for one": lambda: predicting(Receiver.RESPONDER),
 }
@@ -362,6 +368,7 @@ RUNS: dict[str, Callable[[Path], Killing]] = {
     "smc": lambda folder: masks_training(folder, "smc"),
     "naive Bayes": lambda folder: masks_training(folder, "naive Bayes"),
     "an alignment": lambda folder: meeting(OfOtherPeople(folder, CASE, 'least_overlap = "1/2"\n'), Align()),
+    "a table": lambda folder: meeting(Sessions(folder, CASE), Crosstab(CrosstabTerms("b0", "a0", Fraction(1)))),
     "a prediction": masks_predicting,
 }
 
