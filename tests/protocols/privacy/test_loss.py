@@ -63,7 +63,7 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, binary_unrelated, certain, related, shares, skewed, unrelated
 from tests.support.binomial import lower_tail, upper_tail
 from tests.support.declaration import joint_transition
-from tests.support.enumeration import every_design, name, responses
+from tests.support.enumeration import every_design, responses
 from tests.support.privacy_claims import Claim
 
 
@@ -170,25 +170,25 @@ def worded(design: Design, column: int) -> str:
     return odds_words(odds.truth, odds.other)
 
 
-@pytest.mark.parametrize("design", every_design(), ids=name)
-def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: Design) -> None:
-    for column, size in enumerate(design.sizes):
-        if size == 1 or design.group_of(column) is None:
-            continue
-        told = []
-        for value in range(size):
-            truth = [0] * len(design.sizes)
-            truth[column] = value
-            sent = responses(truth, design)
-            told.append([sum(p for r, p in sent.items() if r[column] == code) for code in range(size)])
-        pairs = [(told[v][r], told[w][r]) for r in range(size) for v in range(size) for w in range(size)]
-        infinite = any(high and not low for high, low in pairs)
-        odds = column_odds(design, column)
-        assert odds.strength == (None if infinite else max(Fraction(high) / low for high, low in pairs if low))
-        assert ratio_loss(odds.strength) == attribute_loss(design, column)
-        assert (odds.truth, odds.other) in {
-            (told[v][v], told[w][v]) for v in range(size) for w in range(size) if v != w
-        }
+def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths() -> None:
+    for design in every_design():
+        for column, size in enumerate(design.sizes):
+            if size == 1 or design.group_of(column) is None:
+                continue
+            told = []
+            for value in range(size):
+                truth = [0] * len(design.sizes)
+                truth[column] = value
+                sent = responses(truth, design)
+                told.append([sum(p for r, p in sent.items() if r[column] == code) for code in range(size)])
+            pairs = [(told[v][r], told[w][r]) for r in range(size) for v in range(size) for w in range(size)]
+            infinite = any(high and not low for high, low in pairs)
+            odds = column_odds(design, column)
+            assert odds.strength == (None if infinite else max(Fraction(high) / low for high, low in pairs if low))
+            assert ratio_loss(odds.strength) == attribute_loss(design, column)
+            assert (odds.truth, odds.other) in {
+                (told[v][v], told[w][v]) for v in range(size) for w in range(size) if v != w
+            }
 
 
 CLAIM = Claim(epsilon=1.0, delta=0.0, alarm=1e-6)

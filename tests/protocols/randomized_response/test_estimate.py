@@ -50,24 +50,24 @@ def few_records(design: RelatedDesign) -> Codes:
     return records[[len(records) * 2 // 3, 0]] if design.patterns <= 8 else records[[0]]
 
 
-@pytest.mark.parametrize("design", few(designs(), 2), ids=name)
-def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(design: RelatedDesign) -> None:
-    codes = few_records(design)
-    assert_unbiased(codes, list(disguised_copies(codes, design)), design)
+def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance() -> None:
+    for design in few(designs(), 2):
+        codes = few_records(design)
+        assert_unbiased(codes, list(disguised_copies(codes, design)), design)
 
 
-@pytest.mark.parametrize("design", designs(), ids=name)
-def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: RelatedDesign) -> None:
-    weights = pattern_weights(design)
-    assert sum(weights) == 1
-    guesses = design.pattern_coins()
-    records = every_record(design.sizes)[::2]
-    rows = undo(np.repeat(records, len(guesses), axis=0), np.tile(guesses, (len(records), 1)), design)
-    for expression in expressions(design.sizes):
-        hits = expression.satisfied_by(rows).reshape(len(records), -1).tolist()
-        for record, satisfied in zip(records, hits, strict=True):
-            weighed = sum(w for w, hit in zip(weights, satisfied, strict=True) if hit)
-            assert weighed == estimate_count(record[None], expression, design).count
+def test_the_weighted_guesses_of_a_record_add_up_to_its_factor() -> None:
+    for design in designs():
+        weights = pattern_weights(design)
+        assert sum(weights) == 1
+        guesses = design.pattern_coins()
+        records = every_record(design.sizes)[::2]
+        rows = undo(np.repeat(records, len(guesses), axis=0), np.tile(guesses, (len(records), 1)), design)
+        for expression in expressions(design.sizes):
+            hits = expression.satisfied_by(rows).reshape(len(records), -1).tolist()
+            for record, satisfied in zip(records, hits, strict=True):
+                weighed = sum(w for w, hit in zip(weights, satisfied, strict=True) if hit)
+                assert weighed == estimate_count(record[None], expression, design).count
 
 
 @pytest.mark.parametrize("groups", [((0, 1),), ((0, 1), (2,)), ((0, 1), (2,), (3, 4))])
@@ -153,22 +153,22 @@ POPULATION = [
 ]
 
 
-@pytest.mark.parametrize("design", few(POPULATION, 2), ids=name)
-def test_over_all_samples_of_a_population_share_and_variance_are_unbiased(design: Design) -> None:
+def test_over_all_samples_of_a_population_share_and_variance_are_unbiased() -> None:
     """Three inhabitants, two respondents drawn with replacement, all their responses."""
-    every = every_record(design.sizes)
-    population = every[[0, len(every) // 2, -1]]
-    samples = list(product(range(len(population)), repeat=2))
-    for expression in list(expressions(design.sizes))[::2]:
-        share = Fraction(true_count(population, expression), len(population))
-        outcomes = [
-            (chance / len(samples), estimate_count(table, expression, design))
-            for sample in samples
-            for table, chance in response_tables(population[list(sample)], design)
-        ]
-        assert sum(chance * e.proportion for chance, e in outcomes) == share
-        variance = sum(chance * (e.count - 2 * share) ** 2 for chance, e in outcomes)
-        assert sum(chance * e.population_variance for chance, e in outcomes) == variance
+    for design in few(POPULATION, 2):
+        every = every_record(design.sizes)
+        population = every[[0, len(every) // 2, -1]]
+        samples = list(product(range(len(population)), repeat=2))
+        for expression in list(expressions(design.sizes))[::2]:
+            share = Fraction(true_count(population, expression), len(population))
+            outcomes = [
+                (chance / len(samples), estimate_count(table, expression, design))
+                for sample in samples
+                for table, chance in response_tables(population[list(sample)], design)
+            ]
+            assert sum(chance * e.proportion for chance, e in outcomes) == share
+            variance = sum(chance * (e.count - 2 * share) ** 2 for chance, e in outcomes)
+            assert sum(chance * e.population_variance for chance, e in outcomes) == variance
 
 
 def test_an_interval_is_the_one_worked_by_hand_and_there_is_none_without_share_or_confidence() -> None:

@@ -28,7 +28,6 @@ from tests.support.enumeration import (
     every_design,
     every_record,
     expressions,
-    name,
     own_truth,
     response_tables,
     responses,
@@ -79,15 +78,15 @@ def test_a_design_at_the_limits_is_accepted_and_works() -> None:
         assert sum(pattern_weights(design)) == 1
 
 
-@pytest.mark.parametrize("design", designs(), ids=name)
-def test_the_chances_of_a_groups_offsets_add_up_to_one(design: RelatedDesign) -> None:
-    for group, order in enumerate(design.orders):
-        assert order == lcm(*(design.sizes[c] for c in design.groups[group]))
-        if order > 1:
-            assert design.truth(group) == own_truth(design, group)
-            assert design.truth(group) + (order - 1) * design.lie(group) == 1
-        assert design.contrast(group) == (design.truth(group) - design.lie(group) if order > 1 else 1)
-    assert sum(p for _, p in coin_outcomes(design)) == 1
+def test_the_chances_of_a_groups_offsets_add_up_to_one() -> None:
+    for design in designs():
+        for group, order in enumerate(design.orders):
+            assert order == lcm(*(design.sizes[c] for c in design.groups[group]))
+            if order > 1:
+                assert design.truth(group) == own_truth(design, group)
+                assert design.truth(group) + (order - 1) * design.lie(group) == 1
+            assert design.contrast(group) == (design.truth(group) - design.lie(group) if order > 1 else 1)
+        assert sum(p for _, p in coin_outcomes(design)) == 1
 
 
 SHAPES: list[tuple[tuple[int, ...], Groups]] = [
@@ -214,31 +213,31 @@ def test_solving_the_papers_system_gives_the_estimates(groups: tuple[tuple[int, 
     assert [estimate_count(sent, expression, design).proportion for expression in asked] == solved
 
 
-@pytest.mark.parametrize("design", EVERY, ids=name)
-def test_solving_the_joint_system_gives_every_estimate(design: Design) -> None:
-    every = every_record(design.sizes)
-    sent = every[np.random.default_rng(len(every)).integers(len(every), size=17)]
-    columns = range(len(design.sizes))
-    counts = [Fraction(int((sent == cell).all(axis=1).sum())) for cell in every]
-    solved = solve(joint_transition(design, columns), counts)
-    for expression in expressions(design.sizes):
-        held = expression.satisfied_by(every).tolist()
-        assert estimate_count(sent, expression, design).count == sum(
-            p for p, hit in zip(solved, held, strict=True) if hit
-        )
+def test_solving_the_joint_system_gives_every_estimate() -> None:
+    for design in EVERY:
+        every = every_record(design.sizes)
+        sent = every[np.random.default_rng(len(every)).integers(len(every), size=17)]
+        columns = range(len(design.sizes))
+        counts = [Fraction(int((sent == cell).all(axis=1).sum())) for cell in every]
+        solved = solve(joint_transition(design, columns), counts)
+        for expression in expressions(design.sizes):
+            held = expression.satisfied_by(every).tolist()
+            assert estimate_count(sent, expression, design).count == sum(
+                p for p, hit in zip(solved, held, strict=True) if hit
+            )
 
 
-@pytest.mark.parametrize("design", EVERY, ids=name)
-def test_on_some_columns_in_any_order_it_is_the_margin_of_the_definition(design: Design) -> None:
-    columns = tuple(reversed(range(len(design.sizes))))[:2]
-    matrix = joint_transition(design, columns)
-    every = cells([design.sizes[column] for column in columns])
-    for truth in every_record(design.sizes)[::3].tolist():
-        found = dict.fromkeys(every, Fraction(0))
-        for response, chance in responses(truth, design).items():
-            found[tuple(response[column] for column in columns)] += chance
-        position = every.index(tuple(truth[column] for column in columns))
-        assert [row[position] for row in matrix] == list(found.values())
+def test_on_some_columns_in_any_order_it_is_the_margin_of_the_definition() -> None:
+    for design in EVERY:
+        columns = tuple(reversed(range(len(design.sizes))))[:2]
+        matrix = joint_transition(design, columns)
+        every = cells([design.sizes[column] for column in columns])
+        for truth in every_record(design.sizes)[::3].tolist():
+            found = dict.fromkeys(every, Fraction(0))
+            for response, chance in responses(truth, design).items():
+                found[tuple(response[column] for column in columns)] += chance
+            position = every.index(tuple(truth[column] for column in columns))
+            assert [row[position] for row in matrix] == list(found.values())
 
 
 def test_columns_of_the_joint_transition_hold_the_chances_of_responses() -> None:
@@ -378,9 +377,9 @@ def assert_estimates_are_unbiased(design: Design) -> None:
     assert_unbiased(codes, list(response_tables(codes, design)), design)
 
 
-@pytest.mark.parametrize("design", UNRELATED, ids=name)
-def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance(design: UnrelatedDesign) -> None:
-    assert_estimates_are_unbiased(design)
+def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance() -> None:
+    for design in UNRELATED:
+        assert_estimates_are_unbiased(design)
 
 
 @pytest.mark.parametrize(
@@ -455,20 +454,20 @@ def on(response: tuple[int, ...], columns: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(response[column] for column in columns)
 
 
-@pytest.mark.parametrize("design", EVERY, ids=name)
-def test_the_transition_is_that_of_the_definition(design: Design) -> None:
-    truths = [tuple(record) for record in every_record(design.sizes).tolist()]
-    chances = {truth: responses(truth, design) for truth in truths}
-    for k, group in enumerate(design.groups):
-        for columns in subsets(group):
-            matrix = design.transition(k, columns)
-            every = list(product(*(range(design.sizes[column]) for column in columns)))
-            for truth in truths:
-                found = dict.fromkeys(every, Fraction(0))
-                for response, chance in chances[truth].items():
-                    found[on(response, columns)] += chance
-                position = every.index(on(truth, columns))
-                assert [row[position] for row in matrix] == list(found.values())
+def test_the_transition_is_that_of_the_definition() -> None:
+    for design in EVERY:
+        truths = [tuple(record) for record in every_record(design.sizes).tolist()]
+        chances = {truth: responses(truth, design) for truth in truths}
+        for k, group in enumerate(design.groups):
+            for columns in subsets(group):
+                matrix = design.transition(k, columns)
+                every = list(product(*(range(design.sizes[column]) for column in columns)))
+                for truth in truths:
+                    found = dict.fromkeys(every, Fraction(0))
+                    for response, chance in chances[truth].items():
+                        found[on(response, columns)] += chance
+                    position = every.index(on(truth, columns))
+                    assert [row[position] for row in matrix] == list(found.values())
 
 
 def second_moment(truth: list[int], part: Expression, design: Design) -> Fraction:
@@ -478,16 +477,16 @@ def second_moment(truth: list[int], part: Expression, design: Design) -> Fractio
     return sum((chance * factors.values[kind] ** 2 for kind, chance in pairs), Fraction(0))
 
 
-@pytest.mark.parametrize("design", EVERY, ids=name)
-def test_moments_are_the_largest_over_all_truths(design: Design) -> None:
-    for k, group in enumerate(design.groups):
-        records = distinct(every_record(design.sizes), group)
-        for part in [e for e in expressions(design.sizes) if e.terms and e.columns <= set(design.groups[k])]:
-            squares: dict[bool, set[Fraction]] = {True: set(), False: set()}
-            for record, hit in zip(records, part.satisfied_by(np.array(records)).tolist(), strict=True):
-                squares[hit].add(second_moment(record, part, design))
-            assert len(squares[True]) == 1
-            assert design.moments(k, part) == (max(squares[True]), max(squares[False], default=0))
+def test_moments_are_the_largest_over_all_truths() -> None:
+    for design in EVERY:
+        for k, group in enumerate(design.groups):
+            records = distinct(every_record(design.sizes), group)
+            for part in [e for e in expressions(design.sizes) if e.terms and e.columns <= set(design.groups[k])]:
+                squares: dict[bool, set[Fraction]] = {True: set(), False: set()}
+                for record, hit in zip(records, part.satisfied_by(np.array(records)).tolist(), strict=True):
+                    squares[hit].add(second_moment(record, part, design))
+                assert len(squares[True]) == 1
+                assert design.moments(k, part) == (max(squares[True]), max(squares[False], default=0))
 
 
 def distinct(records: Codes, group: tuple[int, ...]) -> list[list[int]]:
@@ -496,16 +495,16 @@ def distinct(records: Codes, group: tuple[int, ...]) -> list[list[int]]:
     return list(chosen.values())
 
 
-@pytest.mark.parametrize("design", EVERY, ids=name)
-def test_the_likelihood_ratio_is_the_largest_over_the_transition_matrix(design: Design) -> None:
-    for k, group in enumerate(design.groups):
-        for columns in subsets(group):
-            ratios: list[Fraction] = []
-            infinite = False
-            for row in design.transition(k, columns):
-                infinite = infinite or (min(row) == 0 < max(row))
-                ratios += [max(row) / min(row)] if min(row) else []
-            assert design.likelihood_ratio(k, columns) == (None if infinite else max(ratios))
+def test_the_likelihood_ratio_is_the_largest_over_the_transition_matrix() -> None:
+    for design in EVERY:
+        for k, group in enumerate(design.groups):
+            for columns in subsets(group):
+                ratios: list[Fraction] = []
+                infinite = False
+                for row in design.transition(k, columns):
+                    infinite = infinite or (min(row) == 0 < max(row))
+                    ratios += [max(row) / min(row)] if min(row) else []
+                assert design.likelihood_ratio(k, columns) == (None if infinite else max(ratios))
 
 
 def test_likelihood_ratios_worked_by_hand() -> None:
