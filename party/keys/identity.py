@@ -146,7 +146,9 @@ def load_peer(directory: Path, name: str) -> Peer:
     path = peer_file(directory, name)
     peer = Peer(*about(load_certificate(path), str(path)))
     if peer.name != name:
-        raise IdentityError(f"{path} is the certificate of {peer.name}")
+        raise IdentityError(
+            f"{path} is the certificate of {peer.name}: remove it, and trust the cert.pem that {name} sends"
+        )
     return peer
 
 
@@ -175,7 +177,9 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise IdentityError(f"{path} is missing: restore it from a backup") from None
+        raise IdentityError(
+            f"{path} is missing: name the cert.pem that the other party sent, or restore your own from a backup"
+        ) from None
     except OSError as error:
         raise IdentityError(f"{path} cannot be read: {error.strerror}") from None
 

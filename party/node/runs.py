@@ -99,7 +99,7 @@ class SessionRuns:
         return Objection(
             "run",
             f"run {self._before.run} with {self.pages.peer.name} began on other data or settings: bring those again, "
-            "or give it up (`cotally cancel`)",
+            f"or give it up (`cotally cancel PARTY {self._before.run}`)",
         )
 
     def enter(self, job: Job, contents: bytes, nonces: bytes) -> Kept | None:
@@ -184,7 +184,7 @@ class SessionRuns:
         return Objection(
             "run",
             f"run {record.run} with {record.peer} on other terms ({changed.removesuffix('_name')}) has not ended: "
-            "return to them, or give it up (`cotally cancel`)",
+            f"return to them, or give it up (`cotally cancel PARTY {record.run}`)",
         )
 
     def _give_up(self, record: RunRecord) -> None:
