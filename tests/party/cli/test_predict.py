@@ -59,7 +59,7 @@ def files(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
     return tmp_path / "m.json", tmp_path / "rows.csv"
 
 
-ASKED = [(("tenths", 2), ()), (("tenths", 2), ("--threshold", "3/10")), (("counts", 2), ("--threshold", "0.35")),
+ASKED = [(("tenths", 2), ()), (("tenths", 2), ("--threshold", "6/10")), (("counts", 2), ("--threshold", "0.35")),
          (("counts", 3), ("--ranked", "c1")), (("tenths", 3), ("--ranked", "c2", "--threshold", "0.4")),
          (("bayes", 2), ("--threshold", "0.25")), (("bayes", 3), ("--ranked", "0"))]  # fmt: skip
 

@@ -458,7 +458,7 @@ def test_a_tree_whose_classes_are_a_guess_is_still_said_to_rank_if_its_scores_do
     held_out = ScoreTable(RANKING, (0, 0), scores=(0.0, 0.3))
     assert worth_lines(bare, False, held_out) == [ALIKE, *ends]
     assert worth_lines(bare, False, replace(held_out, scores=None)) == [ALIKE, ends[0]]
-    assert worth_lines(bare, False, replace(held_out, noise=1600.0)) == [ALIKE, ends[0]]
+    assert worth_lines(bare, False, replace(held_out, noise=1200.0)) == [ALIKE, ends[0]]
     assert worth_lines(model, True, held_out) == ends
     noisy = replace(model, growth=Growth(noise=HALF))
     assert not any("AUC" in line for line in worth_lines(noisy))
