@@ -1,7 +1,7 @@
 """The terms on which two parties build a model together (DESIGN 6 and 7).
 
-Their legal values stand here and nowhere else: terms that no run can have cannot be made. Settings, wire, demo and
-roles make them, and hear which field is wrong.
+Their legal values stand here: the constructor refuses all others; limits that need the data are in `agreement`.
+Settings, wire, demo and roles make them, and hear which field is wrong.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ class Leaves(Choice):
 
 
 class Metric(Choice):
-    """What is compared of rules on shares: their other measures are no products of counts and public numbers."""
+    """What is compared of rules on shares: these need products alone of counts and public numbers."""
 
     CONFIDENCE = "confidence"
     LIFT = "lift"
@@ -250,10 +250,10 @@ class Growth:
     """How far and by what a tree is grown (DESIGN 5.3, 7.1); as it stands, like the papers' trees, to its end.
 
     `max_depth` is the number of splits that no path may pass, None for any. A branch of fewer than `min_leaf` records
-    is a leaf of its parent's label, as an empty one is; an attribute may split a node only if two branches have so
-    many, and a node of fewer than twice as many is a leaf; 1 is no limit, of estimates that are fractions of a record
-    either. `noise` is the epsilon of the noise in the counts against each side, None for counts without: an attribute
-    must then have a gain to split a node. `impurity` is what splits are chosen by, `prune` the share of all records
+    is a leaf of its parent's label, as an empty one is; an attribute may split a node only if two branches reach
+    `min_leaf`, and a node of fewer than twice as many is a leaf; 1 means no limit, also for fractional estimates.
+    `noise` is the epsilon of the noise in the counts against each side, None for counts without: an attribute must
+    then have a gain to split a node. `impurity` is what splits are chosen by, `prune` the share of all records
     that it was pruned by, `leaves` what is opened of a leaf where counts are not. `weights` are what records of a class
     count for in splits and labels, as `VALUE=NUMBER`; those of another class count once.
 
@@ -357,7 +357,7 @@ class Terms:
 
     @property
     def levels(self) -> int | None:
-        """At how many levels of nodes there may be counts: naive Bayes asks at the root alone, rules at sets."""
+        """Most levels that are counted: naive Bayes asks at the root alone, rules at sets."""
         return self.max_depth
 
     @property
@@ -374,6 +374,11 @@ class Terms:
     def hides_counts(self) -> bool:
         """Whether nobody sees a count: a tree is opened, or sent by `randomized`, or which sets are frequent."""
         return self.reveal != Reveal.COUNTS
+
+    @property
+    def reveals_counts(self) -> bool:
+        """Whether both sides see counts: neither of a run that hides them, nor of a tree that one side mines."""
+        return not self.hides_counts and not self.mines
 
     @property
     def opens_tree(self) -> bool:

@@ -132,7 +132,7 @@ _WHATEVER = {
 
 
 def revealed_lines(terms: Terms, revealed: Revealed) -> list[str]:
-    if terms.hides_counts or terms.mines:
+    if not terms.reveals_counts:
         return []
     return [f"This run revealed {revealed_text(revealed, counts_kind(terms))}."]
 

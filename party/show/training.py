@@ -38,7 +38,7 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
         sets = found.told + found.counted if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
     outcome, terms = ended.outcome, ended.agreed.terms
-    if terms.hides_counts or terms.mines:
+    if not terms.reveals_counts:
         return Revealed()
     classes, counted = outcome.model.schema.classes, outcome.smc_computations
     return Revealed(counted, classes, outcome.exact_counts_disclosed - counted - classes)

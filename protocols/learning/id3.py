@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from protocols.counts import Answer, Counts
 from protocols.errors import InputError
 from protocols.learning.merit import CANNOT, OpenNode, is_small, merits
-from protocols.learning.ranking import Ranking
+from protocols.learning.ranking import Ranking, windows_or_all
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables import ROOT, Expression, Schema
@@ -113,10 +113,8 @@ class HybridId3:
 
     def _windows(self, level: Sequence[OpenNode]) -> Role[list[tuple[int, ...]]]:
         """Steps 4a and 4b: rank by estimated gains, keep the omega highest."""
-        if self._ranking is None or self._window is ALL or self._window >= len(level[0].candidates):
-            return [node.candidates for node in level]
-        self._ranking.advance([node.expression for node in level])
-        return (yield from self._ranking.windows([node.query(node.candidates) for node in level], self._window))
+        queries = [node.query(node.candidates) for node in level]
+        return (yield from windows_or_all(self._ranking, queries, self._window))
 
     def _exact_counts(self, level: Sequence[OpenNode], windows: Sequence[tuple[int, ...]]) -> Role[list[Answer]]:
         """Step 4c: ask for the counts of every window."""

@@ -18,7 +18,7 @@ from protocols.learning.merit import CANNOT, estimated_merits
 from protocols.learning.whole import Whole
 from protocols.role import Role
 from protocols.tables import Expression
-from protocols.terms import Growth
+from protocols.terms import ALL, Growth, Window
 
 GAIN_BITS: Final = 20
 """An estimated gain is a multiple of `2**-GAIN_BITS` bits: far below the error of any estimate."""
@@ -35,6 +35,14 @@ class Ranking(Protocol):
 
         All queries have the same number of candidates, which is larger.
         """
+
+
+def windows_or_all(ranking: Ranking | None, queries: Sequence[Query], omega: Window) -> Role[list[tuple[int, ...]]]:
+    """Return the window of each query, or all its candidates where none is left out."""
+    if not queries or ranking is None or omega is ALL or omega >= len(queries[0].candidates):
+        return [query.candidates for query in queries]
+    ranking.advance([query.expression for query in queries])
+    return (yield from ranking.windows(queries, omega))
 
 
 def _most(classes: int) -> int:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counts import Query
 from protocols.errors import InputError
-from protocols.learning.ranking import Ranking
+from protocols.learning.ranking import Ranking, windows_or_all
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.noise.both import TreeNoise
 from protocols.oblivious.bits import WORD, Uint64s
@@ -142,11 +142,8 @@ class SecretTree:
         ]
         asked = self._allowance.asked(candidates, self._spent)
         self._spent += self._allowance.price([candidates[at] for at in asked])
-        windows, omega = [candidates[at] for at in asked], self._allowance.window
-        if windows and self._ranking is not None and omega is not ALL and omega < len(windows[0]):
-            self._ranking.advance([level[at] for at in asked])
-            queries = [Query(level[at], candidates[at], None) for at in asked]
-            windows = yield from self._ranking.windows(queries, omega)
+        queries = [Query(level[at], candidates[at], None) for at in asked]
+        windows = yield from windows_or_all(self._ranking, queries, self._allowance.window)
         of_node = dict(zip(asked, windows, strict=True))
         return [of_node.get(at, ()) for at in range(len(level))]
 

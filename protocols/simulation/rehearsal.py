@@ -79,7 +79,7 @@ class _Rehearsal:
     def play(self) -> Rehearsed:
         terms, limits = self._terms, Allowance.of(self._schema, self._terms, len(self._sides[0].records))
         tree, counted = self._grown(limits)
-        alone = (terms.hides_counts or terms.mines) and terms.noise is None
+        alone = not terms.reveals_counts and terms.noise is None
         if alone:
             ends = {path for path, _ in tree.leaves()}
             tree = ended_within(tree, limits)

@@ -140,8 +140,8 @@ class _Run:
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
-        hides = self._terms.hides_counts or self._terms.mines
-        grown, told = yield from self._grow_secretly(record) if hides else self._learn(record)
+        learn = self._learn if self._terms.reveals_counts else self._grow_secretly
+        grown, told = yield from learn(record)
         self._keep(grown.model)
         yield from confirm_same_model(grown.model.digest())
         return self._outcome(grown, told)

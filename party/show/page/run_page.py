@@ -258,7 +258,7 @@ def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
         yield "Disguised copy", f"{whose}, theta {terms.theta}"
     if terms.window is not ALL:
         yield "Windows", "which columns rank highest at each node, unordered"
-    if not terms.hides_counts and not terms.mines:
+    if terms.reveals_counts:
         yield "Counts", revealed_text(run.revealed, counts_kind(terms))
     yield from _scores(told)
     yield "The model", _model_text(told)
