@@ -329,11 +329,13 @@ def _crosstab_objection(
         asked = "exact counts" if terms.noise is None else f"noise = {NOISE.text(terms.noise)}"
         return _unwelcome("noise", asked, f": ask for noise of {_most_noise(agree)} or less")
     treated = {} if own == config.data.class_column else {own: config.columns.named.get(own, config.columns.others)}
-    if (flaw := _by_class_objection(treated, terms.noise)) is not None or agree.exact_counts:
+    if (flaw := _by_class_objection(treated, terms.noise)) is not None:
         return flaw
     if terms.noise is None:
-        return Objection("reveal", _NO_EXACT_TABLE)
-    return None if agree.epsilon is not None else _unbounded(terms.noise)
+        return None if agree.exact_counts else Objection("reveal", _NO_EXACT_TABLE)
+    return (
+        None if agree.epsilon is not None else _unbounded(terms.noise)
+    )  # no run of `most_runs`: epsilon alone bounds it
 
 
 def _is_noisy_enough(agree: Acceptance, epsilon: Fraction | None) -> bool:

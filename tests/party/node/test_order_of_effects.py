@@ -263,8 +263,7 @@ JOBS: Mapping[str, Callable[[], dict[str, list[Effect]]]] = {
     "sets alone": lambda: of_rules(Fraction(1, 2), method=Method.SMC, reveal=Reveal.SETS),
     "an alignment": lambda: session_of(CASE, Align(), of_other_people),
     "a count of common people": lambda: session_of(CASE, Align(count_only=True), of_other_people),
-    "a table": lambda: session_of(CASE, Crosstab(CrosstabTerms("b0", "a0", Fraction(1)))),
-    "an exact table": lambda: session_of(CASE, Crosstab(CrosstabTerms("b0", "a0", None))),
+    "a table": lambda: session_of(CASE, Crosstab(CrosstabTerms("b0", "a0", None))),
     "a prediction for both": lambda: predicting(Receiver.BOTH),
     "a prediction for one": lambda: predicting(Receiver.RESPONDER),
 }
@@ -368,7 +367,9 @@ RUNS: dict[str, Callable[[Path], Killing]] = {
     "smc": lambda folder: masks_training(folder, "smc"),
     "naive Bayes": lambda folder: masks_training(folder, "naive Bayes"),
     "an alignment": lambda folder: meeting(OfOtherPeople(folder, CASE, 'least_overlap = "1/2"\n'), Align()),
-    "a table": lambda folder: meeting(Sessions(folder, CASE), Crosstab(CrosstabTerms("b0", "a0", Fraction(1)))),
+    "a table": lambda folder: meeting(
+        Sessions(folder, CASE, 'epsilon = "1"\n'), Crosstab(CrosstabTerms("b0", "a0", Fraction(1)))
+    ),
     "a prediction": masks_predicting,
 }
 
