@@ -129,7 +129,7 @@ NODE: Final[Declared] = {
     "peer": Key(Read(lambda section, key: read_party_name(section, key, section.text(key)), "a party's name"), None,
         "the other party, trusted by `cotally trust`",
         '"PEER"'),
-    "address": Key(address(lowest_port=1), None, "where `cotally train` reaches it; who listens needs none",
+    "address": Key(address(lowest_port=1), None, "where `cotally train` reaches it; the listening side needs none",
         '"PEER.example.org:7071"'),
     "patience": Key(_SECONDS, 30, "seconds without a sign of life after which the peer is given up"),
     "silence": Key(replace(_SECONDS, high=604800), 3600, "seconds without a message after which a peer that lives "
@@ -137,7 +137,7 @@ NODE: Final[Declared] = {
 }  # fmt: skip
 PREDICT: Final[Declared] = {
     "rows": Key(LINE, None, "the file that is classified with the peer's columns; refused without one", '"new.csv"'),
-    "model": Key(LINE, "model.json", "the model of the run by which it is"),
+    "model": Key(LINE, "model.json", "the model file that classifies them"),
 }  # fmt: skip
 
 
@@ -201,7 +201,7 @@ class Acceptance:
     odds: Annotated[Fraction | None, _ODDS, 'strongest odds to 1 of a disguised value, or "any"'] = Fraction(2)
     omega: Annotated[Window, OMEGA, "most attributes that may get exact counts at a node"] = ALL
     counting: Annotated[tuple[Counting, ...], PickList(Counting), "of which job.toml names one"] = tuple(Counting)
-    smallest_key_bits: Annotated[int, KEY_BITS, "of Paillier's modulus"] = USUAL_KEY_BITS
+    smallest_key_bits: Annotated[int, KEY_BITS, "smallest Paillier key accepted, in bits"] = USUAL_KEY_BITS
     max_depth: Annotated[int | None, DEPTH, "most splits of a path; with a number, a job must have one too"] = None
     min_leaf: Annotated[int, LEAF, "fewest records of a leaf; 1 lets a tree name single persons"] = USUAL_MIN_LEAF
     limits: Limits = field(
@@ -212,7 +212,7 @@ class Acceptance:
             "smallest_test": "fewest held-out records, or none: an accuracy over one reveals a person",
             "most_values": "most values of a column that the peer brings to a table, or where no count is revealed: "
             "more say more of people whom it picked",
-            "most_columns": "most columns that it brings then",
+            "most_columns": "most columns that the peer may bring where no count is revealed",
         },
     )
     exact_counts: Annotated[bool, Flag(), 'whether the other party may see exact counts (reveal = "counts"), from '
@@ -224,7 +224,8 @@ class Acceptance:
     epsilon: Annotated[Fraction | None, _BUDGET, "most epsilon that all runs over this data set may spend; only "
         "with a number does noise take the place of min_leaf, most_bits, exact_counts"] = None  # fmt: skip
     life: LifeBounds = field(default_factory=LifeBounds)
-    probabilities: Annotated[bool, Flag(), "whether these may give class shares, which nearly name the leaf"] = False
+    probabilities: Annotated[bool, Flag(), "whether joint predictions may include class shares, which nearly "
+        "name the leaf"] = False  # fmt: skip
     alignments: AlignmentBounds = field(default_factory=AlignmentBounds)
 
     @property
@@ -324,7 +325,7 @@ DATA: Final[Declared] = {
     "separator": Key(Read(lambda data, key: data.text(key, controls="\t"), "one character"), None, "between columns "
         "(default: found out, as the encoding is)", '";"'),
     "encoding": Key(LINE, None, "of the file", '"cp1252"'),
-    "decimal": Key(LINE, None, 'what begins a fraction; then points group thousands (of ".", commas)', '","'),
+    "decimal": Key(LINE, None, 'decimal sign, "." or ","; the other groups thousands', '","'),
     "missing": Key(Read(_markers, "a list of texts"), None, "texts that mean a missing cell, beside ?, -, NA, n/a, "
         "null and more", '["-99"]'),
     "ignore": Key(TEXTS, (), "columns to leave out, such as names and addresses"),
