@@ -20,12 +20,12 @@ from protocols.counts import Correct
 from protocols.errors import InputError, PeerError
 from protocols.facts import MinedFact, Way
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Leaf, Node, Split, Tree, label_of_node, planted
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority, planted
 from protocols.messages import SentTree
 from protocols.role import Note, Role, Send, receive
 from protocols.secret_tree.bits import Allowance
 from protocols.tables import Expression, Schema
-from protocols.terms import ALL, Growth
+from protocols.terms import ALL, Growth, whole_weights
 
 _TOO_WIDE = "the mined tree has more splits on a level than records: set min_leaf, or a max_depth, in the job"
 
@@ -57,8 +57,9 @@ def grow_mined(train: View, class_counts: Sequence[int], growth: Growth, allowan
 
 def ended_within(tree: Tree, allowance: Allowance) -> Tree:
     """Return a tree in which splits beyond the allowance are leaves."""
+    weights = whole_weights(tree.growth.weights, tree.schema.class_attribute.values)
     while over := _beyond(tree, allowance):
-        tree = replace(tree, root=tree.folded(lambda _, leaf: leaf, partial(_ended, over)))
+        tree = replace(tree, root=tree.folded(lambda _, leaf: leaf, partial(_ended, over, weights)))
     return tree
 
 
@@ -73,9 +74,11 @@ def _beyond(tree: Tree, allowance: Allowance) -> frozenset[Expression]:
     return next(filter(None, splits), frozenset())
 
 
-def _ended(over: frozenset[Expression], where: Expression, node: Split, children: Sequence[Node]) -> Node:
+def _ended(
+    over: frozenset[Expression], weights: Sequence[int], where: Expression, node: Split, children: Sequence[Node]
+) -> Node:
     if where in over:
-        return Leaf(node.counts, label_of_node(node))
+        return Leaf(node.counts, majority([count * weight for count, weight in zip(node.counts, weights, strict=True)]))
     return Split(node.counts, node.attribute, tuple(children))
 
 
