@@ -65,7 +65,7 @@ _JOBS = {
 # and rules only where no class was used before. A key that is left out has its usual value.
 class = "outcome"        # the column to predict
 reveal = "tree"          # which column splits which node, and what a leaf says
-leaves = "tenths"        # the class of a leaf and its share in tenths, which ranks people; or "label"
+leaves = "tenths"        # the class of a leaf and its share in tenths, to rank people; or "label"
 max_depth = 4            # most splits of a path
 splits = "two-way"       # at a cut or one value, again below; or "values", all values of a column
 test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
