@@ -27,9 +27,9 @@ name = "{name}"
 # age = {{ bins = "median-of-range" }}
 # city = {{ max_values = 4, missing = "majority" }}
 
-# Each column of a record has a coin of its own, by which it is sent as it is or shifted. In the
-# papers, columns of a group share one; from such a copy its receiver reads many records whole, as
-# `cotally check` shows, and [agree] odds refuses most.
+# Each cell is sent truly or shifted, by a secret coin. In the papers, columns of a group share one;
+# from such a copy its receiver reads many records whole, as `cotally check` shows, and [agree] odds
+# refuses most such groupings.
 [disguise]
 {disguise}
 
@@ -107,7 +107,7 @@ min_threshold = "4/5"    # confidence that rules must have; not with reveal = "c
 
 
 def _sections(peer: str, key_bits: int) -> dict[str, tuple[Declared, Collection[str]]]:
-    """Return the keys of each section of `party.toml`, and which a new one holds, where others are comments."""
+    """Return the keys of each section of `party.toml`, and which keys are written uncommented."""
     agree = keys_of(replace(USUAL_AGREE, smallest_key_bits=key_bits))
     node = {name: replace(key, sample=key.sample.replace("PEER", peer)) for name, key in NODE.items()}
     return {
@@ -143,7 +143,7 @@ def key_lines(keys: Declared, written: Collection[str]) -> str:
 
 
 def _explained(keys: Declared) -> str:
-    """Return what a table of each column may hold."""
+    """Return the help for `[columns.NAME]`."""
     heads = {name: f"#   {name:<16}" for name in keys}
     return "\n".join(
         fill(key.comment, 98, initial_indent=heads[name], subsequent_indent=f"#{'':19}") for name, key in keys.items()
