@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from math import exp, log2
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from protocols.secret_tree import shares
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import noise_of_table
 from protocols.secret_tree.window import open_windows
-from protocols.tables import ROOT, Table
+from protocols.tables import ROOT, Attribute, Table, joint_schema, two_way
 from protocols.terms import EPSILON_OF_SCORES, LEAF_OF_TENTHS, Growth, Leaves, Reveal
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
@@ -336,6 +336,53 @@ class NumbersForBits:
         words = [np.zeros(self.records, np.uint64) for _ in lanes]
         words[0][self.aim] = (1 << lanes[0].widths[0] - 1) - 1
         return GivenNumbers(words)
+
+
+def chains(people: int) -> list[list[frozenset[int]]]:
+    """Return all sets of people in rows of sets that grow by one (de Bruijn, Tengbergen and Kruyswijk 1951)."""
+    found: list[list[frozenset[int]]] = [[frozenset()]]
+    for each in range(people):
+        longer = [[*row, row[-1] | {each}] for row in found]
+        shorter = [[some | {each} for some in row[:-1]] for row in found if len(row) > 1]
+        found = longer + shorter
+    return found
+
+
+@pytest.mark.parametrize(("people", "ordered", "reads"), [(6, True, True), (6, False, False), (5, False, True)])
+def test_nested_cuts_of_one_split_read_more_people_than_whole_columns_and_no_more_than_its_bits(
+    people: int, ordered: bool, reads: bool
+) -> None:
+    """Twenty ordered columns hold all 64 sets of six people as cuts; 32 two-valued ones hold those of five."""
+    read = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        base = rng.integers(0, 2, 600)
+        label = (rng.random(600) < 0.3 + 0.4 * base).astype(int)
+        target = rng.permutation(600)[:people]
+        rows = chains(people) if ordered else [[frozenset(each)] for each in subsets(people)][:32]
+        columns, attributes = [], []
+        for at, row in enumerate(rows):
+            cell = np.where(base == 0, 0, len(row))
+            for person, record in enumerate(target):
+                cell[record] = next((cut for cut, some in enumerate(row) if person in some), len(row))
+            values = tuple(f"v{value:02}" for value in range(len(row) + 1))
+            columns.append(cell)
+            attributes.append(Attribute("alice", f"a{at:02}", values, ordered=len(values) if ordered else 0))
+        schema = joint_schema(attributes, Attribute("bob", "k", ("0", "1")), ("bob",))
+        codes = np.column_stack([*columns, label]).astype(np.uint8)
+        if ordered:
+            schema = two_way(schema)
+            codes = schema.coded(codes)
+        tree = Game(schema, codes, Growth(1, 20)).plain()
+        assert isinstance(tree.root, Split)
+        right = int((codes[target, tree.root.attribute] == label[target]).sum())
+        read.append(right)
+        assert Allowance(schema, 1).spent(tree) >= people
+    assert (min(read) == people) == reads
+
+
+def subsets(people: int) -> list[tuple[int, ...]]:
+    return [some for size in range(people + 1) for some in combinations(range(people), size)]
 
 
 @pytest.mark.parametrize("deviates", [False, True])
