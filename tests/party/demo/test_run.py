@@ -165,10 +165,10 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert "votes: 128 records to train, 32 to test" in text
     assert f"keys of {BITS} bits, seed 1 of rows and splits (coins are new in every demo, and" in text
     assert "Seconds and bytes do not simply follow it: dot products cost a vector" in text
-    assert "Trees by information_gain, of any depth, leaves of 1 or more records (the papers' trees: for data" in text
+    assert "Trees by information_gain, of any depth, leaves of 1 or more records (the papers' trees: for your" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
-    assert "estimates it from a disguised copy, so its report shows another figure" in text
+    assert "estimates it from a copy, so its report shows another figure" in text
 
 
 def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
