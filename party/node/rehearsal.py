@@ -122,7 +122,7 @@ def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> l
             found.append(Tried(changes, each, tried, plain, sends, read(each.theta) if sends else None))
         except CotallyError as error:
             if not changes:
-                whose = "the peer's columns are here those of --partner, and treated as our [columns] says"
+                whose = "the peer's columns are here those that stand for it, and treated as our [columns] says"
                 raise InputError(f"a run would be refused: {error} ({whose})") from None
     show(len(choices), len(choices))
     return found

@@ -23,7 +23,7 @@ name = "{name}"
 # How columns become attributes with few values: the fewer, the faster and the better hidden.
 {treatment}
 [columns]
-"*" = {{ max_values = 16 }}   # columns that are not named; numbers are binned
+# "*" = {{ max_values = 16 }}                # columns that are not named; numbers are binned
 # age = {{ bins = "median-of-range" }}
 # city = {{ max_values = 4, missing = "majority" }}
 

@@ -54,7 +54,10 @@ Extend = Callable[[Sequence[Expression]], Role[Sequence[K]]]
 
 
 def keep_keys(kept: dict[Expression, K], vectors: Vectors, extend: Extend[K]) -> Role[None]:
-    """Drop the keys of all other vectors, then make transfers for those of these that have no keys."""
+    """Drop the keys of all other vectors, then make transfers for those of these that have no keys.
+
+    Discloses: nothing; what crosses is masked.
+    """
     for gone in kept.keys() - vectors.keys():
         del kept[gone]
     if new := [own for own in vectors if own not in kept]:

@@ -38,7 +38,10 @@ class Ranking(Protocol):
 
 
 def windows_or_all(ranking: Ranking | None, queries: Sequence[Query], omega: Window) -> Role[list[tuple[int, ...]]]:
-    """Return the window of each query, or all its candidates where none is left out."""
+    """Return the window of each query, or all its candidates where none is left out.
+
+    Discloses: whatever `ranking` discloses, where a candidate is left out.
+    """
     if not queries or ranking is None or omega is ALL or omega >= len(queries[0].candidates):
         return [query.candidates for query in queries]
     ranking.advance([query.expression for query in queries])

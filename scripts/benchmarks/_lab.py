@@ -189,7 +189,11 @@ def _accept(listener: socket.socket, port: int, line: Line) -> None:
             near, _ = listener.accept()
         except OSError:
             return
-        far = socket.create_connection(("127.0.0.1", port))
+        try:
+            far = socket.create_connection(("127.0.0.1", port))
+        except ConnectionRefusedError:  # who calls tries again
+            near.close()
+            continue
         for each in (near, far):  # or the kernel keeps small pieces back until what went before is acknowledged
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for source, sink in ((near, far), (far, near)):

@@ -268,7 +268,7 @@ def run_on(terms: Terms) -> tuple[bytes, dict[Any, list[list[float]]]]:
 
 def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
     # No rules, and no hidden counts or leaves, under noise; learners are below.
-    beside = {"class_name", "rules", "learner", "reveal", "most_bits", "leaves"}
+    beside = {"class_name", "rules", "learner", "reveal", "most_bits", "leaves", "weights"}
     assert {*VARIED, *beside} == {field.name for field in fields(Terms)}
 
 
