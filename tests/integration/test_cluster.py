@@ -115,7 +115,8 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
     with Cluster.joined(dask.address) as ready:
         before = tables(ready)
     pair.edit(counter, "\n[data]\n", f'\ncompute = "{dask.address}"\n[data]\n')
-    pair.edit(counter, "[compute]\nworkers = 0", "")
+    pair.edit(counter, "[compute]", "")
+    pair.edit(counter, "\nworkers = 0", "")
     assert trained(pair, omega=2, counting="paillier")[0] == here
     with Cluster.joined(dask.address) as ready:
         assert tables(ready) == before  # not even to measure its speed

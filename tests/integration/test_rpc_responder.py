@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -12,7 +13,7 @@ import pytest
 from party.errors import PeerLostError
 from party.transport.channel import drive
 from party.transport.grpc import client as client_module
-from party.transport.grpc import probe
+from party.transport.grpc import probe, status
 from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.status import WIRE_VERSION, refused
 from party.wire.codec import encode
@@ -198,7 +199,7 @@ def test_a_fault_in_a_thread_reaches_the_role(
         raise ZeroDivisionError
 
     _, address = responder
-    monkeypatch.setattr(client_module, "page_from_wire", broken)
+    monkeypatch.setattr(client_module, "status", SimpleNamespace(**vars(status) | {"page_from_wire": broken}))
     responder[0].pages = iter([wire.PullReply(page=wire.Page(body=FRAME, last=True))])
     alice = parties.connect(address)
     with pytest.raises(ZeroDivisionError):

@@ -1,5 +1,7 @@
 """What keeps a node or a call from starting, and what its environment cannot change."""
 
+from types import SimpleNamespace
+
 import grpc
 import pytest
 
@@ -8,6 +10,7 @@ from party.keys.certificates import LIFETIME, utc_now
 from party.keys.identity import make_identity
 from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
+from party.transport.grpc import status
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import WIRE_VERSION
@@ -83,7 +86,7 @@ def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytes
 
 
 def test_another_version_is_told_ours_and_starts_no_session(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "WIRE_VERSION", "999")
+    monkeypatch.setattr(client_module, "status", SimpleNamespace(**vars(status) | {"WIRE_VERSION": "999"}))
     with parties.serve() as server:
         with pytest.raises(
             PeerError, match=f"^we speak .* bob speaks {WIRE_VERSION}: install the same release on both"
