@@ -214,7 +214,7 @@ def _weights_read(texts: Iterable[str]) -> dict[str, Fraction]:
     """Return weights by value of the class.
 
     Raises:
-        TermError: A text is none, or its weight is outside of a hundredth to 100.
+        TermError: A text has another form, or its weight is outside of a hundredth to 100.
     """
     found = {}
     for value, _, number in (text.rpartition("=") for text in texts):

@@ -103,7 +103,7 @@ def edges_of(
 
 
 def class_edges(numbers: SortedNumbers, counts: NDArray[np.int64], smallest: int) -> tuple[Decimal, ...]:
-    """Return the edges by which the class is told best, by how many records of each class have each number.
+    """Return the edges that show the class best, by how many records of each class have each number.
 
     None follows where fewer than `smallest` records would be on one side; each is as round as others are.
     """

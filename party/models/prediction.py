@@ -55,7 +55,7 @@ class RankedBy:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Quality:
-    """How good the classes of rows are whose own are `known`, so many of them `correct`.
+    """How good the classes of rows are: of `known` rows that have their own, `correct` are right.
 
     `ranking` is about the ranked class, the second of `against`, where the model has more than two; else it is `table`.
     """

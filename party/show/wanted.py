@@ -16,7 +16,7 @@ _WORDS = (
     "Theta: how often the truth is sent. Belief: what a receiver believes of one person at most, of the value, and "
     "that it is another."
 )
-_OF_COINS = " Coins: so many columns, each with its own, are all sent truly with a chance of a hundredth at most."
+_OF_COINS = " Coins: this many columns, each with its own, are all sent truly with a chance of a hundredth at most."
 _OF_QUESTIONS = (
     " Theta of a crosswise question is the prevalence of its statement, that of a triangular one is 1 less it; half of "
     "forced and personal answers are yes."

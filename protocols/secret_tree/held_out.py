@@ -44,7 +44,7 @@ def room_for_table(law: Geometric) -> int:
 
 
 def error_of_correct(rows: int, law: Geometric) -> float:
-    """Return the standard error of the noise in how many are classified rightly, by a table of so many rows."""
+    """Return the standard error of the noise in how many are classified rightly, by a table of this many rows."""
     return sqrt(2 * rows * law.variance)
 
 

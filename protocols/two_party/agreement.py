@@ -441,7 +441,7 @@ def shared_attribute(party: str, shared: SharedColumn) -> Attribute:
     """Return a column as its owner has named it.
 
     Raises:
-        InputError: It is none.
+        InputError: It names no such value.
     """
     missing = MissingCells(shared.missing, shared.marks)
     return Attribute(party, shared.name, shared.values, missing, shared.ordered)

@@ -7,7 +7,7 @@
 
 One record moves from one cell to another at most, so a table with noise is (ε, δ)-differentially private against each
 side, as that of held-out records (`secret_tree.held_out`). The noise follows from the two columns, the people and the
-epsilon: the same question has the same noise, whoever asks, and another one spends epsilon of its own. Small cells are
+epsilon: the same question has the same noise, whichever side asks; another spends its own epsilon. Small cells are
 not suppressed: each side knows its own margin, from which they follow.
 
 *Deviations*: who sends its share last makes the table another one, as it may by another column, and the other side sees
