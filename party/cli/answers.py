@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.association.mining import sets_of_columns
-from party.cli.arguments.collector import OF_SETS
+from party.cli.arguments.common import OF_SETS
 from party.cli.baskets import say_beside, show_found, thresholds
 from party.cli.outputs import form, fraction, give, settle_copy
 from party.data import Form, check_table_name, read_frame

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from party.cli import answers, baskets
-from party.cli.arguments.collector import OF_SETS
+from party.cli.arguments.common import OF_SETS
 from party.cli.outputs import settle_outputs
 from party.demo.survey_example import write_example
 from party.settings.transactions import is_of_baskets

@@ -6,7 +6,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from party.cli.arguments.common import add_design, add_disguised, add_form, add_json, add_more_answers, add_overwrite
+from party.cli.arguments.common import (
+    OF_SETS,
+    add_design,
+    add_disguised,
+    add_form,
+    add_json,
+    add_more_answers,
+    add_overwrite,
+)
 from party.cli.parsing import add_loudness
 from party.show.survey_help import action_examples, action_help
 from protocols.privacy.chernoff import DEFAULT_GOAL
@@ -212,9 +220,6 @@ def declare_estimate(parser: argparse.ArgumentParser) -> None:
         help="answers of other respondents and their design, such as an arm that was asked directly: show differences",
     )
     add_json(parser)
-
-
-OF_SETS = ("itemsets", "rules")
 
 
 def declare_mine(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,9 @@ from pathlib import Path
 from party.settings.place import CONFIG_FILE
 from party.show.progress import PROGRESS_STYLES
 
+OF_SETS = ("itemsets", "rules")
+"""What is mined of sets of items, not of records."""
+
 
 def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
     add = parser.add_argument
