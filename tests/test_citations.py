@@ -8,7 +8,7 @@ import pytest
 _TOP = Path(__file__).parent.parent
 _SOURCES = sorted(
     path
-    for folder in ("protocols", "party", "scripts", "tests", "proto")
+    for folder in ("protocols", "party", "scripts", "tests", "proto", ".github")
     for path in (_TOP / folder).rglob("*")
     if path.suffix in {".py", ".proto", ".md"} and "v1" not in path.parts[:-1] and path != Path(__file__)
 )

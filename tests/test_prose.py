@@ -18,11 +18,12 @@ _HELP = {"help", "description"}
 
 EXCEPTIONS = {
     "party/demo/survey_example.py": "the comments of a design that people fill in, in a file",
-    "party/settings/collector.py": "what is said of each key, in a file and in a README",
+    "party/settings/collector.py": "what is said of each key, in a file and on a page",
     "party/settings/collector_template.py": "the comments of settings that people fill in, in a file",
-    "party/settings/ids.py": "what is said of each key, in a file and in a README",
+    "party/settings/ids.py": "what is said of each key, in a file and on a page",
+    "party/settings/job.py": "what is said of each key, in a file and on a page",
     "party/settings/page_texts.py": "what respondents read, which settings may replace",
-    "party/settings/party.py": "what is said of each key, in a file and in a README",
+    "party/settings/party.py": "what is said of each key, in a file and on a page",
     "party/settings/template.py": "the comments of settings that people fill in, in a file",
     "party/records/database.py": "statements of SQL",
     "party/records/journal.py": "statements of SQL",
@@ -201,7 +202,7 @@ _SECOND = re.compile(
 
 def test_no_text_proposes_to_release_data_a_second_time() -> None:
     """Under another name the same records get new coins: two copies together show more than either."""
-    pages = [_TOP / "README.md", _TOP / "party" / "SYMPTOMS.md", _TOP / "party" / "README.md"]
+    pages = [_TOP / "README.md", *(_TOP / "party").glob("[RS]*.md"), *(_TOP / ".github" / "docs").glob("*.md")]
     sources = [path for package in ("party", "protocols") for path in (_TOP / package).rglob("*.py")]
     for path in (*pages, *sources):
         text = re.sub(r'" f?"', "", " ".join(path.read_text(encoding="utf-8").split()))

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from party.data.texts import plain_text
 from party.settings.party import USUAL_MIN_LEAF
-from party.settings.toml import REQUIRED, Section, read_toml
+from party.settings.toml import REQUIRED, Declared, Key, Section, read_toml
 from protocols.errors import InputError
 from protocols.jobs import Train
-from protocols.kinds import ValueKind, defaults_of, kinds_of
+from protocols.kinds import Pick, ValueKind, defaults_of, kinds_of
 from protocols.terms import (
     KEY_BITS,
     KEY_FLOOR,
@@ -52,6 +52,33 @@ _USUAL: Final[Mapping[str, Any]] = {
     "most_sets": 1000,
 }
 """What a job has that says nothing, and overrides the defaults of terms; of a tree more follows from `reveal`."""
+_SAID: Final = {
+    "learner": "what is learned: a tree, naive Bayes (from exact counts), or association rules",
+    "method": '"smc" compares all candidates exactly, "hybrid" the best of estimates, "randomized" none',
+    "theta": "chance that a two-valued column of a copy is sent truly (hybrid, randomized)",
+    "omega": 'the window of hybrid: how many candidates are compared exactly at a node, or "all"',
+    "counting": "how exact counts are made: in seconds, or by the papers' dot product in minutes to hours",
+    "class": "the column to predict, of either party",
+    "seed": "which people are held out where counts are revealed",
+    "test": "share of the people held out to see how good the model is; 0 for none",
+    "key_bits": "smallest modulus of Paillier",
+    "max_depth": "most splits of a path; usual: 4 of a tree alone, else 5",
+    "min_leaf": "fewest people of a leaf; usual: of a tree alone 1 in 250, at least 20, or 100 with tenths; else 5",
+    "noise": "epsilon against each side; needs a number for [agree] epsilon of both",
+    "impurity": "what splits are chosen by; usual: gini of a tree alone with noise",
+    "reveal": "what crosses: the tree alone, which sets are frequent (of rules), or exact counts, which also need "
+    "[agree] exact_counts",
+    "most_bits": "of a tree alone: the tree ends where it would reveal more, n/50 being one bit for fifty people",
+    "splits": 'a column by all its values, or by one cut or value; usual: "two-way" of a tree alone',
+    "leaves": "what is opened of a leaf of a tree alone: its class, or also the shares of the classes in tenths",
+    "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise)',
+    "min_support": "of rules: share of the people that an itemset must have",
+    "max_len": "of rules: most items of an itemset",
+    "most_sets": "of rules: most itemsets that are asked about, with items of both and of each side alone",
+    "absent": "of rules: values that are no items, such as 0",
+    "metric": "of rules: what min_threshold compares",
+    "min_threshold": 'of rules: what a rule must reach; not with reveal = "counts"',
+}
 _GONE = {
     "rank": "both sides' estimated gains rank, and no gain is revealed",
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
@@ -88,6 +115,18 @@ def usual_impurity(reveal: Reveal, noise: Fraction | None) -> Impurity:
 def usual_splits(method: Method, reveal: Reveal) -> Splits:
     """Return what may split a node, where a job names nothing: two-way splits, but of jobs that reveal counts."""
     return Splits.TWO_WAY if reveal is Reveal.TREE and method is not Method.RANDOMIZED else Splits.VALUES
+
+
+def job_keys() -> Declared:
+    """Return the keys of a job, of any learner; what is usual stays open where it follows from other keys."""
+    kinds = {"learner": Pick(Learner)} | {_key(name): kind for name, kind in kinds_of(Terms).items()}
+    usual = {**defaults_of(Terms), **defaults_of(RuleTerms), **_USUAL}
+    usual |= {"learner": Learner.TREE, "key_bits": USUAL_KEY_BITS}
+    usual |= dict.fromkeys(("max_depth", "min_leaf", "impurity", "splits"), REQUIRED)
+    return {
+        name: Key(kind, usual.get(name, REQUIRED), _SAID[name])
+        for name, kind in {**kinds, **kinds_of(RuleTerms)}.items()
+    }
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Train:

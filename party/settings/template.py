@@ -7,8 +7,7 @@ from typing import Final
 
 from party.settings.party import COMPUTE, DATA, DISGUISE, NODE, PREDICT, TREATMENT, USUAL_AGREE
 from party.settings.place import CONFIG_FILE
-from party.settings.toml import REQUIRED, Declared, keys_of, toml_value
-from protocols.terms import USUAL_KEY_BITS
+from party.settings.toml import Declared, keys_of
 
 _COLUMN: Final = 27  # where comments begin
 
@@ -106,7 +105,7 @@ min_threshold = "4/5"    # confidence that rules must have; not with reveal = "c
 }
 
 
-def _sections(peer: str, key_bits: int) -> dict[str, tuple[Declared, Collection[str]]]:
+def party_sections(peer: str, key_bits: int) -> dict[str, tuple[Declared, Collection[str]]]:
     """Return the keys of each section of `party.toml`, and which keys are written uncommented."""
     agree = keys_of(replace(USUAL_AGREE, smallest_key_bits=key_bits))
     node = {name: replace(key, sample=key.sample.replace("PEER", peer)) for name, key in NODE.items()}
@@ -128,7 +127,7 @@ def party_files(name: str, key_bits: int) -> dict[str, str]:
 def party_toml(name: str, key_bits: int) -> str:
     """Return a `party.toml` for a new party, whose own key sets the smallest one that it agrees to."""
     peer = "alice" if name == "bob" else "bob"
-    sections = {each: key_lines(*keys) for each, keys in _sections(peer, key_bits).items()}
+    sections = {each: key_lines(*keys) for each, keys in party_sections(peer, key_bits).items()}
     return _TEXT.format(name=name, treatment=_explained(TREATMENT), **sections)
 
 
@@ -148,16 +147,3 @@ def _explained(keys: Declared) -> str:
     return "\n".join(
         fill(key.comment, 98, initial_indent=heads[name], subsequent_indent=f"#{'':19}") for name, key in keys.items()
     )
-
-
-def key_table() -> str:
-    """Return the keys of `party.toml` as a table of Markdown, which stands in a README."""
-    sections = {each: keys for each, (keys, _) in _sections("bob", USUAL_KEY_BITS).items()}
-    rows = ["| key | range | usual | what it is |", "| --- | --- | --- | --- |"]
-    for section, keys in {**sections, "columns.NAME": TREATMENT}.items():
-        for name, key in keys.items():
-            is_open = key.usual is REQUIRED or (key.usual is None and key.kind.word is None)
-            usual = "" if is_open else f"`{toml_value(key.kind, key.usual)}`"
-            legal = key.kind.legal.removeprefix("must ").removeprefix("be ")
-            rows.append(f"| `[{section}] {name}` | {legal} | {usual} | {key.comment} |")
-    return "\n".join(rows)

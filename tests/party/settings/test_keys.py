@@ -1,4 +1,4 @@
-"""Every declared key of `party.toml` and `survey.toml`: its range, and its place in the README."""
+"""Every declared key of `party.toml` and `survey.toml`: its range."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,13 +10,11 @@ import pytest
 from party.errors import ConfigError
 from party.settings.collector import CLOSE, SERVER, STORE, SURVEY, read_collector_settings
 from party.settings.party import COMPUTE, DATA, DISGUISE, NODE, PREDICT, TREATMENT, USUAL_AGREE, read_party_config
-from party.settings.template import key_table
 from party.settings.toml import REQUIRED, Declared, Key, Read, keys_of, toml_value
 from protocols.terms import KEY_BITS, KEY_FLOOR
 from tests.support.collecting import RELATED
 from tests.support.kinds import beyond, within
 
-README = Path(__file__).parents[3] / "party" / "README.md"
 AGREE = keys_of(USUAL_AGREE) | {"smallest_key_bits": Key(replace(KEY_BITS, low=KEY_FLOOR))}
 PARTY: dict[str, Declared] = {
     "data": DATA, "columns.age": TREATMENT, "disguise": DISGUISE, "agree": AGREE, "node": NODE, "predict": PREDICT,
@@ -70,7 +68,3 @@ def test_each_key_is_refused_below_and_above_its_range_and_read_at_both_ends(tmp
                 assert section != "agree" or keys_of(config.agree)[name].usual == value
             if key.sample:
                 read(tmp_path, section, name, key.sample)
-
-
-def test_the_readme_has_the_table_of_all_keys() -> None:
-    assert key_table() in README.read_text(encoding="utf-8"), "run scripts/keys"
