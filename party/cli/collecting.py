@@ -43,7 +43,6 @@ from party.show.progress import complain
 from party.show.screen import note, note_all, put, say, say_all
 from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading
-from party.survey.web.connections import Cut
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.drafts import DESIGN_FILE_NAME, pilot_of, questions_of_table, typed_question, write_survey
@@ -61,6 +60,7 @@ from party.survey.web.store import (
     link_rows,
     response_codes,
 )
+from party.survey.web.submissions import Cut
 from party.transport.pages import Sparingly
 from protocols.errors import InputError
 

@@ -8,9 +8,9 @@ from party.names import printable
 from party.settings.survey import Questionnaire
 from party.show.document import Document, Grid, PageSection, headed
 from party.show.privacy_short import certain_lines, epsilon, listed
-from party.survey.web.connections import Cut
 from party.survey.web.results import ResultCell, ResultTable, SurveyResults
 from party.survey.web.store import StoreStatus, SurveyStage
+from party.survey.web.submissions import Cut
 from protocols.privacy.loss import shared_coins
 from protocols.randomized_response.estimate import quantile
 from protocols.survey.mining import Accuracy

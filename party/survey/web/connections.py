@@ -14,13 +14,14 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from ipaddress import IPv6Address, ip_address
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from party.survey.web.submissions import Cut
 
 _MOST_ADDRESSES = 10_000
 _MINUTE = 60.0
@@ -56,13 +57,6 @@ def network(address: str) -> str:
     except ValueError:
         return address[:64]
     return str(IPv6Address(int(known) >> 64 << 64)) if known.version == 6 else str(known)
-
-
-class Cut(Enum):
-    """Why a connection was ended that asked for something."""
-
-    UNREAD = "unread"
-    LONG_HEAD = "long head"
 
 
 @dataclass(frozen=True)

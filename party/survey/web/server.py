@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from party.errors import ConfigError
 from party.names import Address
 from party.settings.collector import ClosingSettings, ServerSettings
-from party.survey.web.connections import USUAL_CONNECTIONS, ConnectionLimits, Cut, protocol_with
+from party.survey.web.connections import USUAL_CONNECTIONS, ConnectionLimits, protocol_with
+from party.survey.web.submissions import Cut
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import shares_sample_size
 

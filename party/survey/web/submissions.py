@@ -10,6 +10,7 @@ answers were not given.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -27,6 +28,13 @@ class RefusedError(Exception):
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
+
+
+class Cut(Enum):
+    """Why a connection was ended that asked for something."""
+
+    UNREAD = "unread"
+    LONG_HEAD = "long head"
 
 
 @dataclass(frozen=True, repr=False)
