@@ -1,13 +1,16 @@
-"""What is built and what is installed: a wheel with all that the code opens, and pins with hashes for all it needs."""
+"""What is built and installed: an archive of everything, a wheel of what the code opens, pins with hashes, an image."""
 
 import ast
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections import Counter
+from fnmatch import fnmatch
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -17,28 +20,60 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("party", "protocols")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PINS = (ROOT / "scripts" / "constraints.txt").read_text("utf-8")
+NODE = (ROOT / "scripts" / "deploy" / "constraints.txt").read_text("utf-8")  # what a node runs on
+PINS = NODE + (ROOT / "scripts" / "constraints.txt").read_text("utf-8")
+CONTAINERFILE = (ROOT / "scripts" / "deploy" / "Containerfile").read_text("utf-8")
+SKIPPED = [".git"] + [
+    line.strip("/").rpartition("/")[2] for line in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+]
+
+
+def run(*command: str, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of the files in a wheel built from a copy, for a build writes beside what it reads."""
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source / name)
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(built)]
-    command = [sys.executable, "-m", "pip", "wheel", *options, str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A source archive, built from a copy, for a build writes beside what it reads, and unpacked elsewhere."""
+    source, built = tmp_path_factory.mktemp("copy") / "source", tmp_path_factory.mktemp("archive")
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*SKIPPED))
+    run("-c", f"from setuptools import build_meta; build_meta.build_sdist({str(built)!r})", folder=source)
+    with tarfile.open(next(built.glob("cotally-*.tar.gz"))) as archive:
+        archive.extractall(built, filter="data")
+    return next(path for path in built.iterdir() if path.is_dir())
+
+
+@pytest.fixture(scope="module")
+def wheel(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in a wheel built from the archive."""
+    built = tmp_path_factory.mktemp("wheel")
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(built))
+    run("-m", "pip", "wheel", *options, ".", folder=unpacked)
     with zipfile.ZipFile(next(built.glob("cotally-*.whl"))) as archive:
         return set(archive.namelist())
 
 
+def files(folder: Path) -> set[str]:
+    """Return the names of what is kept below a folder."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {
+        path.as_posix() for path in found if not any(fnmatch(part, each) for part in path.parts for each in SKIPPED)
+    }
+
+
+def test_a_source_archive_holds_every_file_and_its_tests_run_from_it(unpacked: Path) -> None:
+    assert {".ci/run", "proto/party/wire/v1/node.proto", "scripts/lock", "tests/corpus/page.txt"} <= files(ROOT)
+    assert files(ROOT) - files(unpacked) == set()
+    tests = ("tests/test_maps.py", "tests/test_wire_version.py", "tests/protocols/test_role.py")
+    run("-m", "pytest", "-p", "no:cacheprovider", *tests, folder=unpacked)
+
+
 def test_a_wheel_holds_every_file_of_both_packages(wheel: set[str]) -> None:
-    files = (path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*") if path.is_file())
-    kept = {path.as_posix() for path in files if "__pycache__" not in path.parts}
+    kept = {name for name in files(ROOT) if name.startswith(tuple(f"{package}/" for package in PACKAGES))}
     assert {"party/py.typed", "protocols/DESIGN.md", "party/datasets/adult.csv.xz"} <= kept
     facade = "party/api/"  # what programs import as `cotally`
     assert {name for name in wheel if name.startswith((*PACKAGES, "cotally/"))} == {
@@ -75,6 +110,53 @@ def test_all_that_is_asked_for_is_pinned_within_its_bounds() -> None:
     for requirement in map(Requirement, asked):
         version, _ = pinned()[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), requirement
+
+
+def needed(*names: str) -> set[str]:
+    """Return these projects and all that they need here."""
+    asked = [Requirement(each) for name in names for each in requires(name) or []]
+    below = {each.name for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})}
+    return {canonicalize_name(name) for name in names} | (needed(*below) if below else set())
+
+
+def pins_of(text: str) -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
+
+
+def test_a_node_has_pins_of_its_own_for_all_that_it_runs_on_and_for_nothing_of_development() -> None:
+    builds = [Requirement(each).name for each in PYPROJECT["build-system"]["requires"]]
+    extra = [Requirement(each).name for each in PYPROJECT["project"]["optional-dependencies"]["metrics"]]
+    assert pins_of(NODE) == needed("cotally", *extra, *builds) - {"cotally"}
+
+
+def test_all_commands_load_where_nothing_is_installed_but_a_nodes_pins() -> None:
+    modules = [f"party.cli.{path.stem}" for path in (ROOT / "party" / "cli").glob("[!_]*.py")]
+    own = {"cotally", *pins_of(NODE)}
+    others = [name for name, by in packages_distributions().items() if own.isdisjoint(map(canonicalize_name, by))]
+    assert {"sklearn", "starlette", "pytest"} <= {*others}
+    code = (
+        "import sys, importlib; sys.modules.update(dict.fromkeys({others})); [*map(importlib.import_module, {modules})]"
+    )
+    run("-c", code.format(others=others, modules=modules), folder=ROOT)
+
+
+def test_the_image_holds_a_nodes_pins_alone_and_runs_as_nobody() -> None:
+    copied = {
+        name for line in re.findall(r"^COPY (?!--from)(.+)$", CONTAINERFILE, re.MULTILINE) for name in line.split()[:-1]
+    }
+    assert copied == {"pyproject.toml", "README.md", "LICENSE", "scripts/deploy/constraints.txt", *PACKAGES}
+    installs = re.findall(r" install (.*?)(?: &&|$)", CONTAINERFILE, re.MULTILINE)
+    assert [each.split()[-1] for each in installs] == ["constraints.txt", "."]
+    assert all("--no-deps" in each for each in installs)
+    assert "--require-hashes" in installs[0]
+    last = CONTAINERFILE.rpartition("\nFROM ")[2]
+    assert "pip" not in last
+    assert re.findall(r"^USER (.*)", last, re.MULTILINE) == ["65534:65534"]
+
+
+def test_python_m_runs_it() -> None:
+    version = f"cotally {PYPROJECT['project']['version']}\n"
+    assert run("-m", "cotally", "--version", folder=ROOT / "party" / "api") == version
 
 
 def public_names(path: Path) -> list[str]:

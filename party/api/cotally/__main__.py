@@ -1,0 +1,7 @@
+"""`python -m cotally` is `cotally`."""
+
+import sys
+
+from party.cli.start import start
+
+sys.exit(start())
