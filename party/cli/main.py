@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -80,8 +81,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(words, parsed)
     except CotallyError as error:
         return _fail(_told(error, parsed), exit_code(error))
-    except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED)
+    except KeyboardInterrupt as end:
+        return _fail(_ended("interrupted", end, words), _INTERRUPTED)
+    except SystemExit as end:
+        if end.code == _TERMINATED or hasattr(end, "__notes__"):
+            _fail(_ended("stopped by SIGTERM", end, words), _TERMINATED)
+        raise
     except BrokenPipeError:
         _drop(sys.stdout)  # its reader has gone
         return _BROKEN_PIPE
@@ -106,6 +111,12 @@ def _run(words: list[str], parsed: argparse.Namespace) -> int:
         raise
     sys.stdout.flush()
     return code
+
+
+def _ended(how: str, end: BaseException, words: Sequence[str]) -> str:
+    """Return what ended us and, if that paused a run, how to go on."""
+    notes: list[str] = getattr(end, "__notes__", [])
+    return "; ".join([how, *(f"{note} (here `{shlex.join(['cotally', *words])}`)" for note in notes)])
 
 
 def _told(error: CotallyError, parsed: argparse.Namespace) -> str:

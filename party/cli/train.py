@@ -101,6 +101,10 @@ def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
             if paused is None:
                 raise
             raise PausedError(f"{error} ({paused})") from error
+        except (KeyboardInterrupt, SystemExit) as end:
+            if paused is not None and not hasattr(end, "__notes__"):
+                end.add_note(str(paused))
+            raise
     raise AssertionError
 
 

@@ -183,14 +183,25 @@ def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair,
         bob.stderr.close()
 
 
-def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
+def test_a_party_that_is_interrupted_says_how_to_go_on_and_stops_the_other_at_once(pair: Pair) -> None:
+    paused = "is paused, and goes on when both start the same again"
+    arguments = pair.train_arguments(pair.write_job(method="smc", counting="paillier"))
+    again = f"(here `cotally {' '.join(arguments)}`)"
     with serving(pair, "--once") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc", counting="paillier")))
+        bob = start(*arguments)
         until_growing(bob)
         os.kill(bob.pid, signal.SIGINT)
-        listened = finish(alice, seconds=20)
-        assert finish(bob).code == 130
-    assert_one_error(listened, 4, "bob has stopped for now", "is paused")
+        assert_one_error(finish(alice, seconds=20), 4, "bob has stopped for now", paused)
+        assert_one_error(finish(bob), 130, "interrupted; run", paused, again)
+    with serving(pair, "--once") as alice:
+        bob = start(*pair.train_arguments(Path(arguments[2])))
+        until_growing(bob)
+        os.kill(alice.pid, signal.SIGTERM)
+        assert_one_error(finish(alice), 0, "stopped by SIGTERM; run", paused, f"(here `cotally serve {pair.alice}")
+        assert bob.stderr is not None
+        assert any("calling again" in line for line in bob.stderr)
+        os.kill(bob.pid, signal.SIGINT)
+        assert_one_error(finish(bob), 130, "interrupted; alice has stopped for now; run", paused, again)
 
 
 def test_the_model_classifies_rows_and_its_report_and_check_read_the_same_off_the_copy(
