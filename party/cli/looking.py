@@ -39,7 +39,7 @@ from party.show.ledger import (
     whole_json,
     whole_line,
 )
-from party.show.notices import telling_once
+from party.show.notices import tell_of_job, telling_once
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
@@ -53,6 +53,8 @@ def command_check(arguments: argparse.Namespace) -> int:
     notices: list[Notice | ReleasedBefore] = []
     local = load_common(config, KEY_FLOOR, notices.extend)
     terms = None if arguments.job is None else read_job(arguments.job, people=local.listed).terms
+    if arguments.job is not None:
+        tell_of_job(arguments.job)
     peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
     if peer_columns < 1:
         raise InputError("--peer-columns must be 1 or more")
@@ -140,6 +142,7 @@ def command_plan(arguments: argparse.Namespace) -> int:
     local = load_common(config, KEY_FLOOR, telling_once())
     job = read_job(arguments.job, people=arguments.records or local.listed)
     check_job(local, config, job)
+    tell_of_job(arguments.job)
     refused = _plan_training(arguments, config, local, job.terms, line)
     if refused is not None:
         raise refused

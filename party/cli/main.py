@@ -106,6 +106,7 @@ def _run(words: list[str], parsed: argparse.Namespace) -> int:
         work = import_module(f"party.cli.{COMMANDS[parsed.command].work}")
         with asking(ask_passphrase):
             code = run_as_loud(getattr(work, f"command_{parsed.command}"), parsed)
+            screen.release()
     except SystemExit:  # after --help and the like, whose text may have nowhere to go either
         sys.stdout.flush()
         raise

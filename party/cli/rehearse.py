@@ -17,7 +17,7 @@ from party.node.rehearsal import rehearsed, rehearsed_sides
 from party.settings.job import read_job, usual_terms
 from party.settings.party import ColumnSettings, PartyConfig, read_party_config
 from party.show.drawing import shown_work
-from party.show.notices import telling_once
+from party.show.notices import tell_of_job, telling_once
 from party.show.page.parts import PAGES, page_written, written
 from party.show.progress import Work
 from party.show.rehearsal import rehearsal_json, rehearsal_page
@@ -52,6 +52,8 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
     terms = replace(job or usual_terms(None, people), class_name=source.class_name)
     if not isinstance(terms, TreeTerms) or not terms.test:
         raise InputError("a tree is rehearsed, on held-out records: name a job of one, whose test is above 0")
+    if arguments.job is not None:
+        tell_of_job(arguments.job)
     with shown_work(Work.REHEARSING) as show:
         found = rehearsed(sides, terms, show)
     page = rehearsal_page(sides, found)

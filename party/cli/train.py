@@ -32,7 +32,7 @@ from party.show import training
 from party.show.crosstab import crosstab_json, crosstab_lines
 from party.show.document import Block
 from party.show.ledger import resumed_text
-from party.show.notices import telling_once
+from party.show.notices import tell_of_job, telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
@@ -57,6 +57,7 @@ def command_train(arguments: argparse.Namespace) -> int:
         tell = telling_once()
         local = load_common(config, KEY_FLOOR, tell)
         job = read_job(arguments.job, people=local.listed)
+        tell_of_job(arguments.job)
         done = runs_done_here(config, job)
         again = arguments.overwrite or not all(each.settled for each in done)
         try:

@@ -149,9 +149,10 @@ def check_no_identifier(
         return
     first = found[0]
     if len(found) == 1:
+        measures = first.kind != "texts" or any(number(text) is not None for text in first.texts)
+        use = f" or, if {_USE[first.kind == 'dates']}, {ADVICE[first.kind]}" if measures else ""
         raise first.column.error(
-            f"{way_out.format('it')} or, if {_USE[first.kind == 'dates']}, {ADVICE[first.kind]}: "
-            f"{first.different} of its {first.records} cells differ, as in an identifier"
+            f"{way_out.format('it')}{use}: {first.different} of its {first.records} cells differ, as in an identifier"
         )
     names = ", ".join(repr(looks.column.name) for looks in found)
     raise DataError(

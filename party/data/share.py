@@ -164,9 +164,12 @@ def _treated(
     """Treat a column that does not identify records, and return what its owner should know."""
     treated = treat(looks.column, treatment, classes)
     if is_class and treated.absorbed:
+        cells = looks.column.cells
+        held = zip(cells.texts, cells.records.tolist(), strict=True)
+        rare = [f"{text!r} ({records})" for text, records in held if records < treatment.smallest_value]
         raise looks.column.error(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
-            "other values: these are too few to be sent or merged"
+            f"other values: {', '.join(rare[:3]) or 'these'} are too few to be sent or merged"
         )
     told = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
     by_class = [About.BY_CLASS()] if treatment.by_class else []

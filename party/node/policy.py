@@ -201,6 +201,10 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     cures = {"noise": f': write noise = "{_most_noise(agree)}" or less in the job'}
     asked = ((term, f"{term} = {value}", cures.get(term, _EITHER)) for term, value, fit in fits if not fit)
     unwelcome = next((_unwelcome(*each) for each in asked), None)
+    if terms.epsilon is None and unwelcome is not None and unwelcome.field == "noise":
+        way = f'{cures["noise"]}, or epsilon = "any" under [agree]'
+        bound = "our [agree] epsilon, which is a number, bounds runs with noise alone"
+        unwelcome = Objection("noise", f"the job has no noise, and {bound}{way}")
     return (
         unwelcome
         or _sets_objection(agree, terms)

@@ -171,19 +171,19 @@ class SessionRuns:
             raise PausedError(f"{error}; {self._paused}") from error
         except (KeyboardInterrupt, SystemExit) as end:  # by a signal
             if self._paused is not None:
-                end.add_note(self._paused)
+                end.add_note(str(self._paused))
             raise
         except PeerError:
             self._end(RunState.ABORTED)
             raise
 
     @property
-    def _paused(self) -> str | None:
+    def _paused(self) -> PausedError | None:
         """What to say of the run if the session ends now; None if nothing of it waits."""
         run = self._now or self._before
         if run is None or run.settled:
             return None
-        return f"run {run.run} is paused, and goes on when both start the same again"
+        return PausedError(f"run {run.run} is paused, and goes on when both start the same again")
 
     def _open(self) -> list[RunRecord]:
         return [each for each in self.journal.runs() if each.is_open and each.is_with(self.pages.peer, self.dataset)]

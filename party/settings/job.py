@@ -152,6 +152,14 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
         raise job.error(error.field, error.problem) from None
 
 
+def unused_keys(path: Path) -> list[str]:
+    """Return which keys of a job that can be read decide nothing on its terms."""
+    named, terms = read_toml(path, None).names, read_job(path).terms
+    drawn = terms.hides_counts and terms.rules is None
+    used = {"theta": terms.disguises, "omega": terms.ranks, "seed": not drawn, "key_bits": terms.encrypts}
+    return [key for key in named if not used.get(key, True)]
+
+
 def usual_terms(class_name: str | None, people: int) -> Terms:
     """Return the terms of a job that names its class alone; of one that the peer holds, if we have none."""
     job = Section(Path("job.toml"), "", {"class": class_name or "the peer's class"}, _keys(TreeTerms))

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from party.data import OTHER, Notice
@@ -9,7 +10,8 @@ from party.data.looks import ADVICE
 from party.data.notices import About
 from party.names import printable
 from party.node.inputs import OwnerNotices, ReleasedBefore, Tell
-from party.show.screen import note, say
+from party.settings.job import unused_keys
+from party.show.screen import hold, say
 from protocols.identifiers import Spelling
 
 LOUD: Final = 34
@@ -17,13 +19,13 @@ LOUD: Final = 34
 
 
 def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
-    """Print notices on the standard error."""
+    """Print notices on the standard error, before what follows but an error."""
     for notice in notices:
         text = f"cotally: note: {notice_text(notice)}"
         if _is_loud(notice):
             say(text, sys.stderr)  # also to who wants results alone: it cannot be undone
         else:
-            note(text)
+            hold(text)
 
 
 def _is_loud(notice: Notice | ReleasedBefore) -> bool:
@@ -46,9 +48,15 @@ def telling_once() -> Tell:
         tell(each for each in new if each not in treated)
         if treated:
             columns = "1 column is" if len(treated) == 1 else f"{len(treated)} columns are"
-            note(f"cotally: note: {columns} binned, merged or filled in: `cotally check` shows how")
+            hold(f"cotally: note: {columns} binned, merged or filled in: `cotally check` shows how")
 
     return tell_new
+
+
+def tell_of_job(path: Path) -> None:
+    """Note which keys of a job decide nothing."""
+    if keys := unused_keys(path):
+        hold(f"cotally: note: {printable(str(path))}: {', '.join(keys)}: not used on these terms, leave them out")
 
 
 def notice_text(notice: Notice | ReleasedBefore) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from party.names import printable
 from party.show.document import rendered
-from party.show.screen import columns, has_colours, is_quiet, say
+from party.show.screen import columns, has_colours, is_quiet, release, say
 from protocols.role import Phase, Progress
 
 PROGRESS_STYLES = ("auto", "none")
@@ -225,6 +225,7 @@ class LineDisplay(Display):
 
 def complain(error: str) -> None:
     """Say on the standard error what went wrong."""
+    release(drop=True)
     say(f"cotally: {printable(' '.join(error.split()))}", sys.stderr)
 
 

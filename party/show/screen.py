@@ -54,8 +54,25 @@ def is_quiet() -> bool:
     return _QUIET.get()
 
 
+_HELD: list[Block] = []
+
+
+def hold(block: Block) -> None:
+    """Note it before the next thing that is said, unless that is an error: one stands alone."""
+    if not is_quiet():
+        _HELD.append(block)
+
+
+def release(*, drop: bool = False) -> None:
+    """Note what is held, or drop it."""
+    held = _HELD.copy()
+    _HELD.clear()
+    note_all([] if drop else held)
+
+
 def say(block: Block, stream: TextIO | None = None) -> None:
     """Print a sentence, on a terminal laid out by words and elsewhere in one line, or what is laid out anyway."""
+    release()
     out = sys.stdout if stream is None else stream
     if isinstance(block, str):
         width = drawing_width(out)
@@ -84,12 +101,14 @@ def note_all(blocks: Iterable[Block]) -> None:
 
 def lay_out(blocks: Iterable[Block], width: int | None) -> None:
     """Print a report, whose sentences are laid out in files too; None for lines as wide as they need."""
+    release()
     for block in blocks:
         text = _for(sys.stdout, [block], width)
         sys.stdout.writelines(text.splitlines(keepends=True))  # Python misses a reader that leaves within one write
 
 
 def put(text: str) -> None:
+    release()
     sys.stdout.write(f"{text}\n")
 
 

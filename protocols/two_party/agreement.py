@@ -101,12 +101,12 @@ _PEER_WANTS = {
         "of its data set; write a smaller most_bits in the job, or ask it to allow more"
     ),
     "most_columns": (
-        "we bring more columns than the peer takes where no count is revealed (its [agree] most_columns): list "
-        "some under [data] ignore, or ask it to allow more"
+        "our {columns} columns are more than the peer takes where no count is revealed (its [agree] most_columns): "
+        "list some under [data] ignore, or ask it to allow more"
     ),
     "most_values": (
-        "a column of ours has more values than the peer takes here (its [agree] most_values): merge some ([columns] "
-        "max_values), or ask it to allow more"
+        "a column of ours has more values than the peer takes here (its [agree] most_values); the most have {widest}: "
+        "give them fewer ([columns] bins, max_values, group), list them under [data] ignore, or ask it to allow more"
     ),
     "weights": "the peer's class has no such value, or the peer refuses these weights: write a value that it has",
     "splits": "the peer does not take these splits: ask its owner which it takes",
@@ -158,8 +158,8 @@ _PEER_WANTS = {
     "max_depth": "the peer does not agree: it allows fewer splits of a path; choose a smaller max_depth",
     "min_leaf": "the peer does not agree: it asks for larger leaves; choose a larger min_leaf",
     "noise": (
-        "the peer does not agree: its [agree] epsilon has no number, it allows a smaller epsilon only, has spent that "
-        "of its data set, or has cut a column by its class; ask its owner which"
+        "the peer does not agree: its [agree] epsilon is a number, and the job has no noise or more (write noise, or "
+        "less, in the job); or it is none, or spent, or a column is cut by its class; ask its owner which"
     ),
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one; ask its owner which",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
@@ -245,7 +245,7 @@ def agree_on_training(
     own = local.share()
     share, commitment, flaw = yield from share_columns(local, peer, nonces)
     judged = flaw or _judge_shares(local, own, share, terms, peer)
-    yield from settle(judged if isinstance(judged, Objection) else None)
+    yield from settle(judged if isinstance(judged, Objection) else None, local)
     assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
     agreed = replace(judged, commitment=commitment, nonces=nonces)
     yield from settle(judge(agreed))
@@ -281,8 +281,10 @@ def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
     yield from settle(_job_objection(local, job, job, policy))
 
 
-def settle(own: Objection | None) -> Role[None]:
+def settle(own: Objection | None, local: PartyInputs | None = None) -> Role[None]:
     """Send each other the first difference; raise the same error on both sides if there is one.
+
+    `local` is what we bring, where the peer may object to that.
 
     Discloses: the name of the field on which we object.
     """
@@ -292,7 +294,10 @@ def settle(own: Objection | None) -> Role[None]:
     fields = [field for field in (own.field if own else "", theirs) if field]
     if fields:
         first = min(fields, key=FIELDS.index)
-        reason = own.reason if own and own.field == first else _PEER_WANTS[first]
+        brought = sorted(local.attributes, key=lambda each: -each.size) if local else []
+        widest = ", ".join(f"{each.name!r} ({each.size})" for each in brought[:3])
+        wants = _PEER_WANTS[first].format(columns=len(brought), widest=widest)
+        reason = own.reason if own and own.field == first else wants
         raise DisagreementError(first, reason)
 
 
@@ -415,7 +420,7 @@ def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     if objection is not None or not local.holds_class or is_judged_later:
         return objection
     train, *_ = split_records(terms.seed, len(local.records), terms.test)
-    reason = local.limits.refuse_counts(local.class_counts(train))
+    reason = local.limits.refuse_counts(local.class_counts(train), local.table.attributes[-1].values)
     return None if reason is None else Objection("class counts", reason)
 
 
@@ -452,7 +457,7 @@ def _columns_objection(local: PartyInputs, share: Share, terms: Terms) -> Object
         return Objection("columns", f"the peer has a column {terms.class_name!r} that it does not declare as the class")
     if not terms.hides_counts:
         return None
-    many = local.limits.refuse_columns([len(column.values) for column in share.attributes])
+    many = local.limits.refuse_columns({column.name: len(column.values) for column in share.attributes})
     names = [column.name for column in share.attributes]
     if names != sorted(names):
         return Objection("columns", "the peer's columns must be sorted by name where no count is revealed")

@@ -155,7 +155,7 @@ def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRec
         own = local.class_counts(train) if local.holds_class else None
         if own is not None:
             record(Leaving.CLASS_WORD)
-        yield from _settle(local, own)
+        yield from _settle(local, own, local.table.attributes[-1].values)
     record(Leaving.REST)
 
 
@@ -169,7 +169,7 @@ def _shared(
         own = tuple(count + each for count, each in zip(own, noise, strict=True))
     if own is not None:
         record(Leaving.CLASS_WORD)
-    yield from _settle(local, own)
+    yield from _settle(local, own, agreed.schema.class_attribute.values)
     if own is not None:
         record(Leaving.CLASS_COUNTS)
     if own is None:
@@ -185,16 +185,16 @@ def _shared(
         counts = (yield from exchange(ClassCounts(own))).values
         if counts != own:
             raise DeviationError
-    yield from _settle(local, counts)
+    yield from _settle(local, counts, agreed.schema.class_attribute.values)
     return tuple(map(float, counts))
 
 
-def _settle(local: PartyInputs, counts: ClassTally | None) -> Role[None]:
+def _settle(local: PartyInputs, counts: ClassTally | None, values: Sequence[str]) -> Role[None]:
     """Let each side refuse the counts that it knows; what noise makes negative counts as none.
 
     Discloses: whether we do.
     """
-    reason = None if counts is None else local.limits.refuse_counts([max(0, count) for count in counts])
+    reason = None if counts is None else local.limits.refuse_counts([max(0, count) for count in counts], values)
     yield from settle(None if reason is None else Objection("class counts", reason))
 
 

@@ -122,7 +122,7 @@ def agree_on_crosstab(
     own = local.bringing_column(terms.column_of(initiates=initiates))
     share, commitment, flaw = yield from share_columns(own, peer, nonces)
     brought = flaw or _judge_column(own, share, terms.column_of(initiates=not initiates), peer)
-    yield from settle(brought if isinstance(brought, Objection) else None)
+    yield from settle(brought if isinstance(brought, Objection) else None, own)
     assert isinstance(brought, Attribute)  # noqa: S101  # an objection has been raised as an error
     first, second = sorted([*own.attributes, brought], key=lambda each: each.party)
     agreed = Crossed(terms, own, joint_schema([first], second, [second.party]), peer, commitment, nonces)
@@ -134,7 +134,7 @@ def _judge_column(own: PartyInputs, share: Share, wanted: str, peer: str) -> Att
     if [each.name for each in share.attributes] != [wanted] or share.class_values is not None or share.groups:
         return Objection("columns", "the peer brings another column than the job names")
     (column,) = share.attributes
-    many = own.limits.refuse_columns([len(column.values)])
+    many = own.limits.refuse_columns({column.name: len(column.values)})
     try:
         return shared_attribute(peer, column) if many is None else Objection(*many)
     except InputError as error:

@@ -7,7 +7,7 @@ anybody. A class value that no training record has is refused like a rare one: a
 number is small.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -53,14 +53,14 @@ class Limits:
             "choose another class, or merge values ([columns] max_values)"
         )
 
-    def refuse_counts(self, counts: Sequence[int]) -> str | None:
+    def refuse_counts(self, counts: Sequence[int], values: Sequence[str]) -> str | None:
         """Return why classes of these sizes are refused, and what to do; None if they are accepted."""
-        rare = sum(count < self.smallest_class for count in counts)
+        rare = [repr(value) for value, count in zip(values, counts, strict=True) if count < self.smallest_class]
         if not rare:
             return None
         return (
-            f"{rare} of {len(counts)} class values have fewer than {self.smallest_class} training records (our [agree] "
-            "smallest_class): merge them ([columns] max_values)"
+            f"{len(rare)} of {len(counts)} class values have fewer than {self.smallest_class} training records (our "
+            f"[agree] smallest_class), {', '.join(rare[:3])}: merge them ([columns] max_values)"
         )
 
     def refuse_test(self, held_out: int) -> str | None:
@@ -72,15 +72,16 @@ class Limits:
             "hold out more, or none (test = 0)"
         )
 
-    def refuse_columns(self, sizes: Sequence[int]) -> tuple[str, str] | None:
-        """Return which limit refuses columns of a peer of these many values, and why; None if they are accepted."""
+    def refuse_columns(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
+        """Return which limit refuses a peer's columns of these many values, and why; None if they are accepted."""
         asks = "more say more of single people: ask it to"
         if len(sizes) > self.most_columns:
             few = f"our [agree] most_columns allows {self.most_columns} where no count is revealed"
             return "most_columns", f"the peer brings {len(sizes):,} columns, {few}: {asks} leave some out (ignore)"
-        if (most := max(sizes, default=0)) > self.most_values:
+        if (most := max(sizes.values(), default=0)) > self.most_values:
             few = f"our [agree] most_values allows {self.most_values} here"
-            return "most_values", f"a column of the peer has {most:,} values, {few}: {asks} merge some (max_values)"
+            many = f"the peer's column {max(sizes, key=sizes.__getitem__)!r} has {most:,} values"
+            return "most_values", f"{many}, {few}: {asks} merge some (max_values)"
         return None
 
 

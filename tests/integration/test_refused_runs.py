@@ -143,17 +143,17 @@ RULES: dict[str, object] = {
 
 REFUSED: list[tuple[dict[str, str], dict[str, object], str, str, str]] = [
     ({"exact_counts": "false"}, {}, "reveal", 'take reveal = "tree", or noise', "exact_counts = true"),
-    ({}, NOISY | {"noise": "1000"}, "noise", "its [agree] epsilon has no number", 'our [agree] epsilon is "any"'),
-    ({"epsilon": '"1"'}, TREE, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
-    ({"epsilon": '"1"', "noise": '"1/2"'}, NOISY, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
-    ({"epsilon": '"1"'}, NOISY | {"noise": "2"}, "noise", "a smaller epsilon only", "[agree] noise or epsilon"),
+    ({}, NOISY | {"noise": "1000"}, "noise", "its [agree] epsilon is a number, ", 'our [agree] epsilon is "any"'),
+    ({"epsilon": '"1"'}, TREE, "noise", "write noise, or less", "the job has no noise, and our [agree] epsilon"),
+    ({"epsilon": '"1"', "noise": '"1/2"'}, NOISY, "noise", "write noise, or less", "[agree] noise or epsilon"),
+    ({"epsilon": '"1"'}, NOISY | {"noise": "2"}, "noise", "write noise, or less", "[agree] noise or epsilon"),
     ({"min_leaf": "30"}, TREE, "min_leaf", "it asks for larger leaves", "[agree] min_leaf"),
     ({"max_depth": "2"}, TREE, "max_depth", "it allows fewer splits of a path", "[agree] max_depth"),
     ({"methods": '["hybrid"]'}, TREE, "method", "ask its owner to add it", "[agree] methods"),
     ({"most_bits": "2"}, TREE, "most_bits", "the peer", "write most_bits = 2 in the job"),
     ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "use 2 or fewer"),
-    ({"most_values": "2"}, TREE, "most_values", "merge some ([columns] max_values)", "most_values"),
-    ({"most_columns": "3"}, TREE, "most_columns", "we bring more columns", "most_columns"),
+    ({"most_values": "2"}, TREE, "most_values", "the most have '", "the peer's column '"),
+    ({"most_columns": "3"}, TREE, "most_columns", "columns are more than the peer takes", "most_columns"),
     (
         {"exact_counts": "false"},
         RULES | {"reveal": "sets"},

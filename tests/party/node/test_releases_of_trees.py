@@ -273,7 +273,7 @@ def test_a_level_that_was_opened_and_is_not_on_record_is_opened_again_only_where
         ("most_columns = 2", None),
         ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 "),
         ("most_values = 2", None),
-        ("most_values = 1", "a column of the peer has 2 values, our [agree] most_values allows 1 "),
+        ("most_values = 1", "has 2 values, our [agree] most_values allows 1 "),
     ],
 )
 def test_a_tree_of_too_many_bits_or_a_peer_with_too_much_is_refused_on_both_sides_before_anything_leaves(

@@ -32,6 +32,7 @@ from party.show.progress import (
     make_progress,
 )
 from party.show.runs import write_figures
+from party.show.screen import release
 from party.survey import read_design
 from protocols.errors import InputError
 from protocols.role import Phase
@@ -212,8 +213,13 @@ def test_a_table_that_is_read_again_has_nothing_new_to_say(capsys: pytest.Captur
     tell([About.SPELLED_ALIKE(column="city", values=2, cells=9)])
     tell([About.SPELLED_ALIKE(column="city", values=2, cells=9), About.IDENTIFIER(column="phone")])
     tell([About.SPELLED_ALIKE(column="city", values=3, cells=9)])
+    release()
     told = capsys.readouterr().err.splitlines()
     assert [line.split("'")[1] for line in told] == ["city", "phone", "city"]
+    tell([About.IDENTIFIER(column="held")])
+    complain("an error stands alone")
+    release()
+    assert capsys.readouterr().err == "cotally: an error stands alone\n"
 
 
 def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_is_left_to_check(
@@ -223,6 +229,7 @@ def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_
     given_up = [About.MERGED(kept=1, others=4, records=9, rare=0, smallest=2, share=share) for share in (33, 34)]
     lost = [About.TREATED(column="job", remarks=[given_up[1]]), About.TREATED(column="age", remarks=[given_up[0]])]
     telling_once()([treated[0], About.IDENTIFIER(column="phone"), lost[0], lost[1]])
+    release()
     first, loud, last = capsys.readouterr().err.splitlines()
     assert "'phone'" in first
     assert "WARNING, 34% of the column is given up" in loud

@@ -281,4 +281,4 @@ def test_a_column_of_more_values_than_either_side_takes_is_refused_on_both() -> 
     ends = duel(side(make_local(CASE, "alice"), TERMS, "bob"), side(limited, None, "alice"))
     assert [type(end.error) for end in ends] == [DisagreementError] * 2
     assert "a column of ours has more values" in str(ends[0].error)
-    assert "a column of the peer has 3 values, our [agree] most_values allows 2" in str(ends[1].error)
+    assert "has 3 values, our [agree] most_values allows 2" in str(ends[1].error)
