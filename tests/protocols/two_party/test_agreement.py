@@ -444,14 +444,15 @@ def test_a_class_too_large_is_judged_again_and_one_past_a_limit_refused_with_the
     assert object_to_limits(replace(ALICE, limits=strict), make_terms()) is None
     noisy = make_terms(noise=Fraction(1), max_depth=2)
     assert object_to_limits(replace(HER_CLASS, limits=strict), noisy) is None
+    rare = LIMITS.refuse_counts([9, 0, 51], "xyz")
     for accepted, refused, way_out in (
         (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "merge values"),
-        (LIMITS.refuse_counts([10, 50], "no"), LIMITS.refuse_counts([9, 0, 51], "xyz"), "merge them ([columns] max_values)"),
+        (LIMITS.refuse_counts([10, 50], "no"), rare, "merge them ([columns] max_values)"),
         (LIMITS.refuse_test(30), LIMITS.refuse_test(29), "test = 0"),
         (LIMITS.refuse_test(0), LIMITS.refuse_test(1), "test = 0"),
     ):
         assert accepted is None
         assert refused is not None
         assert way_out in refused
-    assert (LIMITS.refuse_counts([9, 0, 51], "xyz") or "").startswith("2 of 3 class values have fewer than 10")
-    assert "smallest_class), 'x', 'y': merge" in (LIMITS.refuse_counts([9, 0, 51], "xyz") or "")
+    assert (rare or "").startswith("2 of 3 class values have fewer than 10")
+    assert "smallest_class), 'x', 'y': merge" in (rare or "")
