@@ -1,0 +1,127 @@
+"""The tutorial and the how-tos are true: their files are written, their commands run, and print what is quoted of them.
+
+Numbers, fingerprints, moments and the lower levels of a tree differ from run to run: they are compared by their shape.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from party.demo.processes import free_port
+from tests.support.processes import cotally, start
+
+PAGES = Path(__file__).parents[2] / ".github" / "docs"
+DIFFER = "cotally: the parties differ on "
+Fence = tuple[str, str, str]
+
+
+def fences(page: str) -> list[Fence]:
+    """Return the kind, the title and the text of each fence of a page."""
+    text = (PAGES / page).read_text("utf-8")
+    return re.findall(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+
+
+def shape(text: str) -> str:
+    """Return a text of a screen without what differs from run to run, and without the ends of its lines."""
+    lines = (line for line in text.splitlines() if not re.match("[├└│ ]*[├└]", line))
+    flat = " ".join(" ".join(lines).split())
+    flat = re.sub(r"\b[0-9A-F]{4}( [0-9A-F]{4})+\b", "FINGERPRINT", flat)
+    return re.sub(r"digest [0-9a-f]+|\d[\d,.:TZe-]*", "0", flat)
+
+
+def check_said(quoted: str, said: str, command: str) -> None:
+    """Check that a screen has what is quoted of it, in this order; a line of three points stands for anything."""
+    pieces = re.split(r"^\.\.\.$", quoted, flags=re.MULTILINE)
+    pattern = r"\s*.*".join(re.escape(shape(piece)) for piece in pieces)
+    assert re.fullmatch(pattern, shape(said)), f"{command}: what is quoted is not what is said: {shape(said)}"
+
+
+@contextmanager
+def serving(words: list[str], quoted: str, folder: Path) -> Iterator[None]:
+    """Serve until the end, once the last line that is quoted is said."""
+    process = start(*words, cwd=folder)
+    try:
+        assert process.stderr is not None
+        waits = shape(quoted.splitlines()[-1])
+        assert any(shape(line) == waits for line in process.stderr)
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def walk(given: list[Fence], folder: Path) -> list[str]:
+    """Write the files of a page and run its commands; return the names of these."""
+    port, ran = str(free_port()), []
+    with ExitStack() as served:
+        for kind, title, text in given:
+            if title:
+                names = ("bank/party.toml", "phone/party.toml") if title.endswith(" of both") else (title,)
+                for name in names:
+                    with (folder / name).open("a" if len(names) > 1 else "w") as file:
+                        file.write(text)
+            for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:] if kind == "console" else ():
+                command, _, quoted = step.partition("\n")
+                words = shlex.split(command)
+                if words[0] != "cotally":
+                    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+                    subprocess.run(command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, check=True)
+                    continue
+                ran.append(words[1])
+                if words[1] == "serve":
+                    for party in ("bank", "phone"):
+                        settings = folder / party / "party.toml"
+                        settings.write_text(settings.read_text().replace("7171", port))
+                    served.enter_context(serving(words[1:], quoted, folder))
+                    continue
+                ended = cotally(*words[1:], folder=folder, seconds=120)
+                assert ended.code == (5 if DIFFER in quoted else 0), f"{command}: {ended.err}"
+                check_said(quoted, ended.err + ended.out, command)
+    return ran
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tutorial's folders, as they are before the bank listens: to copy."""
+    folder, given = tmp_path_factory.mktemp("tutorial"), fences("tutorial.md")
+    (at,) = [number for number, (_, _, text) in enumerate(given) if text.startswith("$ cotally serve")]
+    walk(given[:at], folder)
+    return folder
+
+
+def test_the_tutorial_works_as_it_stands(made: Path, tmp_path: Path) -> None:
+    folder, given = Path(shutil.copytree(made, tmp_path / "copy")), fences("tutorial.md")
+    (at,) = [number for number, (_, _, text) in enumerate(given) if text.startswith("$ cotally serve")]
+    assert walk(given[at:], folder) == ["serve", "train", "show", "predict", "report", "ledger"]
+    assert len((folder / "scored.csv").read_text().splitlines()) == 501
+
+
+def test_the_how_tos_work_as_they_stand(made: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(made, tmp_path / "copy"))
+    assert walk(fences("how-to.md"), folder)[1:4] == ["serve", "crosstab", "check"]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "said", "held"),
+    [
+        ("a 12 b\n...\nz", "a 7 b c\nd\nz", True),
+        ("a 12\n  b", "a 1 b", True),
+        ("z\n...\na 12 b", "a 7 b\nz", False),
+        ("a is kept", "a is lost", False),
+        ("a is kept", "a is kept\nand more", False),
+    ],
+)
+def test_what_is_quoted_is_held_against_what_is_said(quoted: str, said: str, held: bool) -> None:
+    if held:
+        check_said(quoted, said, "c")
+    else:
+        with pytest.raises(AssertionError, match="not what is said"):
+            check_said(quoted, said, "c")
