@@ -57,3 +57,4 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "site" / "guide" / "docs" / "commands.html").exists()
+    assert "most_predictions" in (tmp_path / "site" / "search" / "search_index.json").read_text("utf-8")

@@ -19,6 +19,7 @@ import reference
 ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / ".github" / "docs" / "settings.md"
 _LINK = re.compile(r"(\]\()([^)\s#:]+)([)#])")
+_LIST = re.compile(r"^((?!\* |\d+\. |[ |#>`-])\S.*\n)(?=\* |1\. )", re.MULTILINE)
 _LOAD = re.compile(
     r"""<(?:link|script|img|iframe|source|object|embed)\b[^>]*?\b(?:href|src|data)=["']?(?:https?:)?//[^\s"'>]+"""
     r"""|(?:url\(|@import)\s*["']?(?:https?:)?//[^\s"')]+"""
@@ -34,7 +35,8 @@ def stage(pages: Path) -> None:
     for path in wanted:
         text = path.read_text(encoding="utf-8")
         linked = (Path(os.path.normpath(path.parent / target)) for _, target, _ in _LINK.findall(text))
-        _write(pages, path, _LINK.sub(lambda m: m[1] + m[2].replace(".github/", "guide/") + m[3], text))
+        text = _LINK.sub(lambda m: m[1] + m[2].replace(".github/", "guide/") + m[3], text)
+        _write(pages, path, _LIST.sub(r"\1\n", text))  # a list after a line of text is one on GitHub, not here
         for file in linked:
             if file.suffix != ".md" and file.is_file():
                 _place(pages, file).parent.mkdir(parents=True, exist_ok=True)
