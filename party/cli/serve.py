@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -17,6 +18,7 @@ from party.files import FolderLock, kept_apart, locked_folder, resolved
 from party.keys.certificates import Peer, utc_now
 from party.keys.identity import Identity, Latest, load_identity, load_peer
 from party.models.any_file import KeptModel, KeptResult, model_json, read_result
+from party.names import Address
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
@@ -25,6 +27,7 @@ from party.node.runs import beside
 from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
+from party.show.metrics import Watched, metrics_line, shown_over_http
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines
 from party.show.prediction import other_model_lines
@@ -32,6 +35,7 @@ from party.show.progress import complain, make_progress
 from party.show.screen import note, note_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
+from party.transport.grpc.status import split_address
 from party.transport.pages import REAL_TIME, Timer
 from protocols.errors import CotallyError, DeviationError, InputError
 from protocols.terms import KEY_FLOOR
@@ -65,8 +69,10 @@ def _serve(arguments: argparse.Namespace) -> int:
     settings = compute_settings(arguments, config)
     settle_result_paths(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()
+    shown_at = None if arguments.metrics is None else _here_unless_named(arguments.metrics)
     identity, peer = load_identity(config.folder), pinned_peer(config)
-    tell_of_expiry = _expiry_teller(config.folder, identity, peer)
+    certificates = _certificates(config.folder, identity, peer)
+    tell_of_expiry = partial(_tell_of_expiry, certificates)
     tell_of_expiry()
     signal.signal(signal.SIGTERM, _stop)
     tell = telling_once()
@@ -75,13 +81,14 @@ def _serve(arguments: argparse.Namespace) -> int:
         with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,
         listen_for_peer(config, identity, peer) as server,
         repeated_daily(tell_of_expiry),
+        _watched(Watched(config.folder, certificates, server.since_contact), shown_at) as watched,
     ):
         note(listening(config.name, server.address, peer.name))
         log_event(listening(config.name, server.address, peer.name))
         rows = OwnRows(config, loaded, tell)
         while True:
             try:
-                _serve_one(server, rows, held, arguments)
+                _serve_one(server, rows, held, watched, arguments)
             except DeviationError:
                 raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
             except CotallyError as error:
@@ -96,20 +103,39 @@ def _serve(arguments: argparse.Namespace) -> int:
                 return 0
 
 
-def _expiry_teller(folder: Path, identity: Identity, peer: Peer) -> Callable[[], None]:
-    """Return what warns of certificates that expire soon, as the folder has them by then."""
+def _certificates(folder: Path, identity: Identity, peer: Peer) -> Callable[[], list[Peer]]:
+    """Return what gives both certificates as the folder has them by then."""
     latest = Latest(folder, identity)
 
-    def tell() -> None:
+    def both() -> list[Peer]:
         theirs = peer
         with suppress(IdentityError):  # one that cannot be read any more is said where it is used
             theirs = load_peer(folder, peer.name)
-        lines = expiry_lines([latest(), theirs], utc_now())
-        note_all(lines)
-        for line in lines:
-            log_event(line)
+        return [latest(), theirs]
 
-    return tell
+    return both
+
+
+def _tell_of_expiry(certificates: Callable[[], list[Peer]]) -> None:
+    lines = expiry_lines(certificates(), utc_now())
+    note_all(lines)
+    for line in lines:
+        log_event(line)
+
+
+def _here_unless_named(where: str) -> Address:
+    return Address(*split_address(where if ":" in where else f"127.0.0.1:{where}"))
+
+
+@contextmanager
+def _watched(watched: Watched, where: Address | None) -> Iterator[Watched]:
+    """Show a node's numbers, if they are asked for."""
+    if where is None:
+        yield watched
+        return
+    with shown_over_http(watched, where) as address:
+        note(metrics_line(address))
+        yield watched
 
 
 @contextmanager
@@ -130,14 +156,16 @@ def _report(problem: str) -> None:
     log_problem(problem)
 
 
-def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: argparse.Namespace) -> None:
+def _serve_one(
+    server: NodeServer, rows: OwnRows, held: FolderLock, watched: Watched, arguments: argparse.Namespace
+) -> None:
     config = rows.config
-    with server.accept() as channel, make_progress(arguments.progress) as progress:
+    with server.accept() as channel, watched.session(channel), make_progress(arguments.progress) as progress:
         log_event(session_text(channel.peer))
         path = arguments.model
         kept = KeptModel(lambda model: path if arguments.overwrite else _beside_earlier(path, model))
         host = Host(
-            progress.follow,
+            watched.following(progress.follow),
             lambda agreed, resumed, read: announce(rows.local, agreed, resumed, read),
             kept,
             offers=served_offers(config),

@@ -6,12 +6,15 @@ import os
 import re
 import secrets
 import signal
+import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -34,7 +37,7 @@ from party.transport.grpc.client import connect
 from party.transport.pages import Waits
 from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.messages import ClassCounts, ModelDigest
-from protocols.role import Effect, Role, Send, receive
+from protocols.role import Effect, Phase, Role, Send, receive
 from protocols.two_party.agreement import Agreement, agree_on_training, propose, settle
 from protocols.two_party.alignment import are_to_align
 from protocols.two_party.inputs import PartyInputs
@@ -262,6 +265,80 @@ def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair) -> None:
     assert ended.code == 0
     assert "seed" in noted[0]
     assert "records" in noted[1]
+
+
+LABELS = [f'phase="{word}"' for word in ("waiting", *(each.name.lower() for each in Phase))]
+LABELS += ['code="[0-5]"', 'direction="(sent|received)"', 'of="(own|peer)"']
+SAMPLE = re.compile(rf"(cotally_[a-z_]+({{({'|'.join(LABELS)})}})?) (?P<number>[0-9.e+-]+)")
+OF_TABLES = {"alice", "bob", "a", "b", "c", "d", "class", *"xyzuvnrstpq", *(f"p{number:06}" for number in range(150))}
+
+
+def page_of(bob: Bob) -> dict[str, float]:
+    """Return the numbers on Alice's page of metrics, by name and label: words of the program, and of no table."""
+    found = re.search(r"Metrics are at (http://127\.0\.0\.1:\d+/metrics)", bob.err.getvalue())
+    assert found
+    with urlopen(found[1], timeout=20) as answer:
+        page = answer.read().decode()
+    assert OF_TABLES.isdisjoint(re.findall(r"\w+", page))
+    samples = [SAMPLE.fullmatch(line) for line in page.splitlines() if not line.startswith("#")]
+    assert all(samples), page
+    return {each[1]: float(each["number"]) for each in samples if each}
+
+
+def test_metrics_follow_a_run_and_name_nothing_of_its_data(pair: Pair) -> None:
+    pages: list[dict[str, float]] = []
+
+    def calls(bob: Bob) -> None:
+        def looking(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:
+            role, answer = training_role(local, agreed), None
+            while True:
+                try:
+                    effect = role.send(answer)
+                except StopIteration as stop:
+                    outcome: Outcome = stop.value
+                    return outcome
+                pages.append(page_of(bob))
+                answer = yield effect
+
+        pages.append(page_of(bob))
+        with pytest.raises(DisagreementError, match="theta"):
+            bob.play(training_role, theta="1/5")
+        bob.play(looking)
+        wait_for(lambda: page_of(bob)['cotally_sessions_total{code="0"}'] == 1)
+        pages.append(page_of(bob))
+
+    ended, bob = serve(pair, calls, "--metrics", "0")
+    assert not bob.errors, bob.errors
+    assert ended.code == 0
+    (first, *during, last), waiting = pages, 'cotally_phase{phase="waiting"}'
+    assert first[waiting] == last[waiting] == 1
+    assert min(page[waiting] for page in during) == 0
+    assert all(sum(page[name] for name in page if "phase" in name) == 1 for page in pages)
+    assert first["cotally_ledger_entries"] == 0
+    assert "cotally_contact_age_seconds" not in first
+    assert 0 <= last["cotally_contact_age_seconds"] < 60
+    for way in ("sent", "received"):
+        crossed = [page[f'cotally_bytes_total{{direction="{way}"}}'] for page in pages]
+        assert 0 == crossed[0] < crossed[1] < crossed[-1]
+        assert crossed == sorted(crossed)
+    assert last['cotally_sessions_total{code="5"}'] == 1
+    assert all(729 < last[f'cotally_certificate_days{{of="{whose}"}}'] < 731 for whose in ("own", "peer"))
+    with read_ledger(pair.alice, load_secret(pair.alice)) as ledger:
+        assert last["cotally_ledger_entries"] == len(ledger) > 0
+
+
+def test_metrics_that_cannot_be_shown_end_in_a_line(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        taken = cotally_here("serve", pair.alice, "--metrics", str(port))
+    assert (taken.code, taken.err.splitlines()[-1]) == (
+        2, f"cotally: cannot show metrics at 127.0.0.1:{port}: Address already in use"
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    without = cotally_here("serve", pair.alice, "--metrics", "0")
+    assert (without.code, without.err.splitlines()[-1]) == (
+        2, "cotally: metrics need prometheus-client: pip install '.[metrics]' in cotally's clone"
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -121,6 +121,7 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
     Examples:
       cotally serve alice
       cotally serve alice --log node.log
+      cotally serve alice --metrics 9464
     """
     add_party(parser)
     parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
@@ -128,6 +129,11 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
         "--log",
         metavar="FILE|json",
         help="keep a log with times and levels, without data: in a file, or as JSON lines on the standard error",
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="[HOST:]PORT",
+        help="show a monitoring system what the node does, without data, over plain HTTP (usual host: 127.0.0.1)",
     )
     add_results(parser)
 

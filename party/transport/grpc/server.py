@@ -102,6 +102,11 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             self._pending = None
             return session
 
+    def since_contact(self) -> float | None:
+        """Return how many seconds ago a peer called in a session; None if there was none."""
+        session = self._session
+        return None if session is None else self._waits.timer.now() - session.last_call
+
     def _waiting(self) -> "_Session | None":
         return None if self._pending is None or self._pending.over else self._pending
 
@@ -183,7 +188,7 @@ class _Session(PagedChannel):
         self._next_pull = 0
         self._given: Page | None = None
         self._given_at: float | None = None
-        self._last_call = self._timer.now()
+        self.last_call = self._timer.now()
         self._told = threading.Event()
         self._released = threading.Event()
 
@@ -210,14 +215,14 @@ class _Session(PagedChannel):
     @contextlib.contextmanager
     def call(self) -> Iterator[Self]:
         """Note that the peer lives, and that it hears of our stop."""
-        self._last_call = self._timer.now()
+        self.last_call = self._timer.now()
         try:
             yield self
         except (status.StoppedHereError, RunCancelledError):
             self._told.set()
             raise
         finally:
-            self._last_call = self._timer.now()
+            self.last_call = self._timer.now()
 
     def push(self, sequence: int, page: Page) -> None:
         """Take the next page, or the last one again."""
@@ -260,7 +265,7 @@ class _Session(PagedChannel):
         try:
             while not self._timer.wait(self._released, self._patience / 10):
                 gone = self._incoming.ended and self._outgoing.idle
-                if not gone and self._timer.now() - self._last_call > self._patience:
+                if not gone and self._timer.now() - self.last_call > self._patience:
                     self._fail(PeerLostError(f"lost {self.peer}: it has not called for {self._patience:g} s"))
                     return
         except Exception as error:  # noqa: BLE001 - or else nobody would miss the peer

@@ -1,0 +1,125 @@
+"""What `serve --metrics` shows a monitoring system over HTTP (extra `metrics`): what a node does, and none of its data.
+
+A label is a word of this program: the page names no party, run, column, value or person, whatever a peer sends.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from party.errors import exit_code
+from party.keys.certificates import Peer, utc_now
+from party.names import Address
+from party.records.ledger import entries_said
+from party.transport.channel import Channel, Traffic
+from protocols.errors import CotallyError, InputError
+from protocols.role import Phase, Progress
+
+WAITING: Final = "waiting"
+_CODES: Final = range(6)  # that a run may end with (SYMPTOMS.md)
+_NOTHING: Final = Traffic()
+Row = tuple[str, str, str, Mapping[str, float]]
+"""Name, what it is, the name of its label (or nothing), and the numbers by label."""
+
+
+@dataclass(repr=False)
+class Watched:
+    """A node in numbers, which are taken when somebody asks.
+
+    Args:
+        folder: Ours.
+        certificates: Returns ours and the peer's, as the folder has them by then.
+        since_contact: Returns how many seconds ago the peer called; None if it has not.
+    """
+
+    folder: Path
+    certificates: Callable[[], Sequence[Peer]]
+    since_contact: Callable[[], float | None]
+    _ended: dict[int, int] = field(default_factory=lambda: dict.fromkeys(_CODES, 0), init=False)
+    _phase: Phase | None = field(default=None, init=False)
+    _traffic: tuple[int, int, Traffic] = field(default=(0, 0, _NOTHING), init=False)
+    """Bytes sent and received in sessions that have ended, and those of the present one: changed at once."""
+
+    def following(self, on_progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
+        """Return what takes note of the phase, and passes progress on."""
+
+        def follow(progress: Progress) -> None:
+            self._phase = progress.phase
+            on_progress(progress)
+
+        return follow
+
+    @contextmanager
+    def session(self, channel: Channel) -> Iterator[None]:
+        """Count a session, by the exit code that its end would have."""
+        self._traffic = (*self._bytes(), channel.traffic)
+        code = 1
+        try:
+            yield
+            code = 0
+        except CotallyError as error:
+            code = exit_code(error)
+            raise
+        finally:
+            self._ended[code] += 1
+            self._phase = None
+            self._traffic = (*self._bytes(), _NOTHING)
+
+    def _bytes(self) -> tuple[int, int]:
+        sent, received, now = self._traffic
+        return sent + now.bytes_sent, received + now.bytes_received
+
+    def rows(self) -> Iterator[Row]:
+        """Yield all numbers; what cannot be read now is left out."""
+        ended = {str(code): number for code, number in self._ended.items()}
+        yield "cotally_sessions_total", "Sessions that have ended, by exit code", "code", ended
+        now = WAITING if self._phase is None else self._phase.name.lower()
+        phases = [WAITING, *(each.name.lower() for each in Phase)]
+        yield "cotally_phase", "1 for what the node is busy with", "phase", {each: each == now for each in phases}
+        crossed = dict(zip(("sent", "received"), self._bytes(), strict=True))
+        yield "cotally_bytes_total", "Bytes of messages", "direction", crossed
+        if (since := self.since_contact()) is not None:
+            yield "cotally_contact_age_seconds", "Seconds since the peer has called", "", {"": since}
+        left = [(each.certificate.not_valid_after_utc - utc_now()) / timedelta(days=1) for each in self.certificates()]
+        of = dict(zip(("own", "peer"), left, strict=True))
+        yield "cotally_certificate_days", "Days until certificates expire", "of", of
+        with suppress(InputError):
+            yield "cotally_ledger_entries", "Entries of the ledger", "", {"": entries_said(self.folder)}
+
+
+def metrics_line(address: Address) -> str:
+    return f"Metrics are at http://{address}/metrics"
+
+
+@contextmanager
+def shown_over_http(watched: Watched, address: Address) -> Iterator[Address]:
+    """Show the numbers at an address, without TLS or password, in the form that Prometheus reads, and yield where."""
+    try:
+        from prometheus_client import CollectorRegistry, Metric, start_http_server  # noqa: PLC0415  # an extra
+        from prometheus_client.registry import Collector  # noqa: PLC0415
+    except ImportError:
+        raise InputError("metrics need prometheus-client: pip install '.[metrics]' in cotally's clone") from None
+
+    class Page(Collector):
+        def collect(self) -> Iterator[Metric]:
+            for name, what, label, numbers in watched.rows():
+                metric = Metric(name.removesuffix("_total"), what, "counter" if name.endswith("_total") else "gauge")
+                for word, number in numbers.items():
+                    metric.add_sample(name, {label: word} if label else {}, float(number))
+                yield metric
+
+    registry = CollectorRegistry()
+    registry.register(Page())
+    try:
+        server, thread = start_http_server(address.port, address.host, registry)
+    except OSError as error:
+        raise InputError(f"cannot show metrics at {address}: {error.strerror or 'the address is not usable'}") from None
+    try:
+        yield Address(address.host, server.server_port)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
