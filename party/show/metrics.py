@@ -21,7 +21,7 @@ from protocols.role import Phase, Progress
 WAITING: Final = "waiting"
 _CODES: Final = range(6)  # that a run may end with (SYMPTOMS.md)
 _NOTHING: Final = Traffic()
-Row = tuple[str, str, str, Mapping[str, float]]
+NumbersByLabel = tuple[str, str, str, Mapping[str, float]]
 """Name, what it is, the name of its label (or nothing), and the numbers by label."""
 
 
@@ -72,7 +72,7 @@ class Watched:
         sent, received, now = self._traffic
         return sent + now.bytes_sent, received + now.bytes_received
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[NumbersByLabel]:
         """Yield all numbers; what cannot be read now is left out."""
         ended = {str(code): number for code, number in self._ended.items()}
         yield "cotally_sessions_total", "Sessions that have ended, by exit code", "code", ended

@@ -300,10 +300,6 @@ def test_the_unit_of_systemd_and_the_container_start_what_there_is(tmp_path: Pat
     assert not [line for line in done.stderr.splitlines() if "cotally.service" in line], done.stderr
     lines = (DEPLOY / "Containerfile").read_text().replace("\\\n", "").splitlines()
     steps = [line.split(" ", 1) for line in lines if line and not line.startswith("#")]
-    assert {name for name, _ in steps} == {"FROM", "COPY", "RUN", "ENV", "VOLUME", "EXPOSE", "ENTRYPOINT", "CMD"}
-    for name, rest in steps:
-        if name == "COPY":
-            assert all((ROOT / source).exists() for source in rest.split()[:-1])
     started = {name: json.loads(rest) for name, rest in steps if name in ("ENTRYPOINT", "CMD")}
     assert started["ENTRYPOINT"] == ["cotally"]
     arguments_work(started["CMD"])
