@@ -140,9 +140,9 @@ def command_plan(arguments: argparse.Namespace) -> int:
     )
     config = read_party_config(arguments.party)
     local = load_common(config, KEY_FLOOR, telling_once())
-    job = read_job(arguments.job, people=arguments.records or local.listed)
-    check_job(local, config, job)
+    check_job(local, config, read_job(arguments.job, people=local.listed))  # as the run would be, of our own people
     tell_of_job(arguments.job)
+    job = read_job(arguments.job, people=arguments.records or local.listed)
     refused = _plan_training(arguments, config, local, job.terms, line)
     if refused is not None:
         raise refused

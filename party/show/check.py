@@ -88,7 +88,7 @@ def _noise_lines(found: LeavingCheck) -> Iterator[str]:
     if found.is_usual and found.records >= MANY and of_two:
         yield (
             f'Two classes and {found.records:,} records are enough for a tree with noise: noise = "1" in the job '
-            "bounds what is learned of each person, for a hundredth or two of accuracy, less with more records."
+            "bounds what is learned of each person, for some hundredths of accuracy, fewer with more records."
         )
 
 
