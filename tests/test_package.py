@@ -1,8 +1,10 @@
 """What is built and installed: an archive of everything, a wheel of what the code opens, pins with hashes, an image."""
 
 import ast
+import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -16,6 +18,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from party.settings.template import party_files
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("party", "protocols")
@@ -152,6 +156,19 @@ def test_the_image_holds_a_nodes_pins_alone_and_runs_as_nobody() -> None:
     last = CONTAINERFILE.rpartition("\nFROM ")[2]
     assert "pip" not in last
     assert re.findall(r"^USER (.*)", last, re.MULTILINE) == ["65534:65534"]
+
+
+def test_the_image_is_healthy_while_somebody_listens_on_the_port_that_a_new_party_has() -> None:
+    usual = party_files("alice", 2048)["party.toml"]
+    (port,) = re.findall(r"^EXPOSE (\d+)$", CONTAINERFILE, re.MULTILINE)
+    assert f'listen = "0.0.0.0:{port}"' in usual
+    (health,) = re.findall(r"^HEALTHCHECK CMD (.*)$", CONTAINERFILE, re.MULTILINE)
+    with socket.create_server(("127.0.0.1", 0)) as node:
+        python, *code = json.loads(health.replace(port, str(node.getsockname()[1])))
+        assert python == "python"
+        run(*code, folder=ROOT)
+    with pytest.raises(AssertionError, match="ConnectionRefusedError"):
+        run(*code, folder=ROOT)
 
 
 def test_python_m_runs_it() -> None:
