@@ -24,6 +24,7 @@ CLEAR = "\r\x1b[K"
 _REDRAW_EVERY = 0.1
 _LINE_EVERY = 10.0
 _LEAST_TIME = 1.0
+_LEAST_SHARE = 0.1  # before it, first steps say little of the others
 _BAR, _LEAST_FOR_A_BAR = 20, 60
 _TO_DO, _DONE, _FULL = "bright_black", "cyan", "green"
 
@@ -87,20 +88,23 @@ class TimeLeft:
     """Estimates the time left in the present phase from the time it has taken so far."""
 
     def __init__(self) -> None:
-        self._phase, self._began = "", 0.0
+        self._phase, self._began, self._moved, self._share = "", 0.0, 0.0, 0.0
 
     def describe(self, step: Step, now: float) -> str:
-        """Return phase, share and time left as text."""
+        """Return phase, share and, from a tenth on, time left as text; it falls while the share stands still."""
         if step.text != self._phase:
-            self._phase, self._began = step.text, now
+            self._phase, self._began, self._moved, self._share = step.text, now, now, 0.0
         if step.total <= 0:
             return step.text
         share = min(max(step.done / step.total, 0.0), 1.0)
         text = f"{step.text} {share:.0%}"
-        taken = now - self._began
-        if taken < _LEAST_TIME or share in (0.0, 1.0):
+        if share != self._share:
+            self._moved, self._share = now, share
+        taken = self._moved - self._began
+        if taken < _LEAST_TIME or not _LEAST_SHARE <= share < 1:
             return text
-        return f"{text}, about {duration(taken * (1 - share) / share)} left"
+        left = taken * (1 - share) / share - (now - self._moved)
+        return f"{text}, about {duration(left)} left" if left > 0 else text
 
 
 def duration(seconds: float) -> str:

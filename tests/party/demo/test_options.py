@@ -17,7 +17,7 @@ def test_windows_are_read_in_order_and_what_is_none_is_refused() -> None:
     assert parse_omegas("3, 1,all") == (3, 1, ALL)
     for text in ("", "rsa", "dot_product:paillier", "paillier,,", ","):
         with pytest.raises(
-            InputError, match=r"^ways must list ways of counting, such as paillier, oblivious_transfer"
+            InputError, match=r"^ways must list ways of counting, such as oblivious_transfer, paillier"
         ) as caught:
             parse_ways(text)
         assert caught.value.field == "ways"

@@ -285,8 +285,11 @@ def test_the_time_left_follows_from_the_time_taken_in_this_phase() -> None:
     assert estimate.describe(Step("a", 0, 10), 100.0) == "a 0%"
     assert estimate.describe(Step("a", 2, 10), 100.5) == "a 20%"
     assert estimate.describe(Step("a", 2.5, 10), 110.0) == "a 25%, about 30 s left"
+    assert estimate.describe(Step("a", 2.5, 10), 130.0) == "a 25%, about 10 s left"
+    assert estimate.describe(Step("a", 2.5, 10), 149.0) == "a 25%"
     assert estimate.describe(Step("a", 10, 10), 150.0) == "a 100%"
     assert estimate.describe(Step("b", 0, 4), 150.0) == "b 0%"
+    assert estimate.describe(Step("b", 0.3, 4), 155.0) == "b 8%"
     assert estimate.describe(Step("b", 1, 4), 160.0) == "b 25%, about 30 s left"
 
 
