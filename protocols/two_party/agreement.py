@@ -159,7 +159,8 @@ _PEER_WANTS = {
     "min_leaf": "the peer does not agree: it asks for larger leaves; choose a larger min_leaf",
     "noise": (
         "the peer does not agree: its [agree] epsilon is a number, and the job has no noise or more (write noise, or "
-        "less, in the job); or it has no number, or is spent, or a column is cut by its class; ask its owner which"
+        "less, in the job); or it has no number, it has spent that of its data set, or has cut a column by its class; "
+        "ask its owner which"
     ),
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one; ask its owner which",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",

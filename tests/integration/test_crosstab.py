@@ -47,7 +47,7 @@ def test_a_table_is_on_both_screens_is_remembered_and_spends_epsilon_until_none_
                 "the peer has no such column to count by",
                 "we have no column 'b' to count by; known: a, class",
             ),
-            (("d", "class"), "a column of ours has more values", "a column of the peer has 10 values"),
+            (("d", "class"), "a column of ours has more values", "has 10 values, our [agree] most_values allows 8"),
         )
         refused = [(asked(pair, *words), ours, theirs) for words, ours, theirs in wanted]
         exact = asked(pair, "c", "class", "--exact")

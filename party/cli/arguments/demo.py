@@ -15,9 +15,9 @@ def declare_demo(parser: argparse.ArgumentParser) -> None:
     A data set's columns are dealt to two parties at random. The parties then run `randomized`, `hybrid` for each
     window, and `smc`; the demo compares all of them with plain ID3 on the joined table. Counts are made by
     oblivious transfer first, the fast way, in seconds; then by the papers' protocol, dot products by Paillier, in
-    minutes. No run knows what another has counted. Of two files of your own, the parties grow the tree alone, and reveal no count. In these
-    files, numbers are split in two at the median of their range, and texts become the commonest one or "other";
-    settings of your own (`cotally init`) can do better.
+    minutes. No run knows what another has counted. Of two files of your own, the parties grow the tree alone, and
+    reveal no count. In these files, numbers are split in two at the median of their range, and texts become the
+    commonest one or "other"; settings of your own (`cotally init`) can do better.
 
     Examples:
       cotally demo
