@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from party.errors import exit_code
 from party.keys.certificates import Peer, utc_now
@@ -19,6 +19,8 @@ from protocols.errors import CotallyError, InputError
 from protocols.role import Phase, Progress
 
 WAITING: Final = "waiting"
+SILENT_SECONDS: Final = 10.0
+"""So long a connection may ask for nothing: each takes a thread and a file of the node's."""
 _CODES: Final = range(6)  # that a run may end with (SYMPTOMS.md)
 _NOTHING: Final = Traffic()
 NumbersByLabel = tuple[str, str, str, Mapping[str, float]]
@@ -117,6 +119,8 @@ def shown_over_http(watched: Watched, address: Address) -> Iterator[Address]:
         server, thread = start_http_server(address.port, address.host, registry)
     except OSError as error:
         raise InputError(f"cannot show metrics at {address}: {error.strerror or 'the address is not usable'}") from None
+    usual: Any = server.RequestHandlerClass
+    server.RequestHandlerClass = type("Handler", (usual,), {"timeout": SILENT_SECONDS})
     try:
         yield Address(address.host, server.server_port)
     finally:
