@@ -26,6 +26,7 @@ CotallyError
 │   ├── UnknownSessionError    its call belongs to no session (`party.transport.grpc.status`)
 │   ├── OutOfOrderError        its page is not the next (`party.transport.grpc.status`)
 │   ├── DisagreementError      the parties differ on a field (`protocols.errors`); exit code 5
+│   │   └── NotApprovedError   people have not approved the job (`protocols.errors`)
 │   └── DeviationError         a check failed (`protocols.errors`)
 ├── StoppedHereError           our own role ended the session (`party.transport.grpc.status`)
 └── DemoError                  a demo failed; with its own exit code (`party.demo.options`)

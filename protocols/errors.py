@@ -5,6 +5,7 @@ CotallyError
 │   └── TermError         a term that no run can have (`protocols.terms`)
 └── PeerError             the peer's: a message of the wrong kind or shape
     ├── DisagreementError the parties differ on a field that must be the same at both
+    │   └── NotApprovedError  nothing differs, but people decide about the job and have not approved it
     └── DeviationError    a check failed: the session is over for good (FAULTS A7)
 
 No message holds a value of a record, a key or a coin.
@@ -33,6 +34,19 @@ class DisagreementError(PeerError):
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"the parties differ on {field!r}: {reason}")
         self.field = field
+
+
+class NotApprovedError(DisagreementError):
+    """The terms suit both, but people of one side decide about the job by hand, or it was only proposed."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.args = (reason,)
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has refused it, so that it may run later."""
+        return self.field == "approval"
 
 
 class DeviationError(PeerError):

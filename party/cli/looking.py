@@ -12,15 +12,27 @@ from party.compute import ComputeSettings, available_cpus, make_compute
 from party.data import Notice
 from party.files import is_locked, is_there, write_atomically
 from party.forecast.agreed import measure
-from party.forecast.model import ByPaillier, Line, Means, Sizes, forecast, guess_rules
+from party.forecast.model import ByPaillier, Line, Means, forecast, guess_rules
+from party.keys.identity import signed_here
 from party.keys.keystore import load_secret
 from party.names import printable
 from party.node.aligning import load_common
-from party.node.check import Supposed, assess, check_party, sends_copy, supposed_sizes, told_before
+from party.node.approval import decide
+from party.node.check import Supposed, assess, check_party, sends_copy, supposed_run, told_before
 from party.node.inputs import ReleasedBefore
 from party.node.policy import check_job
+from party.records.approvals import Proposal, proposals
 from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, recorded_runs, unknown_run
-from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, date_text, last_head, now, read_ledger
+from party.records.ledger import (
+    LEDGER_FILE,
+    LEDGER_VERSION,
+    Ledger,
+    date_text,
+    has_ledger,
+    last_head,
+    now,
+    read_ledger,
+)
 from party.records.tally import dealings, peers
 from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
@@ -32,9 +44,12 @@ from party.show.ledger import (
     cancelled_text,
     dealings_json,
     dealings_lines,
+    decided_line,
     head_line,
     ledger_written_line,
     open_run_lines,
+    proposal_lines,
+    proposals_json,
     runs_json,
     whole_json,
     whole_line,
@@ -69,8 +84,35 @@ def command_check(arguments: argparse.Namespace) -> int:
 def command_status(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party, KEY_FLOOR)
     records = recorded_runs(config.folder, load_secret(config.folder))
-    lines = open_run_lines(records, is_locked(config.folder), ended=arguments.all)
-    return give(arguments, runs_json(records, ended=arguments.all), lines)
+    approvals, found = config.agree.approvals, _proposed(config)
+    jobs = [each for each in found if arguments.all or each.waits(approvals)]
+    lines = [*proposal_lines(jobs, approvals), *open_run_lines(records, is_locked(config.folder), ended=arguments.all)]
+    shown = {**runs_json(records, ended=arguments.all), **proposals_json(jobs, approvals)}
+    return give(arguments, shown, lines)
+
+
+def _proposed(config: PartyConfig) -> list[Proposal]:
+    """Return all jobs that were proposed here."""
+    if not has_ledger(config.folder):
+        return []
+    with read_ledger(config.folder, load_secret(config.folder)) as ledger:
+        return proposals(ledger.entries(), signed_here(config.folder))
+
+
+def command_approve(arguments: argparse.Namespace) -> int:
+    return _decide(arguments, approved=True)
+
+
+def command_refuse(arguments: argparse.Namespace) -> int:
+    return _decide(arguments, approved=False)
+
+
+def _decide(arguments: argparse.Namespace, *, approved: bool) -> int:
+    config = read_party_config(arguments.party, KEY_FLOOR)
+    secret, approvals = load_secret(config.folder), config.agree.approvals
+    decided = decide(config.folder, secret, arguments.run_name, arguments.name, approved=approved)
+    content = {"format": "cotally-decision/1", **proposals_json([decided], approvals)}
+    return give(arguments, content, [decided_line(decided, approvals)])
 
 
 def command_cancel(arguments: argparse.Namespace) -> int:
@@ -154,20 +196,15 @@ def _plan_training(
 ) -> InputError | None:
     """Show what the run will cost and reveal, and return why we would refuse it."""
     columns = arguments.peer_columns or len(local.attributes) or 1
-    own, peer = supposed_sizes(local, terms, columns)
+    supposed = Supposed(columns, arguments.records, arguments.splits)
     mean = sum(each.size for each in local.attributes) / len(local.attributes) if local.attributes else 2
     design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
-    sizes = Sizes(
-        records=arguments.records or len(local.records),
-        sides=(own, peer),
-        class_holder=0 if local.holds_class else 1,
-        classes=local.class_attribute.size if local.class_attribute else 2,
-    )
+    sizes = supposed_run(local, terms, supposed)
     rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
     means = _means(local, terms, config.compute, arguments.workers)
     expected = forecast(sizes, terms, means, arguments.splits, line, rules)
     others = [(each, forecast(sizes, each, means, arguments.splits, line)) for each in alternatives(terms)]
-    found = assess(local, config, terms, Supposed(columns, arguments.records, arguments.splits))
+    found = assess(local, config, terms, supposed)
     before = told_before(local, config.folder)
     read = None if design is None else local.disclosed(design)
     if arguments.json:
@@ -182,13 +219,13 @@ def _plan_training(
     if design:
         told += costs.ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
     told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
-    supposed = costs.supposed_line(arguments.records, arguments.workers, line)
+    taken = costs.supposed_line(arguments.records, arguments.workers, line)
     guessed = costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None)
     say_all(
         [
             *told,
             guessed,
-            *supposed,
+            *taken,
             costs.forecast_text(expected),
             *costs.ways_lines(others),
             costs.caveat(terms),

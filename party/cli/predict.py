@@ -13,7 +13,7 @@ import numpy as np
 
 from party.cli.arguments.models import RECEIVERS
 from party.cli.outputs import form, fraction, settle_outputs
-from party.cli.train import announce_match, compute_settings
+from party.cli.train import announce_match, compute_settings, until_approved
 from party.data import Frame, check_table_name, name_flaw, read_frame, write_table
 from party.data.writer import Cell, table_text
 from party.errors import AbsentColumnError, ConfigError, DataError
@@ -26,7 +26,7 @@ from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.players import Host, Predicted
 from party.node.policy import check_job
-from party.node.session import run_session
+from party.node.session import Report, run_session
 from party.records.ledger import PeerEntries, PeerName, read_ledger
 from party.records.predictions import PredictionEntries
 from party.settings.party import PartyConfig, read_party_config
@@ -131,14 +131,15 @@ def predict_with(arguments: argparse.Namespace) -> int:
         local = load_common(config, KEY_FLOOR)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
-            progress.show(waiting(peer.name, address, config.node.patience))
-            with call_peer(config, load_identity(config.folder), peer) as channel:
-                host = Host(
-                    progress.follow,
-                    offers=Offers(lambda: offer),
-                    on_matched=lambda matched: announce_match(progress, matched),
-                )
-                report = run_session(ready, config, held, channel, job, host)
+            offers, identity = Offers(lambda: offer), load_identity(config.folder)
+            host = Host(progress.follow, offers=offers, on_matched=lambda matched: announce_match(progress, matched))
+
+            def meet() -> Report:
+                progress.show(waiting(peer.name, address, config.node.patience))
+                with call_peer(config, identity, peer) as channel:
+                    return run_session(ready, config, held, channel, job, host)
+
+            report = until_approved(meet)
     if isinstance(report.ended, Predicted):
         write_predicted(report.ended, arguments.output, arguments.column)
         if arguments.json:

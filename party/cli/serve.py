@@ -37,7 +37,7 @@ from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import split_address
 from party.transport.pages import REAL_TIME, Timer
-from protocols.errors import CotallyError, DeviationError, InputError
+from protocols.errors import CotallyError, DeviationError, InputError, NotApprovedError
 from protocols.terms import KEY_FLOOR
 
 DAY_SECONDS: Final = 86_400.0
@@ -85,10 +85,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     ):
         note(listening(config.name, server.address, peer.name))
         log_event(listening(config.name, server.address, peer.name))
-        rows = OwnRows(config, loaded, tell)
+        rows, waiting = OwnRows(config, loaded, tell), set[str]()
         while True:
             try:
                 _serve_one(server, rows, held, watched, arguments)
+            except NotApprovedError as error:  # no run: the peer asks again until people have decided
+                if str(error) not in waiting:
+                    _report(str(error))
+                waiting.add(str(error))
+                continue
             except DeviationError:
                 raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
             except CotallyError as error:

@@ -2,15 +2,16 @@
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
+from typing import Final, TypeVar, assert_never
 
-from party.cli.outputs import fraction, settle_outputs
+from party.cli.outputs import fraction, give, settle_outputs
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
-from party.files import locked_folder
+from party.files import is_there, locked_folder
 from party.forecast.agreed import forecast_agreed, measure
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
@@ -22,7 +23,7 @@ from party.node.line import call_peer
 from party.node.players import Ended, FoundRules, Host, Matched, OnAgreed, Predicted, Tabulated, Trained
 from party.node.policy import check_job
 from party.node.runs import AwaitedRuns
-from party.node.session import Report, run_session
+from party.node.session import Report, propose_job, run_session
 from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.run_entries import job_content
 from party.records.run_file import write_train_report
@@ -36,12 +37,14 @@ from party.show.notices import tell_of_job, telling_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
-from protocols.errors import InputError
-from protocols.jobs import Align, Crosstab, CrosstabTerms, Job
+from protocols.errors import InputError, NotApprovedError
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Train
 from protocols.privacy.attack import Disclosure
 from protocols.terms import KEY_FLOOR, NOISE, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+
+T = TypeVar("T")
 
 _MEETINGS = 6
 
@@ -82,9 +85,30 @@ def command_train(arguments: argparse.Namespace) -> int:
                     host = Host(progress.follow, on_agreed, kept, fresh, rows=rows, on_matched=on_matched)
                     return run_session(rows.local, config, held, channel, job, host)
 
-            report = meet_again(meet, arguments.fresh)
+            report = until_approved(lambda: meet_again(meet, arguments.fresh))
     write_results(arguments.report, kept, report, as_json=arguments.json)
     return 0
+
+
+APPROVAL_SECONDS: Final = 5.0
+"""Until a job that waits for people is proposed again."""
+
+
+def until_approved(meet: Callable[[], T]) -> T:
+    """Meet the peer again and again, though it is away at times, while people have not decided about the job."""
+    told: set[str] = set()
+    while True:
+        try:
+            return meet()
+        except NotApprovedError as error:
+            if not error.waits:
+                raise
+            note_all({training.waits_for_people(str(error))} - told)
+            told.add(training.waits_for_people(str(error)))
+        except PeerLostError:
+            if not told:
+                raise
+        time.sleep(APPROVAL_SECONDS)
 
 
 def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
@@ -228,6 +252,43 @@ def _end_of(job: Job, arguments: argparse.Namespace, *, common: bool) -> Ended:
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             rows = OwnRows(config, ready, tell) if common else None
             host = Host(progress.follow, rows=rows, on_matched=lambda matched: announce_match(progress, matched))
-            progress.show(waiting(peer.name, address, config.node.patience))
-            with call_peer(config, identity, peer) as channel:
-                return run_session(ready, config, held, channel, job, host).ended
+
+            def meet() -> Ended:
+                progress.show(waiting(peer.name, address, config.node.patience))
+                with call_peer(config, identity, peer) as channel:
+                    return run_session(ready, config, held, channel, job, host).ended
+
+            return until_approved(meet)
+
+
+def command_propose(arguments: argparse.Namespace) -> int:
+    config = read_party_config(arguments.party)
+    job = _proposed(arguments, config)
+    identity, peer = load_identity(config.folder), pinned_peer(config)
+    with call_peer(config, identity, peer) as channel:
+        try:
+            propose_job(config.name, channel, job)
+        except NotApprovedError as error:
+            if error.field == "refusal":
+                raise
+            shown = {"format": "cotally-proposed/1", "peer": peer.name, "waits": error.waits}
+            return give(arguments, shown, [training.proposed_line(peer.name, waits=error.waits)])
+    raise AssertionError
+
+
+def _proposed(arguments: argparse.Namespace, config: PartyConfig) -> Train:
+    """Read a job; our table only where a term follows from how many people it lists."""
+    if arguments.records is not None and arguments.records < 1:
+        raise InputError("--records must be 1 or more")
+    job = read_job(arguments.job, people=arguments.records or 0)
+    if arguments.records is not None or job == read_job(arguments.job, people=_MANY):
+        return job
+    if is_there(config.data.file):
+        return read_job(arguments.job, people=load_common(config, KEY_FLOOR).listed)
+    raise InputError(
+        f"min_leaf of {arguments.job} follows from how many people our table lists, and {config.data.file} is not "
+        "there: write min_leaf in the job, or name the number by --records"
+    )
+
+
+_MANY = 10**9

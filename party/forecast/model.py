@@ -23,7 +23,7 @@ from protocols.learning.contest import usual_width
 from protocols.oblivious.extension import TREE_DEPTH, set_up
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.role import run_pair
-from protocols.secret_tree.bits import bits_at_most, bits_of_leaf
+from protocols.secret_tree.bits import bits_at_most, bits_of_leaf, bits_of_node, bits_of_window
 from protocols.secret_tree.shares import block_width, crossing_bits
 from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.terms import ALL, Impurity, Learner, RuleTerms, Terms
@@ -274,6 +274,17 @@ def most_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Te
         return None
     of_leaf = bits_of_leaf(classes, terms.growth.leaves)
     return ceil(bits_at_most(domains, of_leaf, terms.max_depth, terms.window, most))
+
+
+def likely_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
+    """Guess the bits of a tree that alone is revealed without noise, by how many splits it probably has."""
+    most = most_tree_bits(domains, classes, records, terms)
+    if most is None or not terms.opens_tree:
+        return None
+    splits = guess_splits(domains, terms, training_records(records, terms))
+    of_split = bits_of_node(len(domains), terms.window) + bits_of_window(len(domains), terms.window)
+    leaves = splits * (sum(domains) / len(domains) - 1) + 1
+    return min(most, ceil(splits * of_split + leaves * bits_of_leaf(classes, terms.growth.leaves)))
 
 
 def full_levels(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:

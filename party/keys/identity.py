@@ -213,6 +213,11 @@ def signatures(identity: Identity, peer: Peer) -> Signatures:
     )
 
 
+def signed_here(directory: Path) -> Callable[[bytes, bytes], bool]:
+    """Return a check of what our own key has signed, by our certificate alone."""
+    return partial(_is_good, load_certificate(directory / CERTIFICATE_FILE))
+
+
 def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) -> bool:
     key = certificate.public_key()
     if not isinstance(key, ec.EllipticCurvePublicKey):

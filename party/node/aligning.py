@@ -77,6 +77,7 @@ class ListRules:
         rows: Whether the lists are of rows to be classified, and not of the data set's records.
         look: What our ids look like.
         judge_least: What we object to in answering about as many of the rows as must be common, at the least.
+        judge_tables: What we object to in another list than the approved job began with.
     """
 
     dataset: str
@@ -85,6 +86,7 @@ class ListRules:
     rows: bool = False
     look: IdLook = NO_LOOK
     judge_least: Callable[[int], Objection | None] = lambda _: None
+    judge_tables: Callable[[str, bytes], Objection | None] = lambda _, __: None
 
     @property
     def least(self) -> Fraction:
@@ -112,7 +114,7 @@ class ListRules:
                 f"the same lists, too: {len(past):,} before and this one make {len(past) + 1:,}; raise "
                 "it if the peer may have another guess at our list",
             )
-        return self.judge_least(max(1, ceil(self.least * yours)))
+        return self.judge_least(max(1, ceil(self.least * yours))) or self.judge_tables("list", lists[1])
 
     def judge_few(self, yours: int, least: int, alike: tuple[str, ...]) -> Objection:
         """Say that fewer of the peer's ids than we ask for are ours."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from party.data.columns import different_in
 from party.errors import ConfigError
-from party.forecast.model import full_levels, guess_rules, most_counts, most_tree_bits
+from party.forecast.model import Sizes, full_levels, guess_rules, most_counts, most_tree_bits
 from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
@@ -323,12 +323,20 @@ def supposed_sizes(local: PartyInputs, terms: Terms, peer_columns: int) -> tuple
     return own, [round(mean)] * max(1, round(many * peer_columns))
 
 
+def supposed_run(local: PartyInputs, terms: Terms, supposed: Supposed) -> Sizes:
+    """Return what a forecast takes both parties to bring to it."""
+    return Sizes(
+        records=supposed.records or len(local.records),
+        sides=supposed_sizes(local, terms, supposed.peer_columns),
+        class_holder=0 if local.holds_class else 1,
+        classes=local.class_attribute.size if local.class_attribute else 2,
+    )
+
+
 def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
     """Say what a run would reveal, and whether our bounds allow it, once `check_job` has passed."""
-    own, peer = supposed_sizes(local, terms, supposed.peer_columns)
-    domains = [*own, *peer]
-    classes = local.class_attribute.size if local.class_attribute else 2
-    records = supposed.records or len(local.records)
+    sizes = supposed_run(local, terms, supposed)
+    (own, peer), domains, classes, records = sizes.sides, sizes.domains, sizes.classes, sizes.records
     train = training_records(records, terms)
     most = most_counts(domains, classes, train, terms, supposed.splits)
     bits = most_tree_bits(domains, classes, records, terms)

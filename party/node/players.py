@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from party.data.ids import NO_LOOK, IdLook, look_of
 from party.models.any_file import KeptModel
 from party.node.aligning import ListRules, Offer, Offers, OwnRows
+from party.node.approval import Approvals
 from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
@@ -145,6 +146,7 @@ class Session:
         host: Who runs the session.
         memory: Of what was released and brought before.
         account: Of what was revealed before, and what may be.
+        approvals: Of what people have decided about jobs.
         comparisons: Of whole lists, and how long the next has to wait.
         channel: To the peer, with which a job is agreed.
         runs: Those with the peer that may go on; `runs.pages` are those of our ledger about it.
@@ -156,6 +158,7 @@ class Session:
     host: Host
     memory: Memory
     account: Account
+    approvals: Approvals
     comparisons: Comparisons
     channel: Channel
     runs: SessionRuns
@@ -169,8 +172,8 @@ class Session:
     @property
     def policy(self) -> Policy:
         """What we object to: by our settings, the rows that we bring, and what was revealed before."""
-        judges = (self.comparisons.judge_job, self.host.offers.judge_job, self.memory.judge_job, self.account.judge_job)
-        return make_policy(self.local, self.config, *judges, initiates=self.runs.initiator)
+        judges = (self.comparisons, self.host.offers, self.memory, self.account, self.approvals)  # NB: people last
+        return make_policy(self.local, self.config, *(each.judge_job for each in judges), initiates=self.runs.initiator)
 
     @property
     def aligns(self) -> bool:
@@ -217,7 +220,8 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
 
     def judge(agreed: Agreement) -> Objection | None:
         changed = memory.judge(agreed) or session.runs.judge(_contents(local, agreed))
-        return changed or session.account.judge(agreed)
+        flaw = changed or session.account.judge(agreed)
+        return flaw or session.approvals.judge_tables("table", agreed.commitment)
 
     note_columns(session.pages, local)
     agreed = drive(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, session.watching())
@@ -263,7 +267,8 @@ def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulate
     local, memory, initiates = session.local, session.memory, session.runs.initiator
 
     def judge(agreed: Crossed) -> Objection | None:
-        return memory.judge_crosstab(agreed) or session.account.judge_crosstab(agreed)
+        flaw = memory.judge_crosstab(agreed) or session.account.judge_crosstab(agreed)
+        return flaw or session.approvals.judge_tables("table", agreed.commitment)
 
     note_columns(session.pages, local.bringing_column(terms.column_of(initiates=initiates)))
     role = agree_on_crosstab(local, terms, session.channel.peer, opening.nonces, initiates=initiates, judge=judge)
@@ -302,7 +307,8 @@ def _aligned(
     judge_least: Callable[[int], Objection | None] = lambda _: None,
 ) -> Aligned:
     look = look_of(listed.records, listed.form)
-    rules = ListRules(listed.dataset, session.config.agree.alignments, session.pages, rows, look, judge_least)
+    bounds, judge_tables = session.config.agree.alignments, session.approvals.judge_tables
+    rules = ListRules(listed.dataset, bounds, session.pages, rows, look, judge_least, judge_tables)
     role = align(listed, session.channel.peer, opening.nonces, rules, count_only=count_only)
     return drive(role, session.channel, session.watching(rules.note))
 

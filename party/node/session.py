@@ -8,7 +8,8 @@ from typing import Final
 
 from party.compute import heeding
 from party.files import FolderLock
-from party.keys.identity import load_peers, read_identity, signatures
+from party.keys.identity import load_peers, read_identity, signatures, signed_here
+from party.node.approval import Approvals
 from party.node.players import Ended, Host, OnProgress, Session, play_job
 from party.node.policy import Account
 from party.node.runs import SessionRuns, heeding_cancels
@@ -21,7 +22,7 @@ from party.transport.channel import Channel, Traffic, drive
 from protocols.jobs import Job
 from protocols.messages import SignedHead
 from protocols.role import Phase, Progress, Role
-from protocols.two_party.agreement import Opening, Policy, answer, propose
+from protocols.two_party.agreement import Opening, Policy, answer, propose, propose_only
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import (
     NO_HEAD,
@@ -105,6 +106,9 @@ def run_session(
             replace(host, on_progress=on_progress),
             memory=Memory(local, pages, config.agree.epsilon),
             account=Account(local, config.agree.life, ledger),
+            approvals=Approvals(
+                local, config, pages, host.offers, signed_here(config.folder), initiates=job is not None
+            ),
             comparisons=comparisons_of(pages, local),
             channel=channel,
             runs=runs,
@@ -169,6 +173,16 @@ def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | Non
     if job is None:
         return drive(answer(local, policy, channel.peer, nonce), channel)
     return drive(propose(local, job, policy, channel.peer, nonce), channel)
+
+
+def propose_job(party: str, channel: Channel, job: Job) -> None:
+    """Propose a job to the peer and end, without data of ours: the error is what the peer answers.
+
+    Raises:
+        NotApprovedError: It keeps the job for its people, they have refused it, or nothing is in the way.
+        PeerError: The peer's fault, or a `DisagreementError`: its `[agree]` refuses the job.
+    """
+    drive(propose_only(party, job, channel.peer, secrets.token_bytes(32)), channel)
 
 
 def _compare_ledgers(ends: _Ends, runs: SessionRuns, job: Job) -> Role[None]:

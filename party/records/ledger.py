@@ -7,7 +7,8 @@ elsewhere, be it the last one or all of them, is found by the holder of the secr
 put back from a backup, the peer notices (`protocols.two_party.memory`). A file that holds anything else than the two
 tables, such as a view in the place of one, is refused before a row of it is read.
 
-An entry is on the disk when `append` returns (`synchronous=FULL`).
+An entry is on the disk when `append` returns (`synchronous=FULL`). Who serves holds the folder, and others may add what
+people have decided meanwhile (`join_ledger`): what they have added is read, and checked, before the next entry follows.
 """
 
 import hmac
@@ -124,14 +125,8 @@ class Ledger(Closing):
         self._heads: dict[PeerName, list[bytes]] = {}
         with _KIND.reading(path):
             connection.execute("BEGIN")  # NB: both tables as they are at one moment, while others write
-        for entry in self.entries():
-            self._number, self._digest = entry.number, entry.digest
-            self._heads.setdefault(entry.peer, []).append(entry.digest)
-        with _KIND.reading(path):
-            last = connection.execute("SELECT number, mac FROM last").fetchone()
-            connection.rollback()
-        if last != _last(self._key, self._number, self._digest):
-            raise _spoilt(f"{path}: entries after number {self._number} are missing")
+        self._follow()
+        connection.rollback()
 
     def __len__(self) -> int:
         return self._number
@@ -142,26 +137,42 @@ class Ledger(Closing):
 
     def entries(self) -> Iterator[LedgerEntry]:
         """Yield all entries, the first one first."""
+        return self._after(0, _START)
+
+    def _after(self, last: int, before: bytes) -> Iterator[LedgerEntry]:
+        query = "SELECT number, content, digest FROM entries WHERE number > ? ORDER BY number"
         with _KIND.reading(self.path):
-            before = _START
-            rows = self._connection.execute("SELECT number, content, digest FROM entries ORDER BY number")
-            for expected, (number, content, digest) in enumerate(rows, start=1):
+            rows = self._connection.execute(query, (last,))
+            for expected, (number, content, digest) in enumerate(rows, start=last + 1):
                 if number != expected or not hmac.compare_digest(self._chained(before, expected, content), digest):
                     raise _spoilt(f"{self.path}: entry {expected} was altered, dropped or put elsewhere")
                 yield LedgerEntry(number, json.loads(content), digest)
                 before = digest
 
+    def _follow(self) -> None:
+        """Take up what was added since we looked, within a transaction; it must be whole."""
+        for entry in self._after(self._number, self._digest):
+            self._take(entry)
+        with _KIND.reading(self.path):
+            last = self._connection.execute("SELECT number, mac FROM last").fetchone()
+        if last != _last(self._key, self._number, self._digest):
+            raise _spoilt(f"{self.path}: entries after number {self._number} are missing")
+
+    def _take(self, entry: LedgerEntry) -> None:
+        self._number, self._digest = entry.number, entry.digest
+        self._heads.setdefault(entry.peer, []).append(entry.digest)
+
     def append(self, content: dict[str, Any]) -> None:
         """Add an entry; it is on the disk when this returns."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        number = self._number + 1
-        digest = self._chained(self._digest, number, text)
         with _KIND.writing(self._connection, self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._follow()
+            number = self._number + 1
+            digest = self._chained(self._digest, number, text)
             self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, digest))
             self._connection.execute(_PUT_LAST, _last(self._key, number, digest))
-        entry = LedgerEntry(number, content, digest)
-        self._number, self._digest = number, digest
-        self._heads.setdefault(entry.peer, []).append(digest)
+        self._take(LedgerEntry(number, content, digest))
 
     def head(self, peer: PeerName) -> LedgerHead:
         """Return the end of the entries about a peer."""
@@ -247,10 +258,19 @@ def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
 
 def read_ledger(folder: Path, secret: bytes) -> Ledger:
     """Open the ledger of a folder to read it, while others may write."""
+    return _opened(_ledger_in(folder), secret, "ro")
+
+
+def join_ledger(folder: Path, secret: bytes) -> Ledger:
+    """Open the ledger of a folder to add what people decide, while another process may hold the folder and write."""
+    return _opened(_ledger_in(folder), secret, "rw")
+
+
+def _ledger_in(folder: Path) -> Path:
     path = folder / LEDGER_FILE
     if not has_ledger(folder):
         raise LedgerError(f"{path} does not exist: no run has revealed anything yet; start one by `cotally train`")
-    return _opened(path, secret, "ro")
+    return path
 
 
 def has_ledger(folder: Path) -> bool:

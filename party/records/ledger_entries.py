@@ -272,6 +272,51 @@ class CrosstabEntry(EntryOfData, kind="crosstab"):
         return len(first.values) * len(second.values)
 
 
+class WouldReveal(_Declared):
+    """What a proposed job would reveal at most, what it probably would, and what it would cost: by what was known then.
+
+    `bits` are of a tree alone, `counts` exact or with noise of `epsilon`; `read` are the whole records that a receiver
+    reads of our copy, of how many; `people` are those whom answers may be about, or whose ids are compared.
+    """
+
+    bits: int | None = None
+    likely_bits: int | None = field(default=None, metadata=json_key("bits probably"))
+    counts: int | None = None
+    likely_counts: int | None = field(default=None, metadata=json_key("counts probably"))
+    epsilon: Fraction | None = None
+    read: tuple[int, int] | None = None
+    people: int | None = None
+    seconds: float | None = None
+    megabytes: float | None = None
+
+
+class ProposalEntry(EntryOfData, kind="proposal"):
+    """A job that waits for people to decide, ours or the peer's, by a digest of all that they decide about."""
+
+    proposal: bytes
+    job: dict[str, Any]
+    ours: bool
+    records: int
+    reveals: WouldReveal
+
+
+class DecisionEntry(EntryOfData, kind="decision"):
+    """What a person here has decided about a proposed job, signed by our key."""
+
+    proposal: bytes
+    approved: bool
+    name: str
+    signature: bytes
+
+
+class ProposedTableEntry(EntryOfData, kind="proposed table"):
+    """With which table, or list, of the peer an approved job has begun: with another one it is another proposal."""
+
+    proposal: bytes
+    what: str
+    theirs: bytes
+
+
 class ComparisonEntry(EntryOfData, kind="comparison"):
     """A comparison as a whole; `same` is null before it is answered, false once an alignment has settled it."""
 

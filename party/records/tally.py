@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Final, TypeVar
 
 from party.records import ledger_entries as kinds
+from party.records.approvals import Proposal, proposals
 from party.records.comparisons import refused_comparisons
 from party.records.ledger import LedgerEntry, PeerName
 from protocols.facts import Way
@@ -26,7 +27,7 @@ Booked = tuple[str, tuple[str, NodePath], Fraction]
 """What the run asks, what was opened of which node, and its bits; each time that it was opened."""
 _DATED: Final = (
     kinds.PredictionEntry, kinds.AlignmentEntry, kinds.ColumnsEntry, kinds.ComparisonEntry, kinds.RunEntry,
-    kinds.CrosstabEntry,
+    kinds.CrosstabEntry, kinds.ProposalEntry, kinds.DecisionEntry,
 )  # fmt: skip
 """Entries whose dates are the first and last of what passed."""
 
@@ -160,8 +161,8 @@ class Dealings:
     what it was.
     `crosstabs` are tables of two columns, as far as they are known here, by what they are.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer
-    received, in each form, `heard` those that it sent in runs. `refused` are the comparisons of whole lists
-    that found a difference, or no end.
+    received, in each form, `heard` those that it sent in runs. `proposed` are the jobs about which people decide.
+    `refused` are the comparisons of whole lists that found a difference, or no end.
     """
 
     dataset: str
@@ -174,6 +175,7 @@ class Dealings:
     heard: list[kinds.ColumnsEntry] = field(default_factory=list)
     crosstabs: dict[bytes, kinds.CrosstabEntry] = field(default_factory=dict)
     refused: int = 0
+    proposed: list[Proposal] = field(default_factory=list)
     booked: list[Booked] = field(default_factory=list)
     trees: dict[bytes, tuple[int, Leaves]] = field(default_factory=dict)
     on_record: dict[str, Fraction] = field(default_factory=dict)
@@ -305,12 +307,16 @@ def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
     """Add up the entries, data set by data set and peer by peer, in the order of their first entries."""
     found: dict[tuple[str, PeerName], Dealings] = {}
     compared: list[LedgerEntry] = []
+    decided: list[LedgerEntry] = []
     for entry in entries:
         if isinstance(said := entry.noted, kinds.EntryOfData):
             found.setdefault((said.dataset, entry.peer), Dealings(said.dataset, entry.peer)).add(entry)
             compared += [entry] if isinstance(said, kinds.ComparisonEntry) else []
+            decided += [entry] if isinstance(said, kinds.ProposalEntry | kinds.DecisionEntry) else []
     for each in found.values():
         each.refused = len(refused_comparisons(compared, each.peer, each.dataset))
+    for job in proposals(decided):
+        found[job.said.dataset, job.peer].proposed.append(job)
     return list(found.values())
 
 

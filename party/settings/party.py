@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
@@ -39,7 +40,7 @@ from party.settings.toml import (
     read_toml,
 )
 from protocols.errors import InputError
-from protocols.kinds import MOST_DIGITS, Between, Exact, Flag, PickList
+from protocols.kinds import MOST_DIGITS, Between, Exact, Flag, Pick, PickList
 from protocols.tables import MAX_DOMAIN
 from protocols.terms import (
     ALL,
@@ -93,6 +94,14 @@ class LifeBounds:
     def allows_predictions(self) -> bool:
         """Whether joint predictions may be answered at all."""
         return self.most_predictions is None or self.most_predictions > 0
+
+
+class Approve(StrEnum):
+    """Which of the jobs that all other bounds allow run at once; the others wait until people have signed them."""
+
+    ALWAYS = "always"
+    WITHIN_BOUNDS = "within bounds"
+    BY_HAND = "by hand"
 
 
 @dataclass(frozen=True)
@@ -227,6 +236,10 @@ class Acceptance:
     probabilities: Annotated[bool, Flag(), "whether joint predictions may include class shares, which nearly "
         "name the leaf"] = False  # fmt: skip
     alignments: AlignmentBounds = field(default_factory=AlignmentBounds)
+    approve: Annotated[Approve, Pick(Approve), "which jobs, of those that all other keys allow, run at once: all, "
+        'those for which no bound that counts is "any", or none; others wait for '
+        "`cotally approve`"] = Approve.ALWAYS  # fmt: skip
+    approvals: Annotated[int, Between(1, 2), "how many different people must approve a job that waits"] = 1
 
     @property
     def answers(self) -> bool:

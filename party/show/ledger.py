@@ -1,21 +1,23 @@
 """The ledger in words: what they learned from us, and we from them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
 
 from party.names import printable
+from party.records.approvals import Proposal
 from party.records.journal import RunRecord, RunState
 from party.records.json_codec import to_json
 from party.records.ledger import PeerName
-from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData
+from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData, WouldReveal
 from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Revealed, Side
 from party.show.document import counted
 from party.show.progress import WORDS
 from protocols.role import Phase
+from protocols.terms import NOISE
 from protocols.two_party.memory import LedgerHead
 
 
@@ -25,6 +27,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     runs = counted(len(told.runs), "run")
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
     yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
+    yield from (f"  {line}" for each in told.proposed for line in proposed_lines(each))
     yield from (f"  {alignment_text(each, peer)}" for each in told.alignments.values())
     if told.refused:
         times = counted(told.refused, "comparison")
@@ -223,6 +226,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "heard": list(map(_said, told.heard)),
         "crosstabs": list(map(_said, told.crosstabs.values())),
         "comparisons_refused": told.refused,
+        "proposed": list(map(_proposal, told.proposed)),
         "epsilons": list(map(str, told.epsilons)),
         "told": _side(told.told),
         "learned": _side(told.learned),
@@ -268,6 +272,63 @@ def _head(head: LedgerHead) -> dict[str, object]:
     return {"entries": head.entries, "digest": head.digest.hex()}
 
 
+def proposed_lines(job: Proposal) -> Iterator[str]:
+    """Say who proposed what, what it would reveal, and who has decided."""
+    said = job.said
+    of = "us" if said.ours else job.peer.name
+    yield f"Job {job.name} of {of}: {_job_text(said.job)}, proposed {job.time}"
+    yield f"  by what was known then, of {said.records:,} records: {_would_text(said.reveals)}"
+    yield from (f"  {_word(*word)}" for word in job.words.values())
+
+
+def _word(name: str, approved: bool, time: str) -> str:
+    return f"{'approved' if approved else 'refused'} by {printable(name)}, {time}"
+
+
+def _would_text(would: WouldReveal) -> str:
+    kind = "counts" if would.epsilon is not None else "exact counts"
+    amounts = ((would.bits, would.likely_bits, "bits of a tree"), (would.counts, would.likely_counts, kind))
+    parts = [
+        f"at most {most:,} {what}" + ("" if likely is None else f", probably {likely:,}")
+        for most, likely, what in amounts
+        if most is not None
+    ]
+    parts += [] if would.epsilon is None else [f"epsilon {NOISE.text(would.epsilon)}"]
+    parts += [] if would.read is None else ["a copy of which {:,} of {:,} whole records are read".format(*would.read)]
+    parts += [] if would.people is None else [f"{would.people:,} people asked about"]
+    parts += [] if would.seconds is None else [f"about {would.seconds:,.0f} s and {would.megabytes} MB"]
+    return "; ".join(parts)
+
+
+def proposal_lines(jobs: Sequence[Proposal], approvals: int) -> Iterator[str]:
+    for job in jobs:
+        yield from proposed_lines(job)
+        yield f"  {_standing(job, approvals)}"
+
+
+def _standing(job: Proposal, approvals: int) -> str:
+    if job.refused:
+        return "refused: it does not run"
+    if not job.waits(approvals):
+        return "approved: it runs when it is called"
+    needed = job.still_needed(approvals)
+    who = "person" if needed == 1 else "people"
+    return f"waits for {needed} {who}: `cotally approve {job.name} --as NAME`, or `cotally refuse`"
+
+
+def decided_line(job: Proposal, approvals: int) -> str:
+    return f"Job {job.name} {_standing(job, approvals)}"
+
+
+def proposals_json(jobs: Iterable[Proposal], approvals: int) -> dict[str, object]:
+    return {"proposals": [{**_proposal(job), "lacks": job.still_needed(approvals)} for job in jobs]}
+
+
+def _proposal(job: Proposal) -> dict[str, object]:
+    decisions = [{"name": name, "approved": approved, "time": time} for name, approved, time in job.words.values()]
+    return {**_said(job.said), "run": job.name, "peer": job.peer.name, "time": job.time, "decisions": decisions}
+
+
 def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
     told = [record for record in records if ended or record.is_open]
     if not told:
@@ -281,7 +342,7 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
             )
     for record in told:
         yield (
-            f"{record.run}  {record.state}  {_job_text(record)} with {record.peer}, data set "
+            f"{record.run}  {record.state}  {_job_text(record.job)} with {record.peer}, data set "
             f"{printable(record.dataset)!r}, begun {record.began}, last step {record.changed}{_phase_text(record)}"
         )
         if (waits := _waits_for(record, busy)) is not None:
@@ -313,9 +374,10 @@ def cancelled_text(record: RunRecord) -> str:
     )
 
 
-def _job_text(record: RunRecord) -> str:
-    job = record.job
+def _job_text(job: Mapping[str, object]) -> str:
     window = f", omega {job['omega'] or 'all'}" if job.get("method") == "hybrid" else ""
+    if job["kind"] != "train":
+        return str(job["kind"])
     return f"{job['kind']} ({job.get('method', '')}{window}, class {printable(str(job.get('class_name', '')))!r})"
 
 

@@ -96,6 +96,16 @@ def interrupted(reason: str) -> str:
     return f"cotally: note: {reason}; calling again"
 
 
+def waits_for_people(reason: str) -> str:
+    return f"cotally: note: {reason}; asking again until then (Ctrl-C ends that; the same command later goes on)"
+
+
+def proposed_line(peer: str, *, waits: bool) -> str:
+    if waits:
+        return f"{peer} keeps this job for its people to decide about: `cotally train` on these terms waits for them."
+    return f"{peer} takes part in this job: `cotally train` runs it."
+
+
 def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None) -> list[str]:
     """Say what was agreed, what the run reveals and, if a copy of ours leaves, what its receiver reads."""
     terms, own = agreed.terms, agreed.own_design

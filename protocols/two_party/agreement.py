@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from protocols.errors import DisagreementError, InputError
+from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train, Unusable
 from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import Greeting, Share, SharedColumn, TableCommitment, Verdict
@@ -45,7 +45,9 @@ FIELDS = (
     "id list", "overlap", "job", "memory", "run", "released", "budget", "answers", "most_columns", "most_values",
     "comparisons", "predictions", "rows", "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer order", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
+    "refusal", "approval", "proposal",
 )  # fmt: skip
+_BY_HAND = FIELDS[-3:]  # no difference, so any that there is comes first
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,9 @@ _PEER_WANTS = {
     ),
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one; ask its owner which",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
+    "refusal": "people at the peer have refused this job: ask its owner; a job on other terms is another proposal",
+    "approval": "people at the peer decide about this job by hand, and it runs once they have approved it",
+    "proposal": "the peer proposes this job, which our [agree] allows: it runs when the peer calls to run it",
 }
 
 
@@ -221,6 +226,17 @@ def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: byte
     greeting = yield from receive(Greeting)
     yield from settle(_greeting_objection(local, job, greeting, policy, peer))
     return Opening(job, canonical(nonce, greeting.nonce))
+
+
+def propose_only(party: str, job: Job, peer: str, nonce: bytes) -> Role[None]:
+    """Show the peer a job, and end by an error: what it objects to, or that nothing is in the way.
+
+    Discloses: our name, and the job.
+    """
+    yield Send(Greeting(VERSION, party, nonce, job))
+    greeting = yield from receive(Greeting)
+    only = Objection("proposal", f"{peer} allows this job: it runs when you call to run it")
+    yield from settle(_names_objection(party, greeting, peer) or only)
 
 
 def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
@@ -299,17 +315,21 @@ def settle(own: Objection | None, local: PartyInputs | None = None) -> Role[None
         widest = ", ".join(f"{each.name!r} ({each.size})" for each in brought[:3])
         wants = _PEER_WANTS[first].format(columns=len(brought), widest=widest)
         reason = own.reason if own and own.field == first else wants
-        raise DisagreementError(first, reason)
+        raise (NotApprovedError if first in _BY_HAND else DisagreementError)(first, reason)
 
 
 def _greeting_objection(
     local: PartyInputs, job: Job | Unusable, greeting: Greeting, policy: Policy, peer: str
 ) -> Objection | None:
+    return _names_objection(local.party, greeting, peer) or _job_objection(local, greeting.job, job, policy)
+
+
+def _names_objection(party: str, greeting: Greeting, peer: str) -> Objection | None:
     if greeting.version != VERSION:
         return Objection("version", _PEER_WANTS["version"])
-    if greeting.party != peer or greeting.party == local.party:
-        return Objection("party", f"the peer must be {peer}, and not {local.party}")
-    return _job_objection(local, greeting.job, job, policy)
+    if greeting.party != peer or greeting.party == party:
+        return Objection("party", f"the peer must be {peer}, and not {party}")
+    return None
 
 
 def _job_objection(

@@ -109,6 +109,7 @@ class PartyInputs:
         compute: Where heavy arithmetic is done; in this process unless given.
         form: The normal form in which the ids are.
         listed: How many people its file lists, of whom these may be the common ones; as many as these unless given.
+        source: A digest of the table of all whom the file lists, where these are the common ones.
     """
 
     party: str
@@ -122,6 +123,7 @@ class PartyInputs:
     limits: Limits = USUAL_LIMITS
     form: IdForm = USUAL_FORM
     listed: int = 0
+    source: bytes = b""
 
     def __post_init__(self) -> None:
         if not self.records or len(self.records) != len(self.table):
@@ -139,7 +141,12 @@ class PartyInputs:
         """
         row_of = {each: row for row, each in enumerate(self.records)}
         rows = self.table.rows([row_of[each] for each in people])
-        return replace(self, table=rows, records=tuple(people))
+        return replace(self, table=rows, records=tuple(people), source=self.whole_digest)
+
+    @property
+    def whole_digest(self) -> bytes:
+        """A digest, under our secret, of the table of all whom the file lists, be these all of them or the common."""
+        return self.source or self.digest(b"whole table")
 
     def bringing_column(self, name: str) -> "PartyInputs":
         """Return what the party brings where one column of its table is counted, be that its class."""

@@ -113,6 +113,27 @@ def declare_rehearse(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def declare_propose(parser: argparse.ArgumentParser) -> None:
+    """Show the other party a job, and end: no table is needed here, and none there is used.
+
+    Where `[agree] approve` there lets people decide, the job is kept for them. `train` on the same terms waits until
+    they have approved it, and runs it then. The peer must be serving.
+
+    Examples:
+      cotally propose bob job.toml
+      cotally propose bob job.toml --records 2000
+    """
+    add_party(parser)
+    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    parser.add_argument(
+        "--records",
+        type=int,
+        metavar="N",
+        help="people of our table, where a term follows from that (default: read it)",
+    )
+    add_json(parser)
+
+
 def declare_serve(parser: argparse.ArgumentParser) -> None:
     """Listen, and take part in the runs that the peer opens, one after another, until it is stopped.
 
@@ -156,14 +177,14 @@ def declare_train(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_status(parser: argparse.ArgumentParser) -> None:
-    """List the runs of a party, how far each has come, and what each waits for.
+    """List the runs of a party, how far each has come, what each waits for, and the jobs that wait to be approved.
 
     Examples:
       cotally status bob
       cotally status bob --all --json
     """
     add_party(parser, here=True)
-    parser.add_argument("--all", action="store_true", help="list runs that have ended, too")
+    parser.add_argument("--all", action="store_true", help="list runs that have ended, and jobs that are decided, too")
     add_json(parser)
 
 
@@ -181,6 +202,38 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
     """
     add_party(parser, here=True)
     parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` shows it")
+    add_json(parser)
+
+
+def declare_approve(parser: argparse.ArgumentParser) -> None:
+    """Let a job run that waits by `[agree] approve`: sign it with the party's key, under your name.
+
+    `cotally status` shows what it would reveal. Where `[agree] approvals` is 2, two people sign. Its bounds hold as
+    ever. Other terms, or another table of either side, are another job, which waits for itself. `cotally serve` may run
+    meanwhile, and takes it up when the other party calls next.
+
+    Examples:
+      cotally approve alice 0123456789abcdef --as "Ann Smith"
+    """
+    _declare_decision(parser)
+
+
+def declare_refuse(parser: argparse.ArgumentParser) -> None:
+    """Let a proposed job not run, under your name: one refusal is enough, and the other party gets a fixed sentence.
+
+    The last word of each name counts, so who has refused a job may approve it later, and the other way round. A run
+    that has begun is given up by `cotally cancel`.
+
+    Examples:
+      cotally refuse alice 0123456789abcdef --as "Ann Smith"
+    """
+    _declare_decision(parser)
+
+
+def _declare_decision(parser: argparse.ArgumentParser) -> None:
+    add_party(parser, here=True)
+    parser.add_argument("run_name", metavar="RUN", help="the job, as `cotally status` shows it")
+    parser.add_argument("--as", dest="name", required=True, metavar="NAME", help="who decides")
     add_json(parser)
 
 

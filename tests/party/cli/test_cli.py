@@ -282,7 +282,7 @@ def test_every_end_has_its_code_in_one_table_that_says_who_is_to_act() -> None:
         error = kind.__new__(kind)
         expected = 2
         if issubclass(kind, PeerError):
-            expected = 4 if kind is PausedError else 5 if kind is DisagreementError else 3
+            expected = 4 if kind is PausedError else 5 if issubclass(kind, DisagreementError) else 3
         if kind.__name__ not in {"DemoError", "PartyFailedError", "StoppedHereError"}:  # which end otherwise
             assert exit_code(error) == expected, kind
     assert {code for _, code in ENDS} | {0, 143} == TABLE
@@ -355,7 +355,7 @@ def test_status_and_doctor_are_for_programs_too(tmp_path: Path) -> None:
     folder = tmp_path / "alice"
     assert cotally_here("init", "alice", "--dir", folder, "--key-bits", "2048").code == 0
     runs = cotally_here("status", folder, "--json")
-    assert (runs.code, json.loads(runs.out)) == (0, {"format": "cotally-runs/1", "runs": []})
+    assert (runs.code, json.loads(runs.out)) == (0, {"format": "cotally-runs/1", "runs": [], "proposals": []})
     ended = cotally_here("doctor", folder, "--json")
     told = json.loads(ended.out)
     assert told["format"] == "cotally-doctor/1"
@@ -458,6 +458,7 @@ def test_an_example_that_no_command_takes_is_seen() -> None:
 
 CALLS: dict[str, tuple[str, ...]] = {
     "align": ("align", "PARTY"),
+    "approve": ("approve", "PARTY", "0123456789abcdef", "--as", "Ann"),
     "crosstab": ("crosstab", "PARTY", "a", "b"),
     "cancel": ("cancel", "PARTY", "0123456789abcdef"),
     "check": ("check", "PARTY"),
@@ -468,6 +469,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "plan": ("plan", "PARTY", "other.toml"),
     "predict": ("predict", "PARTY", "--with", "alice", "data.csv"),
     "rehearse": ("rehearse", "PARTY", "other.toml"),
+    "propose": ("propose", "PARTY", "other.toml"),
+    "refuse": ("refuse", "PARTY", "0123456789abcdef", "--as", "Ann"),
     "report": ("report", "PARTY", "-o", "report.html"),
     "serve": ("serve", "PARTY"),
     "status": ("status", "PARTY"),

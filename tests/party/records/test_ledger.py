@@ -12,7 +12,16 @@ import pytest
 
 from party.files import locked_folder
 from party.records.journal import JournalError, open_journal
-from party.records.ledger import LEDGER_FILE, Ledger, LedgerEntry, LedgerError, PeerName, open_ledger, read_ledger
+from party.records.ledger import (
+    LEDGER_FILE,
+    Ledger,
+    LedgerEntry,
+    LedgerError,
+    PeerName,
+    join_ledger,
+    open_ledger,
+    read_ledger,
+)
 from protocols.two_party.memory import NO_HEAD, LedgerHead
 from tests.support.disks import no_space
 
@@ -269,21 +278,34 @@ def test_a_reader_sees_what_a_writer_has_added_so_far(folder: Path) -> None:
         assert isinstance(writer, Ledger)
 
 
+def test_two_writers_go_on_from_each_other_and_none_from_what_is_not_whole(folder: Path) -> None:
+    with locked_folder(folder) as held, open_ledger(held, SECRET) as first, join_ledger(folder, SECRET) as second:
+        for ledger, number in ((first, 6), (second, 7), (second, 8), (first, 9)):
+            ledger.append(content(number))
+        with read_ledger(folder, SECRET) as whole:
+            assert len(whole) == len(first) == 9
+        edit(folder, "UPDATE entries SET content = replace(content, 'k9', 'k0') WHERE number = 9")
+        with pytest.raises(LedgerError, match="entry 9 was altered"):
+            second.append(content(10))
+        with pytest.raises(LedgerError, match="entry 9 was altered"):
+            read_ledger(folder, SECRET)
+
+
 def test_what_a_writer_adds_while_a_reader_opens_is_not_taken_for_what_is_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The entry comes when the reader has seen all entries, and not yet which was the last."""
     with locked_folder(folder) as held, open_ledger(held, SECRET) as ledger:
-        entries = Ledger.entries
+        after = Ledger._after
 
-        def meanwhile(reader: Ledger) -> Iterator[LedgerEntry]:
-            yield from entries(reader)
+        def meanwhile(reader: Ledger, last: int, before: bytes) -> Iterator[LedgerEntry]:
+            yield from after(reader, last, before)
+            monkeypatch.undo()
             ledger.append(content(6))
 
-        monkeypatch.setattr(Ledger, "entries", meanwhile)
+        monkeypatch.setattr(Ledger, "_after", meanwhile)
         with read_ledger(folder, SECRET) as reader:
             assert len(reader) == 5
-        monkeypatch.undo()
         with read_ledger(folder, SECRET) as reader:
             assert len(reader) == 6
 

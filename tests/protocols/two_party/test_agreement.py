@@ -190,6 +190,7 @@ def test_every_field_has_a_case_and_those_who_agree_know_the_same() -> None:
     others = {"class counts", "memory", "run", "released", "budget", "ids", "id list", "overlap", "comparisons"}
     others |= {"model", "receiver", "probabilities", "rows", "people", "predictions", "trained on", "answers"}
     others |= {"most_columns", "most_values", "initiator", "responder"}  # of a tree alone, and of a table
+    others |= {"refusal", "approval", "proposal"}  # of people
     assert told | {*BROUGHT, COPY} == set(FIELDS) - others
     for case in (BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))):
         alice, bob = meet(case).play()

@@ -1,0 +1,208 @@
+"""Which jobs run at once and which wait until people have signed them: `[agree] approve` (FAULTS 103).
+
+It is asked last, when every bound of `[agree]` allows the job: no signature widens one. A job that waits is put on
+record with what it would reveal, and stays there: proposed again, in whatever session, it is the same. The digest that
+people sign is under our secret, over the peer, the job, our table and how it is disguised. So another term, or another
+table of ours, is another proposal; and with another table, or list, of the peer's than an approved job began with, the
+job waits again under another name.
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from party.compute import available_cpus
+from party.forecast.agreed import measure
+from party.forecast.model import forecast, guess_rules, guess_splits, likely_tree_bits, most_counts
+from party.keys.identity import read_identity, signatures, signed_here
+from party.node.aligning import Offers
+from party.node.check import Supposed, assess, sends_copy, supposed_run
+from party.records.approvals import IsGood, Proposal, decision_statement, named_proposal, proposals, read_name
+from party.records.ledger import Calendar, PeerEntries, date_text, join_ledger, now
+from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedTableEntry, WouldReveal
+from party.records.run_entries import job_content
+from party.settings.party import Acceptance, Approve, PartyConfig
+from protocols.jobs import Align, Crosstab, Job, Predict, Train
+from protocols.randomness import canonical, keyed_digest
+from protocols.terms import Terms
+from protocols.two_party.agreement import Objection
+from protocols.two_party.inputs import PartyInputs
+
+MOST_WAITING: Final = 8
+"""How many undecided jobs of a peer are kept."""
+
+
+def is_bounded(agree: Acceptance, job: Job) -> bool:
+    """Return whether each bound that counts what such a job reveals is a number, over the life of a data set too."""
+    life = agree.life
+    match job:
+        case Align():
+            return True
+        case Predict():
+            return None not in (life.most_predictions, life.most_bits)
+        case Crosstab(asked):
+            return None not in ((life.most_runs, life.most_counts) if asked.noise is None else (agree.epsilon,))
+        case Train(terms):
+            bounds: list[object] = [agree.odds] if terms.disguises else []
+            bounds += [agree.most_sets] if terms.rules is not None else []
+            if terms.noise is not None:
+                return None not in (*bounds, agree.epsilon)
+            bounds += [life.most_bits] if terms.opens_tree or terms.mines else []
+            bounds += [life.most_counts] if terms.reveals_counts else []
+            return None not in (*bounds, life.most_runs)
+
+
+@dataclass(repr=False)
+class Approvals:
+    """What people here have decided about jobs, as a session sees it.
+
+    Args:
+        local: What we bring at its beginning.
+        config: Our settings.
+        pages: Of our ledger, about the peer.
+        offers: What we bring to a prediction.
+        is_good: Whether a signature is ours.
+        initiates: Whether we propose the job.
+    """
+
+    local: PartyInputs
+    config: PartyConfig
+    pages: PeerEntries
+    offers: Offers
+    is_good: IsGood
+    initiates: bool
+    _asked: Job | None = field(default=None, init=False)
+
+    def judge_job(self, job: Job) -> Objection | None:
+        """Object to a job that people must approve and have not, and keep it for them; this is the last objection."""
+        agree = self.config.agree
+        if agree.approve is Approve.ALWAYS or (agree.approve is Approve.WITHIN_BOUNDS and is_bounded(agree, job)):
+            return None
+        self._asked = job
+        return self._judge(job)
+
+    def judge_tables(self, what: str, theirs: bytes) -> Objection | None:
+        """Object to another table or list of the peer's, by its commitment, than the approved job began with."""
+        if self._asked is None:
+            return None
+        proposal = self._digest(self._asked)
+        begun = self.pages.noted(ProposedTableEntry, self.local.dataset)
+        known = [each.theirs for each in begun if (each.proposal, each.what) == (proposal, what)]
+        if not known:
+            self.pages.write(ProposedTableEntry(self.local.dataset, proposal, what, theirs))
+        return None if not known or theirs in known else self._judge(self._asked, what.encode(), theirs)
+
+    def _judge(self, job: Job, *tables: bytes) -> Objection | None:
+        digest, found = self._digest(job, *tables), proposals(self.pages.ledger.entries(), self.is_good)
+        proposal = next((each for each in found if each.said.proposal == digest), None)
+        if proposal is None and self._is_full(found):
+            return Objection(
+                "approval",
+                f"{MOST_WAITING} jobs of {self.pages.peer.name} wait, so no other is kept: decide about these "
+                f"(`cotally status {self.config.folder}`)",
+            )
+        if proposal is None:
+            would = self._would_reveal(job)
+            content, records = job_content(job), len(self.local.records)
+            said = ProposalEntry(self.local.dataset, digest, content, self.initiates, records, would)
+            self.pages.write(said)
+            proposal = Proposal(said, self.pages.peer, self.pages.date())
+        return self._objection(proposal)
+
+    def _objection(self, proposal: Proposal) -> Objection | None:
+        folder, approvals = self.config.folder, self.config.agree.approvals
+        if proposal.refused:
+            return Objection("refusal", f"job {proposal.name} was refused here (`cotally status {folder} --all`)")
+        if not proposal.waits(approvals):
+            return None
+        by = "we propose" if self.initiates else f"{self.pages.peer.name} proposes"
+        needed = proposal.still_needed(approvals)
+        who = "one person" if needed == 1 else f"{needed} people"
+        return Objection(
+            "approval",
+            f"{by} job {proposal.name}, which waits for {who} here to approve it: `cotally status {folder}` shows it, "
+            f"`cotally approve {folder} {proposal.name} --as NAME` signs it",
+        )
+
+    def _would_reveal(self, job: Job) -> WouldReveal:
+        """Return what a job would reveal and cost, by what is known before anything is compared."""
+        local = self.local
+        match job:
+            case Align():
+                return WouldReveal(people=local.listed)
+            case Predict():
+                return WouldReveal(people=len(self.offers.offer.shared.people))
+            case Crosstab(asked):
+                sizes = {each.name: each.size for each in local.table.attributes}
+                cells = sizes[asked.column_of(initiates=self.initiates)] * local.limits.most_values
+                return WouldReveal(counts=cells, epsilon=asked.noise)
+            case Train(terms):
+                return would_reveal(local, self.config, terms)
+
+    def _is_full(self, found: list[Proposal]) -> bool:
+        peer, approvals = self.pages.peer, self.config.agree.approvals
+        waiting = [each for each in found if each.peer == peer and not each.said.ours and each.waits(approvals)]
+        return not self.initiates and len(waiting) >= MOST_WAITING
+
+    def _digest(self, job: Job, *tables: bytes) -> bytes:
+        """Return what people sign: a digest of all that must be the same for their decision to hold."""
+        local, peer = self.local, self.pages.peer
+        names = [attribute.name for attribute in local.table.attributes]
+        groups = sorted(sorted(names[column] for column in group) for group in local.groups)
+        same = [peer.name, peer.fingerprint, local.dataset, self.initiates, job_content(job), groups]
+        rows = b""
+        if isinstance(job, Predict):
+            shared = self.offers.offer.shared
+            rows = canonical(*(person.encode() for person in shared.people), shared.codes.tobytes())
+        table = local.whole_digest
+        return keyed_digest(local.secrets.coins, b"proposal", json.dumps(same).encode(), table, rows, *tables)
+
+
+def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, clock: Calendar = now) -> Proposal:
+    """Sign a decision about a proposed job and put it on record; `serve` may be at work in the folder meanwhile.
+
+    Args:
+        folder: Ours.
+        secret: Of the ledger.
+        run: What the job is called.
+        who: Decides.
+        approved: What was decided.
+        clock: Gives the date.
+    """
+    name, identity, moment = read_name(who), read_identity(folder), clock()
+    with join_ledger(folder, secret) as ledger:
+        found = named_proposal(proposals(ledger.entries()), run)
+        digest = found.said.proposal
+        statement = decision_statement(digest, name, date_text(moment), approved=approved)
+        said = DecisionEntry(found.said.dataset, digest, approved, name, signatures(identity, identity).sign(statement))
+        PeerEntries(ledger, found.peer, lambda: moment).write(said)
+        return named_proposal(proposals(ledger.entries(), signed_here(folder)), run)
+
+
+def would_reveal(local: PartyInputs, config: PartyConfig, terms: Terms) -> WouldReveal:
+    """Return what training on these terms would reveal and cost with a peer whose columns are like ours."""
+    supposed = Supposed(max(1, len(local.attributes)))
+    found, sizes = assess(local, config, terms, supposed), supposed_run(local, terms, supposed)
+    splits = guess_splits(sizes.domains, terms, found.records)
+    likely, rules = found.likely, None
+    if terms.rules is not None:
+        rules = guess_rules(local, terms, terms.rules)
+    elif terms.reveals_counts:
+        likely = most_counts(sizes.domains, sizes.classes, found.records, terms, max(1, round(splits)))
+    means = measure(terms, local, local.computing.encryption, available_cpus())
+    cost = forecast(sizes, terms, means, rules=rules)
+    read = None
+    if sends_copy(local, terms):
+        told = local.disclosed(local.design(terms.theta, class_is_shared=False))
+        read = (len(local.records),) * 2 if told is None else (told.copy.whole, told.copy.records)
+    return WouldReveal(
+        bits=found.bits,
+        likely_bits=likely_tree_bits(sizes.domains, sizes.classes, sizes.records, terms),
+        counts=found.most or None,
+        likely_counts=likely,
+        epsilon=terms.epsilon,
+        read=read,
+        seconds=round(cost.seconds, 1),
+        megabytes=round(cost.bytes / 1e6, 1),
+    )

@@ -1,0 +1,88 @@
+"""Jobs about which people decide: each as it was proposed, and who has signed what since.
+
+A decision is signed by the party's key over the proposal's digest, the name and the time. The last word of a name
+counts; one refusal is enough. That a name is a person's own, no signature here says: who can open the folder's keys can
+sign under any.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from party.records.ledger import LedgerEntry, LedgerError, PeerName
+from party.records.ledger_entries import DecisionEntry, ProposalEntry
+from protocols.errors import InputError
+from protocols.randomness import canonical
+
+IsGood = Callable[[bytes, bytes], bool]
+"""Whether a statement has this signature of ours."""
+MOST_NAME: Final = 100
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A proposed job; `words` has by whom, in one spelling, what was said last: the name, whether it approved, when."""
+
+    said: ProposalEntry
+    peer: PeerName
+    time: str
+    words: dict[str, tuple[str, bool, str]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What people call it by: 16 hexadecimal digits."""
+        return self.said.proposal.hex()[:16]
+
+    @property
+    def refused(self) -> bool:
+        """Whether anybody has refused it."""
+        return not all(approved for _, approved, _ in self.words.values())
+
+    def still_needed(self, approvals: int) -> int:
+        """Return how many further people must approve it, where this many must."""
+        return max(0, approvals - sum(approved for _, approved, _ in self.words.values()))
+
+    def waits(self, approvals: int) -> bool:
+        """Return whether it is not decided yet."""
+        return not self.refused and self.still_needed(approvals) > 0
+
+
+def proposals(entries: Iterable[LedgerEntry], is_good: IsGood = lambda _, __: True) -> list[Proposal]:
+    """Return the proposed jobs, the first one first; a decision that is not signed by our key is passed over."""
+    found: dict[bytes, Proposal] = {}
+    for entry in entries:
+        if entry.content["kind"] not in ("proposal", "decision"):
+            continue
+        match entry.noted:
+            case ProposalEntry() as said:
+                found[said.proposal] = Proposal(said, entry.peer, entry.time)
+            case DecisionEntry(proposal=proposal, approved=approved, name=name) as said if proposal in found:
+                if is_good(decision_statement(proposal, name, entry.time, approved=approved), said.signature):
+                    found[proposal].words[_spelt(name)] = (name, approved, entry.time)
+    return list(found.values())
+
+
+def named_proposal(found: Iterable[Proposal], name: str) -> Proposal:
+    """Return the proposal of this name."""
+    proposal = next((each for each in found if each.name == name), None)
+    if proposal is None:
+        raise LedgerError(f"no job of the name {name} was proposed here: `cotally status` lists those that wait")
+    return proposal
+
+
+def decision_statement(proposal: bytes, name: str, time: str, *, approved: bool) -> bytes:
+    """Return the bytes that a decision's signature is made over."""
+    word = b"approved" if approved else b"refused"
+    return canonical(b"cotally decision", word, proposal, name.encode(), time.encode())
+
+
+def read_name(text: str) -> str:
+    """Return the name under which somebody signs."""
+    name = " ".join(text.split())
+    if not 1 <= len(name) <= MOST_NAME or not name.isprintable():
+        raise InputError(f"--as must be the name of who decides, of 1 to {MOST_NAME} characters")
+    return name
+
+
+def _spelt(name: str) -> str:
+    return " ".join(name.split()).casefold()

@@ -1,0 +1,101 @@
+"""A job by hand between processes: it waits over a restart of either side, and is signed by two people."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.processes import (
+    QUIET,
+    Ended,
+    Pair,
+    assert_one_error,
+    cotally,
+    cotally_here,
+    finish,
+    make_pair,
+    serving,
+    start,
+)
+from tests.support.tic_tac_toe import ALICE, BOB, table
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
+    made = make_pair(trusting, tmp_path / "parties", table(ALICE), table(BOB))
+    made.edit("alice", 'approve = "always"', 'approve = "by hand"')
+    made.edit("alice", "approvals = 1", "approvals = 2")
+    return made
+
+
+def waiting(pair: Pair) -> list[dict[str, Any]]:
+    ended = cotally_here("status", pair.alice, "--json")
+    assert ended.code == 0, ended.err
+    return [*json.loads(ended.out)["proposals"]]
+
+
+def decides(pair: Pair, name: str, command: str = "approve") -> Ended:
+    (job,) = waiting(pair)
+    ended = cotally(command, str(pair.alice), job["run"], "--as", name)
+    assert ended.code == 0, ended.err
+    return ended
+
+
+def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_have_signed_it(pair: Pair) -> None:
+    job, data = pair.write_job(), pair.bob / "data.csv"
+    with serving(pair) as alice:
+        data.rename(pair.bob / "elsewhere.csv")
+        proposed = cotally("propose", str(pair.bob), str(job))
+        assert (proposed.code, proposed.out[:24]) == (0, "alice keeps this job for")
+        assert cotally_here("propose", pair.bob, job).code == 0
+        (pair.bob / "elsewhere.csv").rename(data)
+        (kept,) = waiting(pair)
+        assert kept["job"]["class_name"] == "class"
+        assert kept["reveals"]["counts"] > 0
+        assert "waits for 1 person: `cotally approve" in decides(pair, "Ann").out
+        alice.kill()
+        _, said = alice.communicate()
+        assert said.count("bob proposes job") == 1
+    with serving(pair):
+        caller = start(*pair.train_arguments(job, *QUIET))
+        assert caller.stderr is not None
+        assert any("decide about this job by hand" in line for line in caller.stderr)
+        assert "waits for 1 person" in decides(pair, "ANN").out
+        caller.terminate()
+        assert finish(caller).code == 143
+    with serving(pair) as alice:
+        caller = start(*pair.train_arguments(job, *QUIET))
+        assert caller.stderr is not None
+        assert any("asking again until then" in line for line in caller.stderr)
+        assert "approved: it runs" in decides(pair, "Ben").out
+        assert finish(caller, 120).code == 0
+        alice.terminate()
+        assert finish(alice).code == 0
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    assert waiting(pair) == []
+    assert cotally_here("ledger", "verify", pair.alice).code == 0
+    shown = cotally_here("ledger", "show", pair.alice).out
+    page = pair.folder / "page.md"
+    assert cotally_here("report", pair.alice, "-o", page).code == 0
+    for text in (shown, page.read_text()):
+        assert f"Job {kept['run']} of bob" in text
+        assert "approved by Ben" in text
+
+
+def test_a_refusal_reaches_the_caller_as_one_line_and_a_job_without_a_table_names_its_least_leaf(pair: Pair) -> None:
+    job = pair.write_job(reveal="tree", method="smc", max_depth=2, min_leaf=None)
+    with serving(pair):
+        (pair.bob / "data.csv").unlink()
+        assert_one_error(cotally_here("propose", pair.bob, job), 2, "min_leaf", "--records")
+        told = cotally_here("propose", pair.bob, job, "--records", "958", "--json")
+        assert json.loads(told.out) == {"format": "cotally-proposed/1", "peer": "alice", "waits": True}
+        assert "refused: it does not run" in decides(pair, "Carl, since it is Ann's", "refuse").out
+        refused = cotally_here("propose", pair.bob, job, "--records", "958")
+        assert_one_error(refused, 5, "people at the peer have refused this job")
+        assert "Carl" not in refused.err
+        pair.edit("alice", 'approve = "by hand"', 'approve = "always"')
+    with serving(pair):
+        allowed = cotally_here("propose", pair.bob, job, "--records", "958")
+        assert allowed.out.startswith("alice takes part in this job")
+    assert_one_error(cotally_here("approve", pair.alice, "0" * 16, "--as", "Ann"), 2, "no job of the name")

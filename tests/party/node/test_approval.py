@@ -1,0 +1,259 @@
+"""Jobs that wait until people have signed them: what is kept of each, whose word counts, and for what it holds."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from party.keys.identity import read_identity, signatures
+from party.node.approval import MOST_WAITING, decide, is_bounded
+from party.records.approvals import Proposal, decision_statement, proposals
+from party.records.ledger import PeerEntries, join_ledger
+from party.records.ledger_entries import DecisionEntry
+from party.records.tally import dealings
+from party.settings.party import Acceptance, LifeBounds
+from party.show.ledger import dealings_lines
+from protocols.errors import DisagreementError, InputError, NotApprovedError
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.terms import Learner, RuleTerms, Terms
+from protocols.two_party.agreement import _PEER_WANTS
+from tests.support.parties import make_terms
+from tests.support.sessions import ANY_ODDS, CASE, Sessions, contents, of_kind, trained, with_terms
+
+MAY = datetime(2026, 5, 1, tzinfo=UTC)
+TREE = with_terms(CASE, method="smc", reveal="tree", max_depth=2, most_bits=40)
+
+
+def by_hand(folder: Path, case: Any = CASE, more: str = "approvals = 2\n", agree: str = ANY_ODDS) -> Sessions:
+    """Return two parties of which Alice, who answers, decides by hand."""
+    sessions = Sessions(folder, case, agree)
+    settings = folder / "alice" / "party.toml"
+    settings.write_text(f'{settings.read_text()}approve = "by hand"\n{more}')
+    return sessions
+
+
+def proposed(sessions: Sessions) -> list[Proposal]:
+    with sessions.ledger("alice") as ledger:
+        return proposals(ledger.entries())
+
+
+def sign(sessions: Sessions, *names: str, job: int = -1, approved: bool = True) -> None:
+    folder, secret = sessions.folder / "alice", sessions.local("alice").secrets.coins
+    for name in names:
+        decide(folder, secret, proposed(sessions)[job].name, name, approved=approved, clock=lambda: MAY)
+
+
+def waits(sessions: Sessions, asked: Terms | Job | None = None) -> bool:
+    """Play a session and return whether it ended, at both sides, since the job waits for people of Alice."""
+    alice, bob = sessions.both_errors(asked)
+    assert (alice is None) == (bob is None), (alice, bob)
+    if alice is None:
+        return False
+    assert isinstance(alice, NotApprovedError)
+    assert isinstance(bob, NotApprovedError)
+    assert alice.waits
+    assert bob.waits
+    assert str(bob) == _PEER_WANTS["approval"]
+    return True
+
+
+def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_signed_it(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path)
+    assert waits(sessions)
+    assert waits(sessions)
+    (kept,) = of_kind(contents(sessions, "alice"), "proposal")
+    would = kept["reveals"]
+    assert kept["job"]["kind"] == "train"
+    assert kept["job"]["theta"] == "7/10"
+    assert would["counts"] > would["counts probably"] > 0
+    assert would["read"][1] == kept["records"] == 80
+    assert would["seconds"] is not None
+    sign(sessions, "Ann")
+    assert waits(sessions)
+    sign(sessions, " ann ")
+    assert waits(sessions)
+    assert not of_kind(contents(sessions, "alice"), "columns")
+    sign(sessions, "Ben")
+    alice, _ = sessions.run()
+    assert trained(alice).outcome.tree
+    with sessions.ledger("alice") as ledger:
+        (told,) = dealings(ledger.entries())
+    said = "\n".join(dealings_lines(told, full=False))
+    assert f"Job {proposed(sessions)[0].name} of bob: train (hybrid, omega 1, class 'class'), proposed" in said
+    assert "approved by Ben, 2026-05-01T00:00:00Z" in said
+    assert waits(sessions) is False
+
+
+def test_a_tree_alone_is_proposed_with_its_bits_and_no_counts(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, TREE)
+    assert waits(sessions)
+    would = proposed(sessions)[0].said.reveals
+    assert would.bits is not None
+    assert would.likely_bits is not None
+    assert 0 < would.likely_bits <= would.bits <= 40
+    assert (would.counts, would.read, would.epsilon) == (None, None, None)
+
+
+def moved(column: int) -> Any:
+    codes = CASE.codes.copy()
+    codes[:, column] ^= 1
+    return replace(CASE, codes=codes)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda sessions: replace(sessions, case=with_terms(CASE, max_depth=1)),
+        lambda sessions: replace(sessions, case=with_terms(CASE, theta=Fraction(3, 4))),
+        lambda sessions: replace(sessions, case=moved(0)),
+        lambda sessions: replace(sessions, case=replace(CASE, groups={"alice": 2, "bob": 2})),
+    ],
+    ids=["other terms", "another theta", "another table", "other groups"],
+)
+def test_an_approval_holds_for_no_changed_job(tmp_path: Path, changed: Any) -> None:
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions)
+    sign(sessions, "Ann")
+    other = changed(sessions)
+    assert waits(other)
+    assert len(proposed(sessions)) == 2
+    sessions.run()  # the control: what was approved runs
+
+
+def test_an_approved_job_holds_for_the_table_of_the_peer_with_which_it_began(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="", agree='epsilon = "2"\n')
+    job = Crosstab(CrosstabTerms("b0", "a0", Fraction(1, 2)))
+    assert waits(sessions, job)
+    sign(sessions, "Ann")
+    sessions.run(job)
+    sessions.run(job)
+    other = replace(sessions, case=moved(2))
+    assert waits(other, job)
+    assert len(of_kind(contents(sessions, "alice"), "crosstab")) == 2
+    sign(sessions, "Ann")
+    other.run(job)
+    assert len(of_kind(contents(sessions, "alice"), "crosstab")) == 4
+
+
+def test_the_last_word_of_each_name_counts_and_a_refusal_crosses_as_one_fixed_sentence(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path)
+    assert waits(sessions)
+    sign(sessions, "Ann", "Ben")
+    sign(sessions, "Carl, who knows why", approved=False)
+    alice, bob = sessions.both_errors()
+    assert "refused here" in str(alice)
+    assert str(bob) == _PEER_WANTS["refusal"]
+    assert isinstance(bob, NotApprovedError)
+    assert not bob.waits
+    sign(sessions, "carl, who knows why")
+    sessions.run()
+
+
+def test_a_decision_counts_only_if_our_key_has_signed_this_word_on_this_job(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions)
+    assert waits(sessions, with_terms(CASE, max_depth=1).terms)
+    (first, second), folder = proposed(sessions), tmp_path / "alice"
+    secret, time = sessions.local("alice").secrets.coins, "2026-05-01T00:00:00Z"
+    identity = read_identity(folder)
+    ours, other = signatures(identity, identity).sign, signatures(read_identity(tmp_path / "bob"), identity).sign
+    good = decision_statement(first.said.proposal, "Ann", time, approved=True)
+    refusal = decision_statement(first.said.proposal, "Ann", time, approved=False)
+    of_second = decision_statement(second.said.proposal, "Ann", time, approved=True)
+    for signature in (bytes(70), other(good), ours(refusal), ours(of_second), ours(good)):
+        assert waits(sessions)  # by what was written so far
+        with join_ledger(folder, secret) as ledger:
+            said = DecisionEntry("case", first.said.proposal, approved=True, name="Ann", signature=signature)
+            PeerEntries(ledger, first.peer, lambda: MAY).write(said)
+    sessions.run()
+
+
+def test_a_peer_that_asks_much_fills_no_ledger_and_is_heard_again_once_people_have_decided(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    jobs = [with_terms(CASE, seed=seed).terms for seed in range(MOST_WAITING + 2)]
+    for job in jobs:
+        assert waits(sessions, job)
+    before = contents(sessions, "alice")
+    assert len(proposed(sessions)) == MOST_WAITING
+    assert waits(sessions, jobs[-1])
+    assert contents(sessions, "alice") == before
+    sign(sessions, "Ann", job=0, approved=False)
+    assert waits(sessions, jobs[-1])
+    assert len(proposed(sessions)) == MOST_WAITING + 1
+
+
+def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions)
+    sign(sessions, "Ann")
+    settings = tmp_path / "alice" / "party.toml"
+    text = settings.read_text()
+    settings.write_text(text.replace("min_leaf = 1\n", "min_leaf = 5\n"))
+    alice, _ = sessions.both_errors()
+    assert isinstance(alice, DisagreementError)
+    assert alice.field == "min_leaf"
+    settings.write_text(text)
+    own = tmp_path / "bob" / "party.toml"
+    own.write_text(f'{own.read_text()}approve = "by hand"\n')
+    alice, bob = sessions.both_errors()
+    assert str(alice) == _PEER_WANTS["approval"]
+    assert "we propose job" in str(bob)
+    with sessions.ledger("bob") as ledger:
+        (waiting,) = proposals(ledger.entries())
+    decide(tmp_path / "bob", sessions.local("bob").secrets.coins, waiting.name, "Bea", approved=True)
+    sessions.run()
+
+
+ANSWERS = Predict(PredictionTerms(bytes(32), Receiver.INITIATOR, probabilities=False))
+SMC = make_terms(method="smc")
+RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9), method="smc")
+
+
+@pytest.mark.parametrize(
+    ("job", "narrow", "wide"),
+    [
+        (TREE.terms, {}, {"most_bits": None}),
+        (SMC, {"most_counts": 9}, {}),
+        (SMC, {"most_counts": 9}, {"most_counts": 9, "most_runs": None}),
+        (CASE.terms, {"most_counts": 9}, {"most_counts": 9, "odds": None}),
+        (make_terms(method="smc", noise=Fraction(1), max_depth=2), {"epsilon": Fraction(1)}, {}),
+        (make_terms(method="randomized"), {}, {"most_bits": None}),
+        (RULES, {"most_counts": 9, "most_sets": 9}, {"most_counts": 9}),
+        (Crosstab(CrosstabTerms("b", "a", None)), {"most_counts": 9}, {}),
+        (Crosstab(CrosstabTerms("b", "a", Fraction(1))), {"epsilon": Fraction(1)}, {}),
+        (ANSWERS, {"most_predictions": 5}, {"most_predictions": None}),
+    ],
+)
+def test_a_job_is_within_bounds_if_each_bound_that_counts_what_it_reveals_is_a_number(
+    job: Terms | Job, narrow: dict[str, Any], wide: dict[str, Any]
+) -> None:
+    asked = Train(job) if isinstance(job, Terms) else job
+    of_life = vars(LifeBounds()).keys()
+    for bounds, fits in ((narrow, True), (wide, False)):
+        life = LifeBounds(**{key: value for key, value in bounds.items() if key in of_life})
+        agree = Acceptance(**{key: value for key, value in bounds.items() if key not in of_life}, life=life)
+        assert is_bounded(agree, asked) is fits, bounds
+        assert is_bounded(agree, Align())
+
+
+def test_within_bounds_lets_a_bounded_job_run_and_keeps_the_others(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, TREE, 'most_bits = 40\nmost_runs = 2\napprove = "within bounds"\n')
+    sessions.run()
+    assert waits_at_bob(sessions, with_terms(CASE, method="smc", max_depth=1).terms)
+
+
+def waits_at_bob(sessions: Sessions, terms: Terms) -> bool:
+    return all(isinstance(each, NotApprovedError) for each in sessions.both_errors(terms))
+
+
+def test_a_name_is_one_line_that_can_be_read(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path)
+    assert waits(sessions)
+    for name in ("", " \n", "Ann\x1b[2J", "A" * 101):
+        with pytest.raises(InputError, match="--as must be the name of who decides"):
+            sign(sessions, name)
+    with pytest.raises(InputError, match="no job of the name 00 was proposed here"):
+        decide(tmp_path / "alice", sessions.local("alice").secrets.coins, "00", "Ann", approved=True)
