@@ -25,15 +25,31 @@ _NONCE: Final = bytes(12)
 
 def permute(key: bytes, blocks: Blocks) -> Blocks:
     """Apply the permutation of this key to every block; there is one at least."""
-    data = np.ascontiguousarray(blocks).data.cast("B")
-    permuted = Cipher(AES(key), ECB()).encryptor().update(data)  # noqa: S305  # the permutation itself is wanted
-    return np.frombuffer(permuted, WORD).reshape(blocks.shape)
+    data, room = np.ascontiguousarray(blocks).data.cast("B"), np.empty(blocks.size + 2, WORD)
+    permuting = Cipher(AES(key), ECB()).encryptor()  # noqa: S305  # the permutation itself is wanted
+    permuting.update_into(data, room.view(np.uint8).data)
+    return room[: blocks.size].reshape(blocks.shape)
+
+
+class Stream:
+    """A seed's stream, whose context is kept: to make one takes longer than to encrypt some thousand bytes.
+
+    Where it is read is said each time; one thread at a time may read it.
+    """
+
+    def __init__(self, seed: bytes) -> None:
+        self._context = Cipher(AES(seed), CTR(bytes(BLOCK_BYTES))).encryptor()
+
+    def read(self, first: int, row: Bytes) -> Bytes:
+        """Fill a row, from block number `first` on, and return it."""
+        self._context.reset_nonce(first.to_bytes(BLOCK_BYTES, "big"))
+        self._context.update_into(bytes(len(row)), row.data)
+        return row
 
 
 def stream(seed: bytes, first: int, length: int) -> Bytes:
-    """Return bytes of a seed's stream, from its block number `first` on."""
-    counter = CTR(first.to_bytes(BLOCK_BYTES, "big"))
-    return np.frombuffer(Cipher(AES(seed), counter).encryptor().update(bytes(length)), np.uint8)
+    """Return bytes of the stream of a seed that is read but a few times."""
+    return Stream(seed).read(first, np.empty(length, np.uint8))
 
 
 def hash_columns(key: bytes, columns: Bytes) -> Blocks:

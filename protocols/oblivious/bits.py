@@ -1,7 +1,8 @@
 """Words of 64 bits: matrices of bits, bits packed closely, and numbers of a few bits side by side (lanes).
 
 A block of 64 x 64 bits is transposed by exchanging halves of words, then quarters, down to single bits (Warren,
-Hacker's Delight, section 7-3): six masked shifts for any number of blocks side by side. Lanes are added and subtracted
+Hacker's Delight, section 7-3): six masked shifts for any number of blocks side by side, of half as many words at each
+of the first where numbers have so few bits. Lanes are added and subtracted
 at once, each modulo its own power of two: the highest bit of each is set aside, so that no carry leaves it (2-18).
 """
 
@@ -26,7 +27,7 @@ _MASKS: Final = tuple(
     (step, np.uint64(sum(((1 << step) - 1) << start for start in range(0, _SIDE, 2 * step))))
     for step in (32, 16, 8, 4, 2, 1)
 )
-_AT_ONCE: Final = 256
+_AT_ONCE: Final = 512
 """Blocks side by side in the cache."""
 
 
@@ -34,19 +35,49 @@ def transposed(words: Uint64s) -> Uint64s:
     """Transpose the bits of each 64 words along the next to last axis: bit `j` of word `i` is bit `i` of word `j`."""
     result = words.copy()
     for step, mask in _MASKS:
-        pairs = result.reshape(*words.shape[:-2], -1, 2, step, words.shape[-1])
-        low, high, shift = pairs[..., 0, :, :], pairs[..., 1, :, :], np.uint64(step)
-        swapped = ((low >> shift) ^ high) & mask
-        high ^= swapped
-        low ^= swapped << shift
+        _exchange(result, step, mask)
     return result
+
+
+def _exchange(words: Uint64s, step: int, mask: np.uint64) -> None:
+    pairs = words.reshape(*words.shape[:-2], -1, 2, step, words.shape[-1])
+    low, high, shift = pairs[..., 0, :, :], pairs[..., 1, :, :], np.uint64(step)
+    swapped = low >> shift
+    swapped ^= high
+    swapped &= mask
+    high ^= swapped
+    low ^= swapped << shift
+
+
+def _planes(words: Uint64s, bits: int) -> Uint64s:
+    """Transpose 64 rows of words of which only the lowest bits are set: as many rows; the words are overwritten."""
+    for step, mask in _MASKS:
+        if bits > step:
+            _exchange(words, step, mask)
+        else:
+            words = words[:step] | words[step:] << np.uint64(step)
+    return words[:bits]
+
+
+def _of_planes(planes: Uint64s) -> Uint64s:
+    """Return the 64 rows of words that have these planes."""
+    words = np.zeros((1 << (len(planes) - 1).bit_length(), planes.shape[1]), WORD)
+    words[: len(planes)] = planes
+    for step, mask in reversed(_MASKS):
+        if step < len(words):
+            _exchange(words, step, mask)
+        else:
+            words = np.concatenate([words & mask, words >> np.uint64(step) & mask])
+    return words
 
 
 def rows_of(columns: Bytes) -> Uint64s:
     """Return the rows of a multiple of 64 columns of bits; a column has a multiple of 64 bits, the lowest first."""
     words = columns.view(WORD).reshape(-1, _SIDE, columns.shape[1] // 8)
-    parts = (transposed(words[..., start : start + _AT_ONCE]) for start in range(0, words.shape[-1], _AT_ONCE))
-    return np.concatenate([part.transpose(2, 1, 0).reshape(-1, len(words)) for part in parts])
+    rows = np.empty(words.shape[::-1], WORD)
+    for start in range(0, len(rows), _AT_ONCE):
+        rows[start : start + _AT_ONCE] = transposed(words[..., start : start + _AT_ONCE]).transpose(2, 1, 0)
+    return rows.reshape(-1, len(words))
 
 
 def columns_of(rows: Uint64s) -> Bytes:
@@ -59,14 +90,14 @@ def bit_planes(words: Uint64s, bits: int) -> Uint64s:
     """Return the lowest bits of a multiple of 64 words, bit by bit: row `b` has bit `b` of each."""
     if bits == 1:
         return np.packbits((words & np.uint64(1)).astype(np.bool_), bitorder="little").view(WORD)[None]
-    return columns_of(words[:, None])[:bits].view(WORD)
+    rows = words.reshape(-1, _SIDE).T.copy()
+    rows &= np.uint64((1 << bits) - 1)
+    return _planes(rows, bits)
 
 
 def plane_words(planes: Uint64s) -> Uint64s:
     """Return the words of which these are the lowest bits, bit by bit."""
-    padded = np.zeros((_SIDE, planes.shape[1]), WORD)
-    padded[: len(planes)] = planes
-    return rows_of(padded.view(np.uint8))[:, 0]
+    return _of_planes(planes).T.reshape(-1)
 
 
 def packed_bytes(count: int, bits: int) -> int:
@@ -78,14 +109,12 @@ def pack(words: Uint64s, bits: int) -> bytes:
     """Pack words of which only the lowest `bits` are set: 64 words into as many as these have bits."""
     padded = np.zeros((_SIDE, -(-len(words) // _SIDE)), WORD)
     padded.reshape(-1)[: len(words)] = words
-    return transposed(padded)[:bits].tobytes()
+    return _planes(padded, bits).tobytes()
 
 
 def unpack(data: bytes, count: int, bits: int) -> Uint64s:
     """Return the words that were packed; what fills the last block is not looked at."""
-    planes = np.zeros((_SIDE, -(-count // _SIDE)), WORD)
-    planes[:bits] = np.frombuffer(data, WORD).reshape(bits, -1)
-    return transposed(planes).reshape(-1)[:count]
+    return _of_planes(np.frombuffer(data, WORD).reshape(bits, -1)).reshape(-1)[:count]
 
 
 @dataclass(frozen=True)

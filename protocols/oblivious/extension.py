@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.messages import BaseOffer, BasePoints, ChoicePage
-from protocols.oblivious.aes import BLOCK_BYTES, Blocks, hash_columns, stream
+from protocols.oblivious.aes import BLOCK_BYTES, Blocks, Stream, hash_columns
 from protocols.oblivious.base import TRANSFERS, answer_choices, choose, make_offer, read_offer
 from protocols.oblivious.bits import WORD, Bytes, rows_of
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, Numbering
@@ -59,10 +59,14 @@ Choices = NDArray[np.bool_]
 
 
 class Direction:
-    """What one side has of a direction of a session: seeds, and how many transfers there were."""
+    """What one side has of a direction of a session: seeds, and how many transfers there were.
+
+    `trees` have the seeds of each, in the order of their places as seen from the one that a sender lacks, without it.
+    """
 
     def __init__(self, session: bytes, depth: int, trees: Trees, workers: Workers) -> None:
         self.session, self.depth, self._trees, self._workers = session, depth, trees, workers
+        self._streams = list[list[list[Stream]]]()  # of one thread each; each page says where it reads, and none twice
         self._fixed = hashlib.sha256(canonical(b"masks", session)).digest()[:BLOCK_BYTES]
         self._next, self._over = 0, False
 
@@ -86,20 +90,25 @@ class Direction:
             pages.append((first, used, length))
         return pages
 
-    def _columns(self, first: int, length: int, missing: Sequence[int] | None = None) -> tuple[Bytes, Bytes]:
+    def _columns(self, first: int, length: int) -> tuple[Bytes, Bytes]:
         """Return the sum of each tree's streams, and the sums for each bit of the places, seen from the missing one."""
         sums = np.empty((len(self._trees), length // 8), np.uint8)
         columns = np.empty((TRANSFERS, length // 8), np.uint8)
-        for number, seeds in enumerate(self._trees):
-            hole = 0 if missing is None else missing[number]
-            rows = [stream(seeds[place ^ hole], first // SACRIFICED, length // 8) for place in range(len(seeds))]
-            if missing is not None:
-                rows[0] = np.zeros(length // 8, np.uint8)
-            streams = np.stack(rows)
-            for bit in range(self.depth):
-                columns[number * self.depth + bit] = np.bitwise_xor.reduce(streams[1::2])
-                streams = streams[::2] ^ streams[1::2]
-            sums[number] = streams[0]
+        try:
+            trees = self._streams.pop()
+        except IndexError:  # all are in use by other threads
+            trees = [[Stream(seed) for seed in seeds] for seeds in self._trees]
+        rows = np.zeros((1 << self.depth, length // 8), np.uint8)
+        for number, known in enumerate(trees):
+            for row, stream in zip(rows[-len(known) :], known, strict=True):
+                stream.read(first // SACRIFICED, row)
+            rows[: -len(known)] = 0
+            for bit in reversed(range(self.depth)):
+                low, high = rows[: 1 << bit], rows[1 << bit : 2 << bit]
+                np.bitwise_xor.reduce(high, out=columns[number * self.depth + bit])
+                low ^= high
+            sums[number] = rows[0]
+        self._streams.append(trees)
         return sums, columns
 
     def _hashes(self, first: int, matrix: bytes, columns: Bytes) -> Blocks:
@@ -182,9 +191,10 @@ class Sender(Direction):
     def __init__(
         self, session: bytes, depth: int, trees: Trees, offset: Sequence[int], workers: Workers = INLINE
     ) -> None:
-        super().__init__(session, depth, trees, workers)
         bits = np.array(offset, np.uint8).reshape(-1, depth)
-        self._missing = [sum(bit << at for at, bit in enumerate(place)) for place in bits.tolist()]
+        missing = [sum(bit << at for at, bit in enumerate(place)) for place in bits.tolist()]
+        known = [[seeds[at ^ hole] for at in range(1, len(seeds))] for seeds, hole in zip(trees, missing, strict=True)]
+        super().__init__(session, depth, known, workers)
         self._turned = np.flatnonzero(bits)
         self._offset = np.packbits(bits, bitorder="little").view(WORD)
 
@@ -231,7 +241,7 @@ class Sender(Direction):
 
     def _columns_of(self, first: int, length: int, matrix: bytes) -> Bytes:
         """Return the columns of this side, which differ from the chooser's where the offset and the choice are 1."""
-        _, columns = self._columns(first, length, self._missing)
+        _, columns = self._columns(first, length)
         told = np.frombuffer(matrix, np.uint8).reshape(len(self._trees), -1)
         columns[self._turned] ^= told[self._turned // self.depth]
         return columns

@@ -37,8 +37,7 @@ from protocols.role import Role, exchange
 
 LANES: Final = 64
 _FEWEST: Final = 1 << 13
-_AHEAD: Final = 1 << 15
-"""How many are made at most where fewer are wanted: what is left over at the end is lost, each batch is an exchange."""
+"""How many are made first, then twice as many as before: what is left over is lost, and each batch is an exchange."""
 _MOST: Final = 1 << 17
 _USE_BITS: Final = 128
 
@@ -71,7 +70,7 @@ class Triples:
         while count:
             if not self._left:
                 yield from self._make(max(min(count, _MOST), self._batch))
-                self._batch = min(2 * self._batch, _AHEAD)
+                self._batch = min(2 * self._batch, _MOST)
             chosen, pairs = self._left.pop()
             if len(pairs) > count:
                 rest = slice(count, None)

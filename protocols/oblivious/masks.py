@@ -36,8 +36,12 @@ class Numbering:
 
     def numbers(self, places: range) -> Uint64s:
         """Return the numbers of the transfers at these places, counted from the first one."""
-        in_batch = np.arange(self.start + places.start, self.start + places.stop, dtype=WORD)
-        return in_batch + np.uint64(self.first) + in_batch // np.uint64(self.page) * np.uint64(self.spared)
+        start = self.start + places.start
+        numbers = np.arange(start, start + len(places), dtype=WORD)
+        numbers += np.uint64(self.first + start // self.page * self.spared)
+        for next_page in range(self.page - start % self.page, len(places), self.page):
+            numbers[next_page:] += np.uint64(self.spared)
+        return numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,16 +59,19 @@ class Keys:
 
     def masks(self, uses: Iterable[int], offset: Blocks | None = None) -> Iterator[Blocks]:
         """Yield the masks of the keys, or of keys that differ from them by an offset, for each of these uses."""
-        permuted = permute(self.fixed, self.keys if offset is None else self.keys ^ offset)
+        others = None if offset is None else np.tile(offset, (len(self.keys), 1))
+        permuted = permute(self.fixed, self.keys if others is None else self.keys ^ others)
         numbers = self.numbering.numbers(range(len(self.keys)))
         return (_hashed(self.fixed, permuted, numbers, use) for use in uses)
 
 
 def _hashed(fixed: bytes, permuted: Blocks, numbers: Uint64s, use: int) -> Blocks:
-    tweaked = permuted.copy()
-    tweaked[:, 0] ^= numbers
-    tweaked[:, 1] ^= np.uint64(use)
-    return permute(fixed, tweaked) ^ permuted
+    tweaked = np.empty_like(permuted)
+    np.bitwise_xor(permuted[:, 0], numbers, out=tweaked[:, 0])
+    np.bitwise_xor(permuted[:, 1], np.uint64(use), out=tweaked[:, 1])
+    masks = permute(fixed, tweaked)
+    masks ^= permuted
+    return masks
 
 
 @dataclass

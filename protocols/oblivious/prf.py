@@ -164,7 +164,7 @@ def ask_values(
     for page in _pages(len(owners)):
         own = owners[page]
         taken = own != EMPTY
-        asked = stream(seed, page.start, BLOCK_BYTES * len(own)).copy().view(WORD).reshape(-1, 2)
+        asked = stream(seed, page.start, BLOCK_BYTES * len(own)).view(WORD).reshape(-1, 2)
         asked[taken] = digests[own[taken]]
         columns = _columns(seeds, page)
         yield Send(CodePage((columns ^ _columns(others, page) ^ columns_of(code_words(session, asked))).tobytes()))

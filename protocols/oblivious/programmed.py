@@ -64,7 +64,7 @@ def send_hints(values: Bytes, places: Index, size: int, randomness: Randomness) 
         length = min(_PAGE_PLACES, size - start)
         some = slice(*np.searchsorted(at, [start, start + length]))
         seed = randomness.randbelow(1 << _SEED_BITS).to_bytes(_SEED_BITS // 8, "big")
-        table = stream(seed, 0, (_SLOTS * NUMBER_BYTES + 8) * length).copy()
+        table = stream(seed, 0, (_SLOTS * NUMBER_BYTES + 8) * length)
         targets, slots = table[: 8 * length].view(WORD), table[8 * length :].reshape(-1, NUMBER_BYTES)
         nonces, where = _spread(at[some] - start, chosen[some], length, randomness)
         slots[where] = targets[at[some] - start, None].view(np.uint8)[:, :NUMBER_BYTES] ^ masks[some]
@@ -77,7 +77,7 @@ def send_hints(values: Bytes, places: Index, size: int, randomness: Randomness) 
 def _spread(at: Index, chosen: Uint64s, length: int, randomness: Randomness) -> tuple[Uint64s, Index]:
     """Draw fresh bytes for each place until all its ids have slots of their own; return them and the slots."""
     seed = randomness.randbelow(1 << _SEED_BITS).to_bytes(_SEED_BITS // 8, "big")
-    nonces, slots = stream(seed, 0, 8 * length).view(WORD).copy(), np.empty(len(at), np.intp)
+    nonces, slots = stream(seed, 0, 8 * length).view(WORD), np.empty(len(at), np.intp)
     open_, drawn = np.arange(len(at)), length
     while True:
         slots[open_] = at[open_] * _SLOTS + _slots(chosen[open_], nonces[at[open_]])

@@ -188,7 +188,7 @@ def seen(sender: Sender, first: int, page: Message) -> list[NDArray[np.uint8]]:
     """Return what the sender makes of a page: masked choices of each tree, and these less the streams it knows."""
     assert isinstance(page, ChoicePage)
     matrix = np.frombuffer(page.matrix, np.uint8).reshape(128 // sender.depth, -1)
-    known, _ = sender._columns(first, 8 * matrix.shape[1], sender._missing)
+    known, _ = sender._columns(first, 8 * matrix.shape[1])
     return [np.unpackbits(matrix, axis=1).T, np.unpackbits(matrix ^ known, axis=1).T]
 
 
