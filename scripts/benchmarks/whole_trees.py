@@ -20,8 +20,6 @@ from pathlib import Path
 import numpy as np
 from _lab import OPTIONS, Line, make_parser, measure_run, phe_seconds, publish, say
 from growth import generate
-from sklearn.metrics import roc_auc_score
-from sklearn.tree import DecisionTreeClassifier
 
 from party.data import ColumnTreatment
 from party.data.bins import number
@@ -91,6 +89,9 @@ def in_eight(halves: Halves) -> Halves:
 
 def beside_scikit_learn(tree: Tree, train: Halves, held_out: Halves) -> dict[str, float]:
     """Return accuracy and AUC of a tree, its leaves ranked by the records they have, and of scikit-learn's."""
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415  # here, or both parties' processes import it too
+    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415
+
     learned, tried = ((_conditions(tree, halves), _classes(tree, halves)) for halves in (train, held_out))
     ends = {expression: at for at, (expression, _) in enumerate(tree.leaves())}
     at, reached = (
