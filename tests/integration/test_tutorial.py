@@ -3,6 +3,7 @@
 Numbers, fingerprints, moments and the lower levels of a tree differ from run to run: they are compared by their shape.
 """
 
+import json
 import os
 import re
 import shlex
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,6 +104,18 @@ def test_the_tutorial_works_as_it_stands(made: Path, tmp_path: Path) -> None:
     (at,) = [number for number, (_, _, text) in enumerate(given) if text.startswith("$ cotally serve")]
     assert walk(given[at:], folder) == ["serve", "train", "show", "predict", "report", "ledger"]
     assert len((folder / "scored.csv").read_text().splitlines()) == 501
+    assert (folder / "bank" / "model.json").read_bytes() == (folder / "phone" / "model.json").read_bytes()
+    check_format(json.loads((folder / "phone" / "model.json").read_text()))
+
+
+def check_format(model: dict[str, Any]) -> None:
+    assert model["format"] == "cotally-model/3"
+    assert set(model) == {"format", "class", "growth", "splits", "attributes", "tree"}
+    keys = {key for attribute in model["attributes"] for key in attribute}
+    assert keys == {"party", "name", "values", "missing", "marks", "ordered"}
+    formats = (PAGES.parents[1] / "party" / "FORMATS.md").read_text()
+    for key in (*model, *model["growth"], *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
+        assert f'"{key}"' in formats
 
 
 def test_the_how_tos_work_as_they_stand(made: Path, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def test_every_extra_that_a_readme_names_exists() -> None:
-    named = {extra for group in re.findall(r"'\.\[([\w,]+)\]'", README + SURVEYS) for extra in group.split(",")}
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / ".github" / "docs").glob("*.md"))
+    named = {extra for group in re.findall(r"'\.\[([\w,]+)\]'", README + SURVEYS + pages) for extra in group.split(",")}
     assert {"figures", "learn"} <= named <= set(EXTRAS)
 
 
