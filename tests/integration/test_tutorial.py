@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,15 @@ from party.demo.processes import free_port
 from tests.support.processes import cotally, start
 
 PAGES = Path(__file__).parents[2] / ".github" / "docs"
+TUTORIAL, HOW_TO = ((PAGES / name).read_text("utf-8") for name in ("tutorial.md", "how-to.md"))
+APART = "Let two people sign each job"
 DIFFER = "cotally: the parties differ on "
+JOB = r"\b[0-9a-f]{16}\b"
 Fence = tuple[str, str, str]
 
 
-def fences(page: str) -> list[Fence]:
-    """Return the kind, the title and the text of each fence of a page."""
-    text = (PAGES / page).read_text("utf-8")
+def fences(text: str) -> list[Fence]:
+    """Return the kind, the title and the text of each fence of a text."""
     return re.findall(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
 
 
@@ -36,7 +38,7 @@ def shape(text: str) -> str:
     lines = (line for line in text.splitlines() if not re.match("[├└│ ]*[├└]", line))
     flat = " ".join(" ".join(lines).split())
     flat = re.sub(r"\b[0-9A-F]{4}( [0-9A-F]{4})+\b", "FINGERPRINT", flat)
-    return re.sub(r"digest [0-9a-f]+|\d[\d,.:TZe-]*( s| min)?", "0", flat)
+    return re.sub(rf"digest [0-9a-f]+|{JOB}|\d[\d,.:TZe-]*( s| min)?", "0", flat)
 
 
 def check_said(quoted: str, said: str, command: str) -> None:
@@ -62,17 +64,17 @@ def serving(words: list[str], quoted: str, folder: Path) -> Iterator[None]:
 
 def walk(given: list[Fence], folder: Path) -> list[str]:
     """Write the files of a page and run its commands; return the names of these."""
-    port, ran = str(free_port()), []
+    port, ran, job = str(free_port()), [], ""
     with ExitStack() as served:
         for kind, title, text in given:
             if title:
-                names = ("bank/party.toml", "phone/party.toml") if title.endswith(" of both") else (title,)
-                for name in names:
-                    with (folder / name).open("a" if len(names) > 1 else "w") as file:
+                added = {"[agree] of both": ("bank", "phone"), "[agree] of bank": ("bank",)}.get(title, ())
+                for name in [f"{party}/party.toml" for party in added] or [title]:
+                    with (folder / name).open("a" if added else "w") as file:
                         file.write(text)
             for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:] if kind == "console" else ():
                 command, _, quoted = step.partition("\n")
-                words = shlex.split(command)
+                words = shlex.split(re.sub(JOB, job, command))
                 if words[0] != "cotally":
                     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
                     subprocess.run(command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, check=True)
@@ -87,20 +89,21 @@ def walk(given: list[Fence], folder: Path) -> list[str]:
                 ended = cotally(*words[1:], folder=folder, seconds=120)
                 assert ended.code == (5 if DIFFER in quoted else 0), f"{command}: {ended.err}"
                 check_said(quoted, ended.err + ended.out, command)
+                job = next(iter(re.findall(f"^Job ({JOB})", ended.out, re.MULTILINE)), job)
     return ran
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tutorial's folders, as they are before the bank listens: to copy."""
-    folder, given = tmp_path_factory.mktemp("tutorial"), fences("tutorial.md")
+    folder, given = tmp_path_factory.mktemp("tutorial"), fences(TUTORIAL)
     (at,) = [number for number, (_, _, text) in enumerate(given) if text.startswith("$ cotally serve")]
     walk(given[:at], folder)
     return folder
 
 
 def test_the_tutorial_works_as_it_stands(made: Path, tmp_path: Path) -> None:
-    folder, given = Path(shutil.copytree(made, tmp_path / "copy")), fences("tutorial.md")
+    folder, given = Path(shutil.copytree(made, tmp_path / "copy")), fences(TUTORIAL)
     (at,) = [number for number, (_, _, text) in enumerate(given) if text.startswith("$ cotally serve")]
     assert walk(given[at:], folder) == ["serve", "train", "show", "predict", "report", "ledger"]
     assert len((folder / "scored.csv").read_text().splitlines()) == 501
@@ -118,9 +121,20 @@ def check_format(model: dict[str, Any]) -> None:
         assert f'"{key}"' in formats
 
 
-def test_the_how_tos_work_as_they_stand(made: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sections", "commands"),
+    [
+        (lambda head: head != APART, ["plan", "rehearse", "serve", "crosstab", "check", "train", "train"]),
+        (lambda head: head == APART, ["serve", "propose", "status", "approve", "approve"]),
+    ],
+    ids=["the others", "approval"],
+)
+def test_the_how_tos_work_as_they_stand(
+    sections: Callable[[str], bool], commands: list[str], made: Path, tmp_path: Path
+) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "copy"))
-    assert walk(fences("how-to.md"), folder)[2:5] == ["serve", "crosstab", "check"]
+    texts = [text for text in HOW_TO.split("\n## ") if sections(text.partition("\n")[0])]
+    assert walk(fences("\n".join(texts)), folder) == commands
 
 
 @pytest.mark.parametrize(
