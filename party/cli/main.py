@@ -55,6 +55,7 @@ COMMANDS = {
     "refuse": Command("let a proposed job not run, under your name", "runs", "looking"),
     "ledger": Command("show what was disclosed, and to whom", "runs", "looking"),
     "show": Command("print a model", "models", "report"),
+    "export": Command("write a model as SQL, PMML, Python or a JSON schema", "models", "report"),
     "rules": Command("list the association rules that two parties have found together", "models", "report"),
     "report": Command("write a finished run, a survey or baskets as one page, HTML or Markdown", "models", "report"),
     "predict": Command("classify the rows of a file", "models", "predict"),

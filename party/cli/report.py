@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,12 @@ from party.files import is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import model_json, read_result
+from party.models.exports.pmml import pmml_of
+from party.models.exports.python import python_of
+from party.models.exports.readings import Exported, RuleList
+from party.models.exports.schema import schema_of
+from party.models.exports.sql import sql_of
+from party.models.prediction import RankedBy, ranked_class
 from party.node.check import past_of, released_copy, released_follows
 from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
@@ -31,6 +37,7 @@ from party.show.quality import worth_lines
 from party.show.screen import drawing_width, lay_out, note, put_json, say, say_all
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
+from protocols.learning.tree import Tree
 from protocols.terms import KEY_FLOOR
 
 _MOST_CERTIFICATE = 1 << 16
@@ -147,6 +154,34 @@ def command_show(arguments: argparse.Namespace) -> int:
         lay_out(how.blocks(model, levels, ()), drawing_width())
         say_all([] if isinstance(model, JointItemsets) else worth_lines(model))
     return 0
+
+
+def command_export(arguments: argparse.Namespace) -> int:
+    settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)
+    found = read_result(arguments.model)
+    if arguments.ranked is not None and arguments.way != "sql":
+        raise InputError("--ranked is for --as sql: pmml and python give the share of each class where it is known")
+    if arguments.way == "json-schema":
+        text = schema_of(found)
+    else:
+        model = RuleList(found) if isinstance(found, JointItemsets) else found
+        ranked = None if arguments.ranked is None else _ranked(model, RankedBy(arguments.ranked))
+        text = sql_of(model, ranked) + "\n" if arguments.way == "sql" else _WRITERS[arguments.way](model)
+    if arguments.output is None:
+        sys.stdout.write(text)
+    else:
+        write_atomically(arguments.output, text)
+        say(f"Wrote {arguments.output}.")
+    return 0
+
+
+def _ranked(model: Exported, ranking: RankedBy) -> int:
+    if not isinstance(model, Tree):
+        raise InputError("only a tree has shares in SQL: leave --ranked out, or export naive Bayes as python")
+    return ranked_class(model, ranking)
+
+
+_WRITERS: Mapping[str, Callable[[Exported], str]] = {"pmml": pmml_of, "python": python_of}
 
 
 def command_rules(arguments: argparse.Namespace) -> int:

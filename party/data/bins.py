@@ -199,12 +199,12 @@ def bin_label_of(labels: tuple[str, ...], text: str) -> str | None:
     for scale in (NUMBERS, DAYS):
         value = scale.read(text)
         if value is not None:
-            return next((label for label, low, high in _bins(labels, scale) if low < value <= high), None)
+            return next((label for label, low, high in ranges_of(labels, scale) if low < value <= high), None)
     return None
 
 
 @lru_cache(maxsize=1024)
-def _bins(labels: tuple[str, ...], scale: Scale) -> tuple[tuple[str, Decimal, Decimal], ...]:
+def ranges_of(labels: tuple[str, ...], scale: Scale) -> tuple[tuple[str, Decimal, Decimal], ...]:
     """Read the labels that are those of bins: label, lower and upper edge."""
     ranges = [(label, _range_of(label, scale)) for label in labels]
     return tuple((label, *ends) for label, ends in ranges if ends is not None)

@@ -27,6 +27,31 @@ def declare_show(parser: argparse.ArgumentParser) -> None:
     add("--levels", type=int, metavar="N", help="leave out what is deeper than N splits, or sets of more items")
 
 
+EXPORTS = ("sql", "pmml", "python", "json-schema")
+
+
+def declare_export(parser: argparse.ArgumentParser) -> None:
+    """Write a model for other programs, which then give rows the classes that `predict` gives them.
+
+    Rows have the columns of both parties that the model reads: by their names, or as party.name where both have one of
+    that name. Of rules a row gets the consequent of the surest one that holds.
+
+    sql: one expression, as in SELECT id, (...) FROM rows. Columns with bins are numbers or dates, or texts that are all
+    such, dates as 2024-05-31; --ranked CLASS gives the share of that class. pmml: PMML 4.4. python: one file that needs
+    no package: python file.py rows.csv. json-schema: what the model's file may hold.
+
+    Examples:
+      cotally export bob/model.json --as sql
+      cotally export bob/model.json --as python -o score.py
+    """
+    add = parser.add_argument
+    add("model", type=Path, metavar="model.json")
+    add("--as", dest="way", required=True, choices=EXPORTS, help="what to write")
+    add("--ranked", metavar="CLASS", help="sql: the share of this class, in place of the class")
+    add("-o", "--output", type=Path, metavar="FILE", help="default: the standard output")
+    add_overwrite(parser)
+
+
 def declare_rules(parser: argparse.ArgumentParser) -> None:
     """List the association rules that two parties have found together, or the frequent itemsets.
 

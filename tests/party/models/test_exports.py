@@ -1,0 +1,338 @@
+"""A model in another program gives a thousand rows, missing and unseen cells among them, what `predict` gives."""
+
+import csv
+import io
+import itertools
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import jpmml_evaluator
+import jpype
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+from party.data import Frame, frame_of
+from party.models.any_file import KeptResult, model_json
+from party.models.exports.pmml import pmml_of
+from party.models.exports.python import python_of
+from party.models.exports.readings import Exported, RuleList
+from party.models.exports.schema import schema_of
+from party.models.exports.sql import sql_of
+from party.models.prediction import coded_rows, predict_frame
+from protocols.association.joint import JointItemsets, JointSet, ReachedRules
+from protocols.association.own_sets import TermSet
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts, logarithm
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.tables import Attribute, MissingCells, Schema, Term, two_way
+from protocols.terms import Growth, Leaves, Metric
+from tests.support.processes import assert_one_line, cotally_here
+
+COLUMNS = (
+    Attribute("alice", "age", ("<= 18", "(18, 30.5]", "> 30.5", "missing"), MissingCells("missing"), 3),
+    Attribute("alice", 'the "city"', ("Bergen", "O'Slo <&>", "other"), MissingCells("other", ("-99", "n/a"))),
+    Attribute("alice", "group", ("{a | b}", "c", "Ærø"), MissingCells(None)),
+    Attribute("bob", "age", ("0", "1", "2.5", "True"), MissingCells("1")),
+    Attribute("bob", "since", ("<= 2019-12-31", "(2019-12-31, 2023-02-28]", "> 2023-02-28", "x"), MissingCells("x"), 3),
+    Attribute("bob", "rate", ("<= -0.001", "> -0.001"), MissingCells(None, ("-99", "?")), 2),
+)  # fmt: skip
+TARGET = Attribute("", "outcome", ("it's", "good", "so-so"))
+NAMES = ("alice.age", 'the "city"', "group", "bob.age", "since", "rate")
+TYPES = ("DECIMAL(9,3)", "VARCHAR(40)", "VARCHAR(40)", "VARCHAR(40)", "DATE", "DOUBLE PRECISION")
+CELLS: tuple[tuple[str | None, ...], ...] = (
+    ("18", "18.001", "30.5", "31", "-4", "17", None),
+    ("Bergen", "O'Slo <&>", "other", "-99", "n/a", "?", "nowhere", None),
+    ("a", "b", "c", "Ærø", "{a | b}", "missing", "d", "NA", None),
+    ("0", "1", "1.0", "2.5", "true", "True", "3", "-", None),
+    ("2019-12-31", "2020-01-01", "2023-02-28", "2023-03-01", "1900-01-01", None),
+    ("-0.001", "-0.0009", "7", "-1e-05", "1e+20", "-99", "-99.0", None),
+)
+ODD: tuple[tuple[str, ...], ...] = (
+    (" 18.0", "<= 18", "abc", "1e3", "inf", "\u200b17", "18,5"),
+    ("  O'Slo   <&>", "-99.00", "Bergen\u00ad"),
+    ("A\u030a", "Æ\u0072ø", "other"),
+    ("1.00", "TRUE", "2.50", "1E0"),
+    ("31.12.2019", "2023-02-28 23:59:59", "2024-02-30", "unknown", "nan"),
+    ("?", "1E400", "<= -0.001", "+7"),
+)
+
+
+def random_tree(seed: int, kind: str) -> Tree:
+    rng = np.random.default_rng(seed)
+    schema = Schema(COLUMNS, TARGET, ())
+    if kind.startswith("two-way"):
+        schema = two_way(schema)
+
+    def leaf() -> Leaf:
+        counts, tenths = rng.integers(0, 9, 3).tolist(), (rng.integers(0, 9, 3) + 1).tolist()
+        if kind.endswith("counts"):
+            return Leaf(tuple(map(float, counts)), majority(counts))
+        return Leaf((), majority(tenths), tuple(tenths) if kind.endswith("tenths") else ())
+
+    def node(left: Sequence[int], depth: int) -> Node:
+        if not depth or not len(left) or rng.random() < 0.1:
+            return leaf()
+        attribute = int(rng.choice(left))
+        below = [each for each in left if each != attribute]
+        children = tuple(node(below, depth - 1) for _ in schema.attributes[attribute].values)
+        counts = tuple(map(float, np.sum([child.counts for child in children], axis=0))) if children[0].counts else ()
+        return Split(counts, attribute, children)
+
+    growth = Growth(leaves=Leaves.TENTHS if kind.endswith("tenths") else Leaves.LABEL)
+    root: Node = Leaf((), 0)
+    while not isinstance(root, Split):
+        root = node(range(len(schema.attributes)), 5)
+    return Tree(schema, root, growth)
+
+
+def random_bayes(seed: int, smoothing: float) -> NaiveBayes:
+    rng = np.random.default_rng(seed)
+    tables = [rng.integers(0 if smoothing else 1, 40, (each.size, 3)) for each in COLUMNS]
+    return bayes_of_counts(Schema(COLUMNS, TARGET, ()), rng.integers(1, 90, 3), tables, smoothing)
+
+
+def impossible() -> NaiveBayes:
+    """Each class lacks a value of each column, so that rows may have none that is possible."""
+    rng = np.random.default_rng(3)
+    tables = []
+    for each in COLUMNS:
+        counts = rng.integers(1, 9, (each.size, 3)).astype(float)
+        counts[rng.integers(0, each.size, 3), range(3)] = 0
+        tables.append(logarithm(counts / counts.sum(axis=0)))
+    return NaiveBayes(Schema(COLUMNS, TARGET, ()), logarithm(np.array([0.25, 0.5, 0.25])), tuple(tables))
+
+
+def sets(counted: bool) -> RuleList:
+    rng = np.random.default_rng(8)
+    rules, kept = [], dict[TermSet, JointSet]()
+    for size in (1, 2, 2, 1, 3, 2, 1):
+        columns = sorted(rng.choice(len(COLUMNS), size + 1, replace=False).tolist())
+        whole = tuple(Term(column, int(rng.integers(0, COLUMNS[column].size))) for column in columns)
+        for length in range(1, size + 2):
+            for part in itertools.combinations(whole, length):
+                count = Fraction(90 - 3 * length - len(kept) % 5)
+                kept[part] = JointSet(
+                    part, min([count, *(kept[each].count for each in itertools.combinations(part, length - 1) if each)])
+                )
+        rules.append((whole[1:], whole[:1]))
+    ordered = tuple(kept[each] for each in sorted(kept, key=lambda part: (len(part), part)))
+    both = tuple(each for each in ordered if len({COLUMNS[term.column].party for term in each.terms}) > 1)
+    if counted:
+        return RuleList(JointItemsets(COLUMNS, 100, Fraction(1, 100), 1, ordered))
+    return RuleList(
+        JointItemsets(
+            COLUMNS,
+            100,
+            Fraction(1, 100),
+            1,
+            both,
+            0,
+            False,
+            ReachedRules(Metric.CONFIDENCE, Fraction(1, 2), tuple(rules)),
+        )
+    )
+
+
+MODELS: dict[str, Callable[[], Exported]] = {
+    **{
+        f"{kind} {seed}": lambda kind=kind, seed=seed: random_tree(seed, kind)  # type: ignore[misc]
+        for kind, seed in itertools.product(
+            ("values counts", "values tenths", "two-way labels", "two-way tenths"), (1, 2)
+        )
+    },
+    "bayes": lambda: random_bayes(4, 1.0),
+    "bayes of few": lambda: random_bayes(5, 0.01),
+    "impossible bayes": impossible,
+    "rules": lambda: sets(counted=True),
+    "rules without counts": lambda: sets(counted=False),
+}
+ROWS = 1000
+
+
+def rows(odd: bool) -> list[tuple[str | None, ...]]:
+    rng = np.random.default_rng(7)
+    pools = [(*usual, *more * odd) for usual, more in zip(CELLS, ODD, strict=True)]
+    return list(zip(*([pool[k] for k in rng.integers(0, len(pool), ROWS)] for pool in pools), strict=True))
+
+
+@cache
+def frame(odd: bool) -> Frame:
+    return frame_of(Path("rows"), NAMES, list(zip(*rows(odd), strict=True)))
+
+
+def expected(model: Exported, odd: bool = False) -> list[str | None]:
+    if not isinstance(model, RuleList):
+        return [*predict_frame(model, frame(odd)).labels]
+    label = Tree(Schema(COLUMNS, TARGET, ()), Split((), 0, ()))  # what reads the columns of rules, too
+    codes = coded_rows(label, frame(odd), range(len(COLUMNS))).codes
+    return [
+        next((told for first, told in model.rules if all(row[term.column] == term.value for term in first)), None)
+        for row in codes
+    ]
+
+
+def shares(model: Exported, odd: bool = False) -> list[list[float]] | None:
+    found = None if isinstance(model, RuleList) else predict_frame(model, frame(odd)).shares
+    return None if found is None else found.tolist()
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_python_agrees_on_whatever_a_file_may_hold(kind: str, tmp_path: Path) -> None:
+    model = MODELS[kind]()
+    (tmp_path / "score.py").write_text(python_of(model))
+    with (tmp_path / "rows.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([NAMES, *rows(odd=True)])
+    words = [sys.executable, "-I", "-X", "utf8", "score.py", "rows.csv"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True)
+    read = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["prediction"] or None for row in read] == expected(model, odd=True)
+    known = shares(model, odd=True)
+    if known is None:
+        assert not any(name.startswith("P(") for name in read[0])
+    else:
+        given = [[float(row[f"P({value})"]) for value in TARGET.values] for row in read]
+        assert np.array(given) == pytest.approx(np.array(known), abs=1e-6)
+
+
+Ask = Callable[[str], list[object]]
+
+
+def loaded(execute: Callable[..., object], mark: str, types: Sequence[str], odd: bool = False) -> None:
+    quoted = ['"' + name.replace('"', '""') + '"' for name in NAMES]
+    execute("CREATE TABLE people (place INTEGER, " + ", ".join(map(" ".join, zip(quoted, types, strict=True))) + ")")
+    for place, row in enumerate(rows(odd)):
+        execute(f"INSERT INTO people VALUES ({place}, {', '.join([mark] * len(row))})", row)
+
+
+@pytest.fixture(
+    scope="module", params=["sqlite", "sqlite of texts", "duckdb", "duckdb of texts", "postgres", "postgres of texts"]
+)
+def ask(request: pytest.FixtureRequest) -> Iterator[Ask]:
+    name, _, texts = request.param.partition(" of ")
+    types = ["VARCHAR(40)"] * len(TYPES) if texts else TYPES
+    order = " FROM people ORDER BY place"
+    if name == "sqlite":
+        lite = sqlite3.connect(":memory:")
+        loaded(lite.execute, "?", types)
+        yield lambda text: [row[0] for row in lite.execute(f"SELECT {text}{order}")]
+    elif name == "duckdb":
+        duck = duckdb.connect()
+        loaded(duck.execute, "?", types)
+        yield lambda text: [row[0] for row in duck.execute(f"SELECT {text}{order}").fetchall()]
+    else:
+        psycopg = pytest.importorskip("psycopg")
+        with psycopg.connect(request.getfixturevalue("postgres") + "postgres") as connection:
+            loaded(connection.execute, "%s", types)
+            yield lambda text: [row[0] for row in connection.execute(f"SELECT {text}{order}".replace("%", "%%"), ())]
+            connection.rollback()
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_sql_agrees_in_each_database(kind: str, ask: Ask) -> None:
+    model = MODELS[kind]()
+    assert ask(sql_of(model)) == expected(model)
+    known = shares(model)
+    if isinstance(model, Tree) and known is not None:
+        assert [float(str(each)) for each in ask(sql_of(model, 1))] == pytest.approx([row[1] for row in known])
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="the evaluator, which others have written, needs Java")
+@pytest.mark.parametrize("kind", MODELS)
+def test_pmml_fits_its_schema_and_agrees(kind: str, tmp_path: Path) -> None:
+    model, path = MODELS[kind](), tmp_path / "model.pmml"
+    if kind == "impossible bayes":
+        with pytest.raises(InputError, match="PMML cannot say what then"):
+            pmml_of(model)
+        return
+    path.write_text(pmml_of(model), "utf-8")
+    evaluator = jpmml_evaluator.make_evaluator(str(path), backend="jpype").verify()
+    check_schema(path)
+    found = evaluator.evaluateAll(pd.DataFrame(rows(odd=False), columns=NAMES, dtype=object))
+    target = "consequent" if isinstance(model, RuleList) else TARGET.name
+    assert [None if pd.isna(each) else each for each in found[target]] == expected(model)
+    known = shares(model)
+    if known is not None:
+        given = found[[f"P({value})" for value in TARGET.values]].to_numpy()
+        assert given == pytest.approx(np.array(known), abs=1e-4 if isinstance(model, NaiveBayes) else 1e-9)
+
+
+def check_schema(path: Path) -> None:
+    """Check a document by the XSD of PMML 4.4, which the evaluator brings."""
+    of, source = (
+        jpype.JClass("javax.xml.validation.SchemaFactory"),
+        jpype.JClass("javax.xml.transform.stream.StreamSource"),
+    )
+    xsd = source(jpype.JClass("org.dmg.pmml.PMML").class_.getResourceAsStream("/pmml.xsd"))
+    of.newInstance("http://www.w3.org/2001/XMLSchema").newSchema(xsd).newValidator().validate(source(str(path)))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_model_fits_its_json_schema_and_nothing_else_does(kind: str) -> None:
+    model = MODELS[kind]()
+    kept = model.found if isinstance(model, RuleList) else model
+    checks = jsonschema.Draft202012Validator(json.loads(schema_of(kept)))
+    content = json.loads(model_json(kept))
+    checks.validate(content)
+    for key in content:
+        assert not checks.is_valid({name: value for name, value in content.items() if name != key}), key
+        assert not checks.is_valid({**content, key: {"x": 1}}), key
+    assert not checks.is_valid({**content, "more": 1})
+
+
+def with_value(text: str) -> Tree:
+    column = Attribute("alice", "city", ("Oslo", text))
+    return Tree(Schema((column,), TARGET, ()), Split((), 0, (Leaf((), 0), Leaf((), 1))))
+
+
+REFUSED = [
+    (
+        with_value("a\\' OR 1=1 --"),
+        ("--as", "sql"),
+        "has a character that databases read in two ways: export it as python",
+    ),
+    (with_value("a\nb"), ("--as", "sql"), "has a character that databases read in two ways"),
+    (with_value("a\x01b"), ("--as", "pmml"), "has a character that XML cannot hold: export it as python"),
+    (with_value("x"), ("--as", "sql", "--ranked", "good"), "rows cannot be ranked: the model has classes alone"),
+    (with_value("x"), ("--as", "pmml", "--ranked", "good"), "--ranked is for --as sql"),
+    (random_tree(1, "values counts"), ("--as", "sql", "--ranked", "no"), "--ranked must be one of"),
+    (random_bayes(1, 1.0), ("--as", "sql", "--ranked", "good"), "only a tree has shares in SQL"),
+    (sets(counted=True).found, ("--as", "sql", "--ranked", "good"), "only a tree has shares in SQL"),
+    (replace(sets(counted=False).found, reached=None), ("--as", "python"), "these sets have no counts"),
+    (replace(sets(counted=True).found, kept=()), ("--as", "sql"), "no rule is sure enough to be exported"),
+]
+
+
+@pytest.mark.parametrize(("model", "asked", "why"), REFUSED)
+def test_what_cannot_be_exported_is_refused_in_one_line(
+    model: KeptResult, asked: tuple[str, ...], why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "m.json").write_text(model_json(model))
+    out = tmp_path / "out"
+    assert_one_line(cotally_here("export", tmp_path / "m.json", *asked, "-o", out), 2, why)
+    assert not out.exists()
+
+
+WAYS = [("sql", sql_of), ("pmml", pmml_of), ("python", python_of), ("json-schema", schema_of)]
+
+
+@pytest.mark.parametrize(("way", "write"), WAYS)
+def test_the_command_writes_what_each_way_gives(way: str, write: Callable[[Tree], str], tmp_path: Path) -> None:
+    model = random_tree(1, "two-way tenths")
+    (tmp_path / "m.json").write_text(model_json(model))
+    words = ("export", tmp_path / "m.json", "--as", way)
+    ended = cotally_here(*words)
+    assert (ended.code, ended.out.rstrip()) == (0, write(model).rstrip())
+    assert cotally_here(*words, "-o", tmp_path / "out").code == 0
+    assert (tmp_path / "out").read_text("utf-8") == ended.out
+    assert_one_line(cotally_here(*words, "-o", tmp_path / "out"), 2, "is there already")
