@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from party.node.aligning import load_common
 from party.node.check import sends_copy
 from party.node.inputs import Tell, groups_of, load_inputs
@@ -109,7 +111,7 @@ def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> l
     Raises:
         InputError: No run could be on the job's own terms.
     """
-    choices: list[tuple[tuple[str, ...], Terms]] = [((), terms), *_around(terms)]
+    choices: list[tuple[tuple[str, ...], Terms]] = [((), terms), *_around(sides, terms)]
     found: list[Tried] = []
     play = cache(lambda each: rehearse(sides.ours, sides.theirs, each))
     read = cache(lambda theta: sides.ours.disclosed(sides.ours.design(theta, class_is_shared=False)))
@@ -128,9 +130,9 @@ def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> l
     return found
 
 
-def _around(terms: Terms) -> Iterator[tuple[tuple[str, ...], Terms]]:
+def _around(sides: Sides, terms: Terms) -> Iterator[tuple[tuple[str, ...], Terms]]:
     """Yield terms that differ from these in one choice, where the method has it, with the names of what differs."""
-    for change in _changes(terms):
+    for change in (*_changes(terms), *_changes_by_data(sides, terms)):
         with suppress(TermError):
             other = replace(terms, **change)
             names = tuple(name for name, value in change.items() if value != getattr(terms, name))
@@ -155,3 +157,15 @@ def _changes(terms: Terms) -> Iterator[Mapping[str, Any]]:
     if terms.counts_exactly:
         tree = {"impurity": Impurity.GINI, "min_leaf": 1, "most_bits": None} if terms.hides_counts else {}
         yield from ({"noise": Fraction(noise), **tree} for noise in ("1/2", "1", "2", "4"))
+
+
+def _changes_by_data(sides: Sides, terms: Terms) -> Iterator[Mapping[str, Any]]:
+    """Yield choices that follow from how many people there are, and of which class."""
+    most, holder = terms.bits_at_most(len(sides.ours.records)), sides.ours if sides.ours.holds_class else sides.theirs
+    if most is not None:
+        yield from ({"most_bits": int(most) * times} for times in (2, 4))
+    label = holder.table.attributes[-1]
+    held = np.bincount(holder.table.codes[:, -1], minlength=label.size)
+    ratio = round(held.max() / held.min()) if held.min() else 1
+    if label.size == 2 and ratio > 1:
+        yield {"weights": (f"{label.values[held.argmin()]}={ratio}",)}

@@ -18,7 +18,7 @@ from protocols.noise.geometric import most_variance
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_table
-from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Terms
+from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Splits, Terms
 from protocols.two_party.power import Seen
 
 
@@ -166,7 +166,7 @@ def _tree_lines(run: Assessment) -> Iterator[str]:
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
     if run.levels is not None:
         room = f"{run.levels} of {run.terms.max_depth} levels of any width"
-        yield f"most_bits leaves room for {room}, then the tree ends early: fewer values a column need fewer bits."
+        yield f"most_bits leaves room for {room}, then the tree ends early: see by `cotally rehearse` what more bits bring."
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
@@ -278,7 +278,9 @@ def noise_lines(run: Assessment) -> list[str]:
         scales = f"noise of scale {worth:,.1f} records to what a column is worth at a node"
         said = f"Noise: {bound}; each side adds {scales}, and of {label:,.1f} to the classes of a leaf."
         deep = f"Warning: {spent.levels} levels share this epsilon: a max_depth of 4 or 5 is advised."
-        return [said, *([deep] if spent.levels > _DEEP else []), *_few_lines(run)]
+        wide = 'Noise favours columns of many values: take splits = "two-way", or few values ([columns] max_values).'
+        warned = [*([deep] if spent.levels > _DEEP else []), *([wide] if terms.splits == Splits.VALUES else [])]
+        return [said, *warned, *_few_lines(run)]
     ours, theirs = spent
     what = "the whole run" if terms.method == Method.SMC else "all counts, beside the disguised copies,"
     cells, tested = deviations(ours, theirs)

@@ -34,7 +34,7 @@ _FIGURES: Final[dict[str, tuple[str, str]]] = {
 def choice_text(tried: Tried) -> str:
     """Return what a choice changes as a job has it, line by line."""
     terms, kinds = tried.terms, kinds_of(type(tried.terms))
-    names = [name for name in tried.changes if name != "most_bits"]  # which noise leaves no room for
+    names = ["noise"] if "noise" in tried.changes else tried.changes  # which sets what it leaves no room for
     return ", ".join(f"{name} = {toml_value(kinds[name], getattr(terms, name))}" for name in names) or THE_JOB
 
 
@@ -120,6 +120,9 @@ def _notes(found: Sequence[Tried]) -> Iterator[str]:
     accuracy = _accuracy(job)
     if not beats_commonest(commonest.value, accuracy.value * held_out, held_out, 0.0):
         yield "Within its error, the job's tree is no better than always guessing the commonest class."
+        auc = _table(job).auc()
+        if auc is not None and auc.value - _WIDE * auc.error > 0.5:
+            yield f"Yet its scores tell people apart (AUC {figure_text(auc)})."
     if not any(each.found.revealed for each in found):
         yield "No count is revealed."
     if any(each.terms.disguises or each.terms.noise is not None for each in found):
@@ -128,6 +131,8 @@ def _notes(found: Sequence[Tried]) -> Iterator[str]:
         yield "Records read: whole records of ours that the receiver of our copy reads, as `cotally check` explains."
     if any(each.found.bits is not None for each in found):
         yield "Bits: what the tree has revealed, and what any such tree may reveal."
+    if any("most_bits" in each.changes and "noise" not in each.changes for each in found):
+        yield "More most_bits needs the same under [agree] of both: a partner may then know as many facts about people."
 
 
 def _accuracy(tried: Tried) -> Figure:

@@ -37,7 +37,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.held_out import Scores, noise_of_table
-from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Terms
+from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Splits, Terms
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_roles, make_terms
@@ -205,7 +205,10 @@ def test_what_noise_bounds_of_a_tree_alone_and_how_large_it_is_stands_in_one_lin
     noise = Fraction(1, 4)
     terms = make_terms(method="smc", reveal="tree", max_depth=3, noise=noise, impurity=Impurity.GINI, test=test)
     run = Assessment(terms, 0, None, noise=TreeSpending(noise, 3, 2**GINI_BITS, 6), records=16_000)
-    (line,) = noise_lines(run)
+    line, values = noise_lines(run)
+    assert values.startswith("Noise favours columns of many values")
+    run = replace(run, terms=replace(terms, splits=Splits.TWO_WAY))
+    assert noise_lines(run) == [line]
     few = "1,999 training records are few for this noise"
     assert noise_lines(replace(run, records=1_999))[1].startswith(few)
     assert "a max_depth of 4 or 5" in noise_lines(replace(run, noise=TreeSpending(noise, 6, 2**GINI_BITS, 6)))[1]
