@@ -166,7 +166,7 @@ def _tree_lines(run: Assessment) -> Iterator[str]:
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
     if run.levels is not None:
         room = f"{run.levels} of {run.terms.max_depth} levels of any width"
-        yield f"most_bits leaves room for {room}, then the tree ends early: see by `cotally rehearse` what more bits bring."
+        yield f"most_bits leaves room for {room}, then the tree ends early: `cotally rehearse` shows what more bring."
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
