@@ -77,7 +77,7 @@ class Disclosure:
     """What a receiver reads of a copy, beside what less would have shown.
 
     Args:
-        apart: Of a copy whose columns are sent alike, each by a coin of its own.
+        apart: Of a copy whose columns are sent alike, each by a coin of its own: of this one where they have such.
         values: By guessing the commonest value of each column.
         record: By guessing the commonest record.
         shared: Groups in which several columns share a coin.
@@ -125,12 +125,13 @@ def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclos
         return None
     given = (column[column < size] for column, size in zip(truth.T, design.sizes, strict=True))
     first, numbers = numbered(truth[:, hidden])
+    read, shared = read_copy(truth, sent, design, design.groups), shared_coins(design)
     return Disclosure(
-        read_copy(truth, sent, design, design.groups),
-        read_copy(truth, apart.randomize(truth, draw), apart, design.groups),
+        read,
+        read_copy(truth, apart.randomize(truth, draw), apart, design.groups) if shared else read,
         _guess(truth, design, [int(np.bincount(each, minlength=1).argmax()) for each in given]),
         _guess(truth, design, truth[first[np.bincount(numbers).argmax()]]),
-        shared_coins(design),
+        shared,
     )
 
 

@@ -276,6 +276,7 @@ def test_of_any_design_what_is_read_is_between_nothing_and_all(design: Design) -
     hidden = [column for group in design.groups for column in group if design.sizes[column] > 1]
     assert (found is None) == (not hidden)
     if found is not None:
+        assert found.shared or found.apart is found.copy
         for reading in (found.copy, found.apart, found.values, found.record):
             assert isinstance(reading, CopyReading)
             assert 0 <= reading.sure <= reading.whole <= reading.records == len(truth)
