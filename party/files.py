@@ -13,7 +13,8 @@ from protocols.errors import InputError
 
 PRIVATE_FILES = ("*.key", "*.keys", "key.pem", "*.store", "*.sqlite", "*.sqlite-wal", "alignments.json")
 """Names of the files in a party's folder that are its owner's alone."""
-_OLD_RECORD = "releases.json"
+OLD_RECORD = "releases.json"
+"""What 0.1 kept of releases, in the place of a ledger."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)  # what file systems without hard links say, such as FAT
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
@@ -185,17 +186,14 @@ def check_own_folder(folder: Path) -> None:
         raise InputError(f"{folder} belongs to another user, who can change what is in it: use a folder of your own")
 
 
-def check_party_folder(folder: Path) -> None:
+def check_party_folder(folder: Path, *, older: bool = False) -> None:
     """Refuse a party's folder that others can write to, and one in which they can read what is its owner's alone.
 
-    One of an older release is refused too: what it has released stands where nobody would look for it here.
+    One of 0.1 is refused too, unless `older`: what it released stands where nobody would look for it here.
     """
     check_own_folder(folder)
-    if (folder / _OLD_RECORD).exists():
-        raise InputError(
-            f"{folder} is of cotally 0.1: what it released stands in {_OLD_RECORD}, which this release does not read. "
-            "Go on with 0.1 there, and bring other data to a party of this release: the same would leave twice"
-        )
+    if not older and (folder / OLD_RECORD).exists():
+        raise InputError(f"{folder} is of cotally 0.1: run `cotally upgrade {folder}`")
     for path in sorted(path for pattern in PRIVATE_FILES for path in folder.glob(pattern)):
         with suppress(FileNotFoundError):  # another process may have removed it
             if path.stat().st_mode & 0o077:

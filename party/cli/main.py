@@ -40,6 +40,7 @@ COMMANDS = {
     "trust": Command("trust the other party's certificate", "parties", "parties"),
     "pair": Command("trust each other's certificates by a short code", "parties", "parties"),
     "keys": Command("seal a party's keys, or renew its certificate", "parties", "parties"),
+    "upgrade": Command("bring a folder of an older release on to this one", "parties", "upgrade"),
     "doctor": Command("find what keeps two parties from meeting", "parties", "parties"),
     "check": Command("show what leaves, before it leaves", "runs", "looking"),
     "align": Command("find the people whom both parties list, or how many they are", "runs", "train"),

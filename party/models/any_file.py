@@ -61,10 +61,8 @@ def read_result(path: Path) -> KeptResult:
         kind, _, version = name.partition("/")
         known = [each for each in map(str, _FORMATS) if each.partition("/")[0] == kind]
         if known and version.isascii() and version.isdigit() and len(version) < _LONG:
-            raise ModelError(
-                f"{path} is a {kind}/{version}, this program reads {' and '.join(known)}: go on with the release of "
-                "cotally that wrote it, or let both sides train again"
-            )
+            way = f"run `cotally upgrade {path.parent}`" if name == tree_file.FIRST_TREE else "install a later cotally"
+            raise ModelError(f"{path} is a {kind}/{version}, this program reads {' and '.join(known)}: {way}")
     return _FORMATS.get(name, _TREE).read(path)
 
 

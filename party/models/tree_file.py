@@ -7,14 +7,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from party.models.strict_json import attribute_json, compact, head_of, list_of, opening, read_format, record_of, refuse
+from party.models.strict_json import (
+    attribute_json,
+    compact,
+    head_of,
+    list_of,
+    opening,
+    parsed,
+    read_format,
+    record_of,
+    refuse,
+)
 from protocols.errors import InputError
 from protocols.kinds import exact_number
 from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree, planted
 from protocols.tables import Attribute, Schema, two_way
 from protocols.terms import TO_THE_END, Growth, Impurity, Leaves, Splits, TermError
 
-FORMAT, OLDER_TREE = "cotally-model/3", "cotally-model/2"
+FORMAT, OLDER_TREE, FIRST_TREE = "cotally-model/3", "cotally-model/2", "cotally-model/1"
 _SPLIT = {"attribute", "children"}
 _LEAF = {"class"}
 _SHOWN = {"leaves", "weights"}  # of a tree that was grown otherwise than usual
@@ -76,6 +86,15 @@ def _nodes_json(tree: Tree) -> str:
 def read_tree(path: Path) -> Tree:
     """Read a model's file."""
     return read_format(path, FORMAT, tree_from_json)
+
+
+def tree_of_first(data: bytes) -> Tree:
+    """Read a `cotally-model/1`, which 0.1 grew without limits and so named none."""
+    content = parsed(data)
+    if not isinstance(content, dict) or content.get("format") != FIRST_TREE:
+        refuse("format", f"must be {FIRST_TREE!r}")
+    limits = _limits(TO_THE_END) | {"min_class": 1}
+    return tree_from_json(compact({**content, "format": OLDER_TREE, "growth": limits}))
 
 
 def tree_from_json(data: bytes | str) -> Tree:

@@ -27,7 +27,7 @@ from party.records.ledger_entries import (
     RunEntry,
     asking_text,
 )
-from party.records.releases import check_release, release_of
+from party.records.releases import UNLISTED, check_release, release_of, released
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
 from party.settings.ids import AlignmentBounds
@@ -405,9 +405,21 @@ class Account:
         """Object to a run that would be one too many."""
         match job:
             case Train(terms):
-                return self._too_many_runs(asking_text(terms))
+                return self._unlisted() or self._too_many_runs(asking_text(terms))
             case Align() | Predict() | Crosstab():
                 return None  # what these ask for is counted when it is known
+
+    def _unlisted(self) -> Objection | None:
+        """Object where a number bounds runs or counts of a data set of 0.1, whose counts are on no record."""
+        known = released(self.ledger.entries()).get(self.local.dataset, {})
+        if UNLISTED not in known or (self.bounds.most_runs is None and self.bounds.most_counts is None):
+            return None
+        return Objection(
+            "budget",
+            f"cotally {known[UNLISTED]} revealed exact counts of data set {self.local.dataset!r}, and listed none, "
+            "so our [agree] most_runs and most_counts cannot be kept: bring other people, in a file of their own, or "
+            'write "any" for both, knowing that what two runs reveal can be subtracted',
+        )
 
     def _too_many_runs(self, asking: str) -> Objection | None:
         known = self._told().telling
@@ -456,7 +468,9 @@ class Account:
         if agreed.terms.noise is not None:
             return None
         follow = 0 if question in told.crosstabs else agreed.cells
-        flaw = self._too_many_counts(told.revealed.counts, follow, "ask for a table of fewer values")
+        flaw = self._unlisted() or self._too_many_counts(
+            told.revealed.counts, follow, "ask for a table of fewer values"
+        )
         return flaw or self._too_many_runs(question.hex())
 
     def _crosstabs(self) -> Iterator[CrosstabEntry]:

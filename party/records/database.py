@@ -6,7 +6,7 @@ Whatever is wrong with such a file is one error of its kind: never a new file in
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from party.files import is_there, write_new
@@ -30,6 +30,13 @@ def _primary_code(error: sqlite3.Error) -> int:
 
 def _nothing(connection: sqlite3.Connection) -> None:
     del connection
+
+
+def version_problem(path: Path, what: str, version: int, ours: int) -> str:
+    """Say what to do about a file of another version than this program's."""
+    if version < ours:
+        return f"{path} is {what} of an older release of cotally: run `cotally upgrade {path.parent}`"
+    return f"{path} is {what} of a newer release of cotally: install that release, or a later one"
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,16 @@ class DatabaseKind:
                 connection.close()
             raise
 
+    def version_of(self, path: Path) -> int:
+        """Return the version of a file, which may be another one than this program's."""
+        with self.reading(path), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            return int(version)
+
+    def at(self, version: int) -> "DatabaseKind":
+        """Return this kind at another version, of the same tables."""
+        return replace(self, version=version)
+
     @contextmanager
     def reading(self, path: Path) -> Iterator[None]:
         """Turn whatever a damaged file does to SQLite, or to who reads its content, into one error."""
@@ -119,10 +136,7 @@ class DatabaseKind:
         if application != self.application:
             raise self.spoilt(f"{path} is not a {self.name} of cotally")
         if version != self.version:
-            raise self.error(
-                f"{path} is a {self.name} of version {version}, this program reads {self.version}: keep the file, and "
-                "go on with the release of cotally that wrote it"
-            )
+            raise self.error(version_problem(path, f"a {self.name}", version, self.version))
         with self._empty() as usual:
             parts = usual.execute(_PARTS).fetchall()
         if connection.execute(_PARTS).fetchmany(len(parts) + 1) != parts:

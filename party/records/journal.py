@@ -49,7 +49,7 @@ def _spoilt(problem: str) -> JournalError:
     )
 
 
-_KIND = DatabaseKind("journal", 0x636F746A, JOURNAL_VERSION, _TABLES, JournalError, _spoilt)  # "cotj"
+JOURNAL: Final = DatabaseKind("journal", 0x636F746A, JOURNAL_VERSION, _TABLES, JournalError, _spoilt)  # "cotj"
 
 
 class RunState(StrEnum):
@@ -120,19 +120,19 @@ class Journal(Closing):
 
     def runs(self) -> list[RunRecord]:
         """Return all runs, in the order of their beginning."""
-        with _KIND.reading(self.path):
+        with JOURNAL.reading(self.path):
             rows = self._connection.execute("SELECT run, content, mac FROM runs ORDER BY rowid").fetchall()
             return [self._read(*row) for row in rows]
 
     def find(self, run: str) -> RunRecord | None:
         """Return a run by its name."""
-        with _KIND.reading(self.path):
+        with JOURNAL.reading(self.path):
             row = self._connection.execute("SELECT run, content, mac FROM runs WHERE run = ?", (run,)).fetchone()
             return None if row is None else self._read(*row)
 
     def check_kept(self) -> None:
         """Read all items of all runs once."""
-        with _KIND.reading(self.path):
+        with JOURNAL.reading(self.path):
             whole = self._connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             before = ("", "", -1)
             rows = self._connection.execute("SELECT run, part, number, content, mac FROM kept ORDER BY 1, 2, 3")
@@ -145,7 +145,7 @@ class Journal(Closing):
 
     def begin(self, record: RunRecord) -> None:
         """Write a run that begins."""
-        with _KIND.writing(self._connection, self.path):
+        with JOURNAL.writing(self._connection, self.path):
             self._put(record)
 
     def change(self, run: str, now: str, **changes: object) -> RunRecord:
@@ -155,7 +155,7 @@ class Journal(Closing):
             RunCancelledError: The run was cancelled meanwhile.
             JournalError: It cannot be written.
         """
-        with _KIND.writing(self._connection, self.path):
+        with JOURNAL.writing(self._connection, self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             record = replace(self._living(run), changed=now, **changes)  # type: ignore[arg-type]  # its fields
             self._put(record)
@@ -170,7 +170,7 @@ class Journal(Closing):
             RunCancelledError: The run was cancelled meanwhile.
             JournalError: It cannot be written.
         """
-        with _KIND.writing(self._connection, self.path):
+        with JOURNAL.writing(self._connection, self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             self.check_not_cancelled(run)
             self._connection.execute(
@@ -178,6 +178,11 @@ class Journal(Closing):
             )
             mac = self._mac(b"kept", run, part.value, str(number), content=content)
             self._connection.execute("INSERT INTO kept VALUES (?, ?, ?, ?, ?)", (run, part.value, number, content, mac))
+
+    def become(self, version: int) -> None:
+        """Say that the file is of this version."""
+        with JOURNAL.writing(self._connection, self.path):
+            self._connection.execute(f"PRAGMA user_version = {version}")
 
     def check_not_cancelled(self, run: str) -> None:
         """Make sure that nobody has cancelled a run.
@@ -197,7 +202,7 @@ class Journal(Closing):
         """Yield the items of a part of a run, one at a time."""
         number = 0
         while True:
-            with _KIND.reading(self.path):
+            with JOURNAL.reading(self.path):
                 row = self._connection.execute(
                     "SELECT content, mac FROM kept WHERE run = ? AND part = ? AND number = ?", (run, part.value, number)
                 ).fetchone()
@@ -240,13 +245,13 @@ class KeptRun:
         return self.journal.recall(self.run, part)
 
 
-def open_journal(folder: Path, secret: bytes) -> Journal:
+def open_journal(folder: Path, secret: bytes, version: int = JOURNAL_VERSION) -> Journal:
     """Open the journal of a folder; made if it is not there. What runs here meanwhile sees what is written."""
     path = folder / JOURNAL_FILE
     if not is_there(path):
         with suppress(FileExistsError):
-            _KIND.make(path)
-    connection = _KIND.open(path, "rw")
+            JOURNAL.make(path)
+    connection = JOURNAL.at(version).open(path, "rw")
     try:
         connection.execute("PRAGMA secure_delete = ON")
         journal = Journal(connection, path, secret)
@@ -263,10 +268,10 @@ def cancelled_here(run: str) -> RunCancelledError:
     return RunCancelledError(f"run {run} was cancelled here: it may begin again")
 
 
-def read_journal(folder: Path, secret: bytes) -> Journal:
+def read_journal(folder: Path, secret: bytes, version: int = JOURNAL_VERSION) -> Journal:
     """Open the journal of a folder to read it, while others may write."""
     path = folder / JOURNAL_FILE
-    return Journal(_KIND.open(path, "ro"), path, secret)
+    return Journal(JOURNAL.at(version).open(path, "ro"), path, secret)
 
 
 def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:

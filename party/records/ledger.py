@@ -68,7 +68,7 @@ def _spoilt(problem: str) -> LedgerError:
     return LedgerError(f"{problem}: restore the latest backup; it must not be lost")
 
 
-_KIND = DatabaseKind("ledger", 0x636F7461, LEDGER_VERSION, _TABLES, LedgerError, _spoilt)  # "cota"
+LEDGER: Final = DatabaseKind("ledger", 0x636F7461, LEDGER_VERSION, _TABLES, LedgerError, _spoilt)  # "cota"
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,15 @@ class LedgerEntry:
     @cached_property
     def noted(self) -> Noted:
         """What it says."""
+        if self.content["kind"] == _NAMES[SignedHead] and (head := self.head) is not None:
+            return head
         return from_json(_READ[self.content["kind"]], self.content)
 
     @property
     def head(self) -> SignedHead | None:
-        """The end of the peer's ledger about us, if it has one, or is one."""
+        """The end of the peer's ledger about us, if it has one, or is one; 0.2.0 kept some that were not signed."""
         shown = self.content if self.content["kind"] == _NAMES[SignedHead] else self.content.get(_SHOWN)
-        return None if shown is None else from_json(SignedHead, shown)
+        return None if shown is None else from_json(SignedHead, {**shown, "signature": shown.get("signature") or ""})
 
 
 class Ledger(Closing):
@@ -123,7 +125,7 @@ class Ledger(Closing):
         self._connection, self._key = connection, _ledger_key(secret)
         self._number, self._digest = 0, _START
         self._heads: dict[PeerName, list[bytes]] = {}
-        with _KIND.reading(path):
+        with LEDGER.reading(path):
             connection.execute("BEGIN")  # NB: both tables as they are at one moment, while others write
         self._follow()
         connection.rollback()
@@ -141,7 +143,7 @@ class Ledger(Closing):
 
     def _after(self, last: int, before: bytes) -> Iterator[LedgerEntry]:
         query = "SELECT number, content, digest FROM entries WHERE number > ? ORDER BY number"
-        with _KIND.reading(self.path):
+        with LEDGER.reading(self.path):
             rows = self._connection.execute(query, (last,))
             for expected, (number, content, digest) in enumerate(rows, start=last + 1):
                 if number != expected or not hmac.compare_digest(self._chained(before, expected, content), digest):
@@ -153,7 +155,7 @@ class Ledger(Closing):
         """Take up what was added since we looked, within a transaction; it must be whole."""
         for entry in self._after(self._number, self._digest):
             self._take(entry)
-        with _KIND.reading(self.path):
+        with LEDGER.reading(self.path):
             last = self._connection.execute("SELECT number, mac FROM last").fetchone()
         if last != _last(self._key, self._number, self._digest):
             raise _spoilt(f"{self.path}: entries after number {self._number} are missing")
@@ -165,7 +167,7 @@ class Ledger(Closing):
     def append(self, content: dict[str, Any]) -> None:
         """Add an entry; it is on the disk when this returns."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        with _KIND.writing(self._connection, self.path):
+        with LEDGER.writing(self._connection, self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             self._follow()
             number = self._number + 1
@@ -173,6 +175,11 @@ class Ledger(Closing):
             self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, digest))
             self._connection.execute(_PUT_LAST, _last(self._key, number, digest))
         self._take(LedgerEntry(number, content, digest))
+
+    def become(self, version: int) -> None:
+        """Say that the file is of this version, whose readers understand its entries."""
+        with LEDGER.writing(self._connection, self.path):
+            self._connection.execute(f"PRAGMA user_version = {version}")
 
     def head(self, peer: PeerName) -> LedgerHead:
         """Return the end of the entries about a peer."""
@@ -248,22 +255,22 @@ class PeerEntries:
         return last_head(self.ledger.entries(), self.peer)
 
 
-def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
+def open_ledger(held: FolderLock, secret: bytes, version: int = LEDGER_VERSION) -> Ledger:
     """Open the ledger of a folder to add to it; made if it is not there."""
     path = held.folder / LEDGER_FILE
     if not has_ledger(held.folder):
-        _KIND.make(path, lambda empty: empty.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START)))
-    return _opened(path, secret, "rw")
+        LEDGER.make(path, lambda empty: empty.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START)))
+    return _opened(path, secret, "rw", version)
 
 
-def read_ledger(folder: Path, secret: bytes) -> Ledger:
+def read_ledger(folder: Path, secret: bytes, version: int = LEDGER_VERSION) -> Ledger:
     """Open the ledger of a folder to read it, while others may write."""
-    return _opened(_ledger_in(folder), secret, "ro")
+    return _opened(_ledger_in(folder), secret, "ro", version)
 
 
 def join_ledger(folder: Path, secret: bytes) -> Ledger:
     """Open the ledger of a folder to add what people decide, while another process may hold the folder and write."""
-    return _opened(_ledger_in(folder), secret, "rw")
+    return _opened(_ledger_in(folder), secret, "rw", LEDGER_VERSION)
 
 
 def _ledger_in(folder: Path) -> Path:
@@ -289,7 +296,7 @@ def entries_said(folder: Path) -> int:
     path = folder / LEDGER_FILE
     if not has_ledger(folder):
         return 0
-    with closing(_KIND.open(path, "ro")) as connection, _KIND.reading(path):
+    with closing(LEDGER.open(path, "ro")) as connection, LEDGER.reading(path):
         return int(connection.execute("SELECT number FROM last").fetchone()[0])
 
 
@@ -302,8 +309,8 @@ def _last(key: bytes, number: int, digest: bytes) -> tuple[int, bytes]:
     return number, keyed_digest(key, b"last", number.to_bytes(8, "big"), digest)
 
 
-def _opened(path: Path, secret: bytes, mode: str) -> Ledger:
-    connection = _KIND.open(path, mode)
+def _opened(path: Path, secret: bytes, mode: str, version: int) -> Ledger:
+    connection = LEDGER.at(version).open(path, mode)
     try:
         return Ledger(connection, path, secret)
     except BaseException:

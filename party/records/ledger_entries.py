@@ -26,8 +26,8 @@ ItemPath = tuple[tuple[str, str], ...]
 
 ENTRY_KINDS: Final[dict[str, type[Any]]] = {"head": SignedHead}
 """All kinds that are written, by name, as each class below declares its own."""
-BYGONE: Final = ("gains", "estimates", "estimated accuracy")
-"""Kinds of entries that only 0.2.0 wrote, and that are not counted now."""
+BYGONE: Final = ("gains", "estimates", "estimated accuracy", "pruning")
+"""Kinds of entries that only 0.2.0 wrote; an upgrade adds counts by which trees were pruned as those of sets."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

@@ -91,18 +91,25 @@ def spend_of(local: PartyInputs, agreed: Agreement) -> Spend | None:
     return Spend(run_digest(local, agreed).hex(), agreed.terms.epsilon)
 
 
-_SHOWN = ("class", "theta", "seed", "test")
+_SHOWN = ("class", "theta", "seed", "test", "prune")
 """Fields whose values may be shown: they are terms, and name nothing of a table."""
 _BROUGHT = ("class values", "peer columns", "peer order", "peer groups", "peer data", "peer copy")
 _ORDER = (
-    "party", "class", "columns", "order", "items", "kind", "theta", "groups", "personal", "operators", "records",
-    "answers", "seed", "test", *_BROUGHT,
+    "party", "class", "columns", "order", "items", "kind", "prune", "disguise", "theta", "groups", "personal",
+    "operators", "records", "answers", "seed", "test", *_BROUGHT,
 )  # fmt: skip
+
+
+_NOW = {"theta": ("disguise", "odds"), "seed": ("prune", "0")}
+"""What goes with a field in this release, and went with it otherwise in one before: fields that only that one wrote."""
+CONTRAST, UNLISTED = {"disguise": "contrast"}, "unlisted"
+"""What an upgrade adds to what an older copy released, and the field of a data set whose counts 0.1 did not list."""
 
 
 def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
     """Return the first field that is known to have been released differently, or None; an unknown field may be new."""
-    return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
+    now = dict(_NOW[f] for f in _NOW if f in fields) | {**fields}
+    return next((f for f in _ORDER if f in now and known.get(f, now[f]) != now[f]), None)
 
 
 def refusal(
@@ -119,8 +126,8 @@ def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, o
         return f"groups = {json.dumps(known[field])}", ""
     if field not in _SHOWN:
         return f"other {field}", ""
-    was, now = map(release_text, (known[field], fields[field]))
-    return f"{field} {was}", f", not with {now}"
+    was = f"{field} {release_text(known[field])}"
+    return was, f", not with {release_text(fields[field])}" if field in fields else ""
 
 
 def _are_named(groups: object) -> bool:
@@ -147,6 +154,11 @@ _VALUES_CHANGED = (
 )
 _COPIES = "a second copy in another disguise would undo the first: return to it"
 _OTHER_SPLIT = "counts over two splits can be subtracted and show single records: return to the first"
+_OLDER_DISGUISE = (
+    'an older cotally disguised a copy otherwise, and two copies show more than one: take method = "smc", which sends '
+    "none"
+)
+_PRUNED = "no job prunes now, and counts over two splits can be subtracted: bring other people, in a file of their own"
 _PEERS = "two peers together would learn more than either: return to the first"
 _CLASSES = "counts against two classes show more of a record than against one: return to the first, for life"
 _CURES = {
@@ -157,10 +169,12 @@ _CURES = {
     "order": _VALUES_CHANGED,
     "theta": _COPIES,
     "groups": _COPIES,
+    "disguise": _OLDER_DISGUISE,
+    "prune": _PRUNED,
     "seed": _OTHER_SPLIT,
     "test": _OTHER_SPLIT,
 }
-_OF_TABLE = ("records", "columns", "order", "groups")
+_OF_TABLE = ("records", "columns", "order", "groups", "disguise", "prune")
 _SPLIT_OF_CLASS = ("party", "class", "seed", "test")
 _CLASS_TELLS = {
     Leaving.CLASS_WORD: _SPLIT_OF_CLASS,

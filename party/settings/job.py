@@ -79,7 +79,7 @@ _SAID: Final = {
     "metric": "of rules: what min_threshold compares",
     "min_threshold": 'of rules: what a rule must reach; not with reveal = "counts"',
 }
-_GONE = {
+GONE_TERMS: Final[Mapping[str, str]] = {
     "rank": "both sides' estimated gains rank, and no gain is revealed",
     "prune": "max_depth and min_leaf keep a tree small, and name nobody",
     "engine": 'counting = "oblivious_transfer", or "paillier", says how counts are made',
@@ -143,7 +143,7 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
     foreign = next((key for each in LEARNERS.values() for key in _keys(each) if key in {*loose.names} - {*keys}), None)
     if foreign is not None:
         raise loose.error(foreign, f'is not for learner = "{learner}": take the line out')
-    job = read_toml(path, keys, _GONE)
+    job = read_toml(path, keys, GONE_TERMS)
     try:
         return Train(_terms(job, learner, key_floor, people))
     except InputError as error:

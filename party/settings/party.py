@@ -166,11 +166,16 @@ T = TypeVar("T")
 
 HERE = "local"
 
-_GONE = {
-    "ranks": "both sides' estimated gains rank, and no gain is revealed",
-    "ciphers": "counting lists how counts may be made",
+GONE_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "agree": {
+        "ranks": "both sides' estimated gains rank, and no gain is revealed",
+        "ciphers": "counting lists how counts may be made",
+    },
+    "compute": {"exponents": "they are always full"},
 }
-_GONE_COMPUTE = {"exponents": "they are always full"}
+"""Keys of earlier releases by section, with what replaces each."""
+GONE_NUMBER: Final[Mapping[str, str]] = {"groups": "each column has a coin of its own; lists of names share one"}
+"""What 0.2.0 wrote into every file where nobody had chosen it: a number of groups, in [disguise]."""
 
 
 @dataclass(frozen=True)
@@ -317,7 +322,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         data=data,
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", DISGUISE)),
-        agree=_acceptance(top.section("agree", keys_of(USUAL_AGREE), _GONE), key_floor),
+        agree=_acceptance(top.section("agree", keys_of(USUAL_AGREE), GONE_SETTINGS["agree"]), key_floor),
         node=_read_node(top.section("node", NODE), name),
         compute=_compute(top),
         predict=_read_predict(top.section("predict", PREDICT), path.parent),
@@ -487,7 +492,7 @@ def _compute(top: Section) -> ComputeSettings:
     """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
     if isinstance(top.raw("compute", None), str):
         return _cluster(top, "compute", top.text("compute"))
-    section = top.section("compute", COMPUTE, _GONE_COMPUTE)
+    section = top.section("compute", COMPUTE, GONE_SETTINGS["compute"])
     on, workers = section.values(COMPUTE).values()
     if on == HERE:
         return ComputeSettings(workers)

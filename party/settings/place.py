@@ -17,14 +17,15 @@ _MOST = 1 << 20
 _KEY = re.compile(rb"^(name|method|learner)[ \t]*=", re.MULTILINE)
 
 
-def settings_file(party: Path) -> Path:
+def settings_file(party: Path, *, older: bool = False) -> Path:
     """Return the file of a party's settings, which need not be there where a file or a folder was named.
 
-    Every command that works in a folder begins here: one that others can change or read is refused at once.
+    Every command that works in a folder begins here: one that others can change or read is refused at once, and one of
+    0.1 unless it may be of an `older` release.
     """
     path = _found(party)
     if path.parent.is_dir():
-        check_party_folder(path.parent)
+        check_party_folder(path.parent, older=older)
     return path
 
 

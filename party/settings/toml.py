@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -195,7 +196,8 @@ class Section:
                     f"{path}: a name{f' in [{place}]' if place else ''} holds a control character: leave it out"
                 )
             if keys is not None and key in gone:
-                raise self.error(key, f"is a setting no more, take the line out: {gone[key]}")
+                way = f"take the line out, or run `cotally upgrade {path.parent}`"
+                raise self.error(key, f"is a setting no more, {way}: {gone[key]}")
             if keys is not None and key not in keys:
                 raise self.error(key, "unknown key" + suggestion(key, keys))
 
@@ -327,6 +329,35 @@ class Section:
         if key in self._content and type(value) not in kinds:
             raise self.error(key, "must be " + " or ".join(_KINDS[kind] for kind in kinds))
         return value
+
+
+def without(text: str, place: str, key: str, why: str) -> str:
+    r"""Return the text of a file in which a key under [place], or at its top, is a comment; as it is without the key.
+
+    Raises:
+        ValueError: The key is written in another way than on lines of its own.
+
+    >>> print(without('[agree]\nranks = ["gains",\n  "copies"]\nodds = 2\n', "agree", "ranks", "gone"), end="")
+    [agree]
+    # gone:
+    # ranks = ["gains",
+    #   "copies"]
+    odds = 2
+    """
+    before = tomllib.loads(text)
+    table = before.get(place, {}) if place else before
+    if not isinstance(table, dict) or key not in table:
+        return text
+    del table[key]
+    lines = text.split("\n")
+    starts = [at for at, line in enumerate(lines) if re.match(rf"\s*{re.escape(key)}\s*=", line)]
+    for start, end in ((at, to) for at in starts for to in range(at + 1, len(lines) + 1)):
+        comment = [f"# {why}:", *(f"# {line}" for line in lines[start:end])]
+        after = "\n".join([*lines[:start], *comment, *lines[end:]])
+        with suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(after) == before:
+                return after
+    raise ValueError
 
 
 def toml_text(text: str) -> str:

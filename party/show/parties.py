@@ -10,6 +10,7 @@ from party.keys.certificates import Peer
 from party.keys.identity import Identity
 from party.node.doctor import Diagnosis, Layer
 from party.node.players import Matched
+from party.node.upgrades import Altered, Change
 from party.show.document import Pairs, ReportPart
 
 ASK_FOR_CODE = "Code that the other side shows: "
@@ -101,6 +102,36 @@ def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
         f"Sealed: the keys in {folder} are in sealed.keys alone. Keep a backup of it, and {opens}:",
         "without it the keys are lost. Delete earlier copies from disk and backups yourself",
     ]
+
+
+_CHANGES: Final[Mapping[Altered, str]] = {
+    Altered.LEDGER: "version {} becomes {}, and keeps all entries",
+    Altered.RELEASES: "goes into the ledger (data sets: {}); 0.1 listed no counts",
+    Altered.JOURNAL: "version {} becomes {}; runs that are given up: {}",
+    Altered.MODEL: "a {} is written in today's form",
+    Altered.UNUSED: "goes: nothing uses it now",
+    Altered.SETTINGS: "comments in place of {}, with what to use",
+    Altered.ANSWERS: "version {} becomes {}; a link that has answered answers no more",
+}
+
+
+def _changed(change: Change) -> str:
+    words = _CHANGES[change.of]
+    single, rest = change.about[: words.count("{}") - 1], change.about[words.count("{}") - 1 :]
+    return words.format(*single, ", ".join(map(str, rest)) or "none")
+
+
+def upgrade_lines(folder: Path, found: Sequence[Change], copies: Path | None, *, is_tried: bool) -> list[ReportPart]:
+    if not found:
+        return [f"{folder} is of this release already: nothing to do"]
+    head = f"`cotally upgrade {folder}` would change:" if is_tried else f"Changes in {folder}:"
+    lines: list[ReportPart] = [head, Pairs([(each.path.name, _changed(each)) for each in found], indent=2)]
+    return lines if copies is None else [*lines, f"Copies of these files as they were: {copies}"]
+
+
+def upgrade_json(folder: Path, found: Sequence[Change], copies: Path | None) -> dict[str, object]:
+    changes = [{"file": each.path.name, "of": each.of, "what": _changed(each)} for each in found]
+    return {"format": "cotally-upgrade/1", "folder": str(folder), "changes": changes, "copies": copies}
 
 
 def party_json(who: Identity | Peer) -> dict[str, object]:

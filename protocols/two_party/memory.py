@@ -108,16 +108,17 @@ def compare_memories(
     """Show each other both heads and open runs, and go on only if neither side has forgotten.
 
     `own` is the end of our entries about this peer, `known` the peer's as it was last shown to us; `holds` says whether
-    our chain leads through a head.
+    our chain leads through a head. What the peer has not signed, as in 0.2.0, it need not take our word for: it is held
+    against what the peer shows, and not shown to it.
 
     Discloses: how many entries we have about the peer, and whether our memory is older than the one it was shown; the
     name of a run of this job that we have not seen end, and whether there is one on other terms.
     """
     named = b"" if runs.fresh else runs.same
-    ours = signing.signed(own)
+    ours, proved = signing.signed(own), known if known.signature else NOTHING_SIGNED
     shown = yield from exchange(
         MemoryHeads(
-            ours.entries, ours.digest, ours.signature, known.entries, known.digest, known.signature, named,
+            ours.entries, ours.digest, ours.signature, proved.entries, proved.digest, proved.signature, named,
             fresh=runs.fresh,
         )
     )  # fmt: skip

@@ -248,8 +248,9 @@ def test_a_party_folder_in_which_others_can_read_a_secret_is_refused(tmp_path: P
 def test_the_folder_of_an_older_release_is_refused_by_name(tmp_path: Path) -> None:
     check_party_folder(tmp_path)
     (tmp_path / "releases.json").write_text('{"format": "cotally-releases/2"}')
-    with pytest.raises(InputError, match=r"is of cotally 0\.1: what it released stands in releases\.json.* Go on"):
+    with pytest.raises(InputError, match=r"is of cotally 0\.1: run `cotally upgrade "):
         check_party_folder(tmp_path)
+    check_party_folder(tmp_path, older=True)
 
 
 def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:

@@ -100,6 +100,21 @@ def declare_keys(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def declare_upgrade(parser: argparse.ArgumentParser) -> None:
+    """Bring the folder of an older release on to this one: a party's, or that of a survey.
+
+    Shows what becomes of each file, keeps a copy of it beside, in a folder before-..., and does it. What the ledger
+    says was revealed counts as before. A folder that cannot be brought on is left as it is.
+
+    Examples:
+      cotally upgrade alice --dry-run
+      cotally upgrade alice
+    """
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a party's folder, or one with a survey.toml")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+    add_json(parser)
+
+
 def declare_doctor(parser: argparse.ArgumentParser) -> None:
     """Find what keeps two parties from meeting: settings, keys, name, port, TLS, certificates, versions, clocks.
 

@@ -16,11 +16,11 @@ _APPLICATION: Final = 0x636F7473  # "cots"
 _SECONDS_TO_WAIT: Final = 30.0  # for others that read or write
 
 
-def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerStore:
-    """Open a store."""
+def open_store(place: Path | str, survey: str, *, make: bool = False, older: bool = False) -> AnswerStore:
+    """Open a store, with `older` one of the release before, too."""
     database: Database = SqliteDatabase(place, make=make) if isinstance(place, Path) else PostgresDatabase(place, make)
     try:
-        return AnswerStore(database, survey)
+        return AnswerStore(database, survey, older=older)
     except BaseException:
         database.close()
         raise

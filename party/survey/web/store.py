@@ -28,7 +28,9 @@ from protocols.errors import InputError
 from protocols.randomness import canonical
 from protocols.tables import Codes
 
-STORE_VERSION: Final = 2
+STORE_VERSION: Final = 3
+_BEFORE: Final = 2  # of 0.2.0
+_NO_MORE: Final = 2**31 - 1
 
 
 class SurveyStage(IntEnum):
@@ -109,17 +111,18 @@ class Database(Protocol):
 class AnswerStore(Closing):
     """The store of one survey."""
 
-    def __init__(self, database: Database, survey: str) -> None:
+    def __init__(self, database: Database, survey: str, *, older: bool = False) -> None:
         self._database = database
         with database.transaction():
             rows = database.rows("SELECT version, survey FROM survey")
             if not rows:
                 database.run("INSERT INTO survey VALUES (1, ?, ?, 0)", (STORE_VERSION, survey))
-        if rows and rows[0][0] != STORE_VERSION:
-            raise ConfigError(
-                f"{database.name} is a store of version {rows[0][0]}, this program reads {STORE_VERSION}: keep it, and "
-                "go on with the release of cotally that wrote it"
-            )
+        self.version = rows[0][0] if rows else STORE_VERSION
+        if self.version > STORE_VERSION or self.version < _BEFORE:
+            raise ConfigError(f"{database.name} is a store of another release of cotally: install that one")
+        if self.version < STORE_VERSION and not older:
+            told = f"{database.name} is a store of an older release of cotally"
+            raise ConfigError(f"{told}: run `cotally upgrade` on its survey's folder")
         if rows and rows[0][1] != survey:
             raise ConfigError(
                 f"{database.name} holds the answers to another design: put the design back, or name another store"
@@ -128,6 +131,12 @@ class AnswerStore(Closing):
     def close(self) -> None:
         """Let go of it."""
         self._database.close()
+
+    def upgrade(self) -> None:
+        """Go on with a store of 0.2.0: who has answered would toss other coins now, and so answers no more."""
+        with self._database.transaction():
+            self._database.run("UPDATE links SET submissions = ? WHERE response IS NOT NULL", (_NO_MORE,))
+            self._database.run("UPDATE survey SET version = ?", (STORE_VERSION,))
 
     def add_codes(self, digests: Iterable[bytes]) -> None:
         """Let these codes answer."""

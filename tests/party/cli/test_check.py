@@ -258,10 +258,16 @@ def contents(folder: Path) -> dict[Path, bytes]:
 UNREAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "the first release": (
         lambda d: (d / "releases.json").write_text("{}"),
-        "is of cotally 0.1: what it released stands in",
+        "is of cotally 0.1: run `cotally upgrade ",
     ),
-    "an older ledger": (lambda d: of_version(d, "ledger.sqlite", 1), "is a ledger of version 1, this program reads"),
-    "a newer ledger": (lambda d: of_version(d, "ledger.sqlite", 99), "go on with the release of cotally that wrote it"),
+    "an older ledger": (
+        lambda d: of_version(d, "ledger.sqlite", 1),
+        "is a ledger of an older release of cotally: run `cotally upgrade ",
+    ),
+    "a newer ledger": (
+        lambda d: of_version(d, "ledger.sqlite", 99),
+        "is a ledger of a newer release of cotally: install",
+    ),
     "a ledger that was lost": (
         lambda d: (d / "ledger.sqlite").unlink(),
         "is missing, and was there before journal.sqlite",

@@ -145,6 +145,7 @@ NEVER_REPLACED = {
     "disguise --secret": "made on first use, and read afterwards",
     "survey links --output": "codes that count must not get lost",
     "survey new folder": "a folder, whose files are kept",
+    "upgrade folder": "a folder, whose files are kept as they were beside what becomes of them",
 }
 REPLACED_IF_TOLD = {
     "disguise --output", "ledger --output", "mine --output", "predict --output", "rehearse --output",
@@ -303,6 +304,7 @@ JSON_CALLS: Mapping[str, tuple[str, ...]] = {
     "status": ("status", "bob"),
     "survey results": ("survey", "results", "study/survey.toml"),
     "survey status": ("survey", "status", "study/survey.toml"),
+    "upgrade": ("upgrade", "bob"),
     "trust": ("trust", "alice", "bob/cert.pem"),
 }
 FAILS = {"doctor": 3}  # nobody serves

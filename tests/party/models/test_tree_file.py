@@ -255,7 +255,7 @@ def test_a_model_of_another_version_is_named_with_the_way_on(tmp_path: Path, kno
     path, kind = tmp_path / "model.json", known.partition("/")[0]
     path.write_text(json.dumps({"format": f"{kind}/{version}"}))
     with pytest.raises(
-        ModelError, match=rf"model\.json is a {kind}/{version}, this program reads .*{known}.*: go on with"
+        ModelError, match=rf"model\.json is a {kind}/{version}, this program reads .*{known}.*: install a later"
     ):
         read_result(path)
 

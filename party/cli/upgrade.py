@@ -1,0 +1,45 @@
+"""`cotally upgrade`: a party's folder, or a survey's, goes on from an older release."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from party.cli.outputs import give
+from party.files import is_there, locked_folder
+from party.node.upgrades import Altered, Change, changes, copies_of, upgrade
+from party.settings.collector import read_collector_settings
+from party.settings.place import settings_file
+from party.show.parties import upgrade_json, upgrade_lines
+from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from party.survey.web.drafts import SETTINGS_FILE
+from party.survey.web.store import STORE_VERSION
+
+
+def command_upgrade(arguments: argparse.Namespace) -> int:
+    if is_there(arguments.folder / SETTINGS_FILE):
+        return _survey(arguments, arguments.folder / SETTINGS_FILE)
+    folder = settings_file(arguments.folder, older=True).parent
+    with locked_folder(folder) as held:
+        found = changes(folder)
+        code = _show(arguments, folder, found, copies_of(folder) if any(each.copied for each in found) else None)
+        if found and not arguments.dry_run:
+            upgrade(held, found)
+    return code
+
+
+def _survey(arguments: argparse.Namespace, path: Path) -> int:
+    settings = read_collector_settings(path)
+    with open_store(settings.store, survey_digest(settings.questionnaire), older=True) as store:
+        versions = (store.version, STORE_VERSION)
+        change = Change(Path(settings.store), Altered.ANSWERS, lambda _: store.upgrade(), versions, copied=False)
+        found = [change] if store.version < STORE_VERSION else []
+        code = _show(arguments, path.parent, found, None)
+        if found and not arguments.dry_run:
+            store.upgrade()
+    return code
+
+
+def _show(arguments: argparse.Namespace, folder: Path, found: Sequence[Change], copies: Path | None) -> int:
+    lines = upgrade_lines(folder, found, copies, is_tried=arguments.dry_run)
+    return give(arguments, upgrade_json(folder, found, copies), lines)
