@@ -17,7 +17,7 @@ from party.cli.train import announce_match, compute_settings, until_approved
 from party.data import Frame, check_table_name, name_flaw, read_frame, write_table
 from party.data.writer import Cell, table_text
 from party.errors import AbsentColumnError, ConfigError, DataError
-from party.files import is_there, kept_apart, locked_folder
+from party.files import is_there, kept_apart, locked_folder, write_atomically
 from party.keys.identity import load_identity
 from party.models.any_file import read_model
 from party.models.prediction import Predictions, RankedBy, predict_frame
@@ -32,10 +32,11 @@ from party.records.predictions import PredictionEntries
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show import prediction
-from party.show.document import Block
+from party.show.document import Block, ReportPart
 from party.show.notices import tell
+from party.show.page.parts import PAGES, page_written, written
 from party.show.progress import make_progress, waiting
-from party.show.screen import note_all, put_json, say, say_all
+from party.show.screen import note, note_all, put_json, say, say_all
 from protocols.errors import InputError
 from protocols.jobs import Predict, PredictionTerms
 from protocols.tables import Attribute, Floats
@@ -91,7 +92,10 @@ def new_columns(
 def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute, reads: Sequence[Path]) -> None:
     """Make sure, before the work, that the rows can be written where the command's arguments say."""
     new_columns(frame, arguments.column, target, probabilities=arguments.probabilities, scores=arguments.scores)
-    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    outputs, options = (arguments.output, arguments.report), ("-o", "--report")
+    settle_outputs(outputs, reads, overwrite=arguments.overwrite, options=options)
+    if arguments.report is not None and arguments.report.suffix.lower() not in PAGES:
+        raise InputError(f"--report {arguments.report} must end in one of {', '.join(PAGES)}")
     check_table_name(arguments.output)
 
 
@@ -208,8 +212,10 @@ def write_predicted(predicted: Predicted, output: Path | None, column: str) -> N
 def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
     if arguments.peer is not None and arguments.answered:
         raise InputError("--with asks the peer, --answered writes what it has answered before: name one of them")
-    if ranking is not None:
-        raise InputError("--scores, --threshold and --ranked are for a model alone: with a peer take --probabilities")
+    if ranking is not None or arguments.report is not None:
+        raise InputError(
+            "--scores, --threshold, --ranked and --report are for a model alone: with a peer take --probabilities"
+        )
     return answered_before(arguments) if arguments.answered else predict_with(arguments)
 
 
@@ -221,6 +227,15 @@ def _ranking(arguments: argparse.Namespace) -> RankedBy | None:
     if threshold is not None and not 0 <= threshold <= 1:
         raise InputError("--threshold must be from 0 to 1: the share of the ranked class from which a row gets it")
     return RankedBy(arguments.ranked, threshold)
+
+
+def _write_report(path: Path | None, predictions: Predictions, notes: Sequence[ReportPart]) -> None:
+    if path is None:
+        return
+    if predictions.quality is None:
+        raise InputError("--report shows how good classes are, and no row has its own: add the column of the class")
+    write_atomically(path, written(prediction.prediction_page(predictions, notes), path))
+    note(page_written(path))
 
 
 _SOME_ROWS = 10  # of fewer, unknown cells may be so by chance
@@ -264,6 +279,7 @@ def command_predict(arguments: argparse.Namespace) -> int:
     ranked = predictions if arguments.scores else None
     classified = Classified(frame, model.schema.class_attribute, predictions.labels, shares, ranked)
     notes = list(prediction.prediction_notes(predictions, ranking))
+    _write_report(arguments.report, predictions, notes)
     write_classified(arguments.output, arguments.column, classified, notes)
     if arguments.json:
         put_json(prediction.prediction_json(predictions, arguments.output))

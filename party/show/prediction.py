@@ -6,13 +6,14 @@ from pathlib import Path
 from party.models.prediction import Predictions, RankedBy, Unknown
 from party.names import printable
 from party.node.aligning import Offer
-from party.show.document import Block
+from party.show.document import Document, Drawing, PageSection, ReportPart
 from party.show.notices import notice_text
+from party.show.page.curve_svg import quality_svg
 from party.show.quality import accuracy_line, confusion_grid, quality_json, ranking_json, ranking_lines, threshold_grids
 from protocols.two_party.prediction import Answers
 
 
-def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) -> Iterator[Block]:
+def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) -> Iterator[ReportPart]:
     """Yield how cells were read, which are of no value that the model knows, and how good the classes are if known."""
     yield from map(notice_text, predicted.notices)
     yield from map(_unknown, predicted.unknown)
@@ -30,6 +31,14 @@ def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) ->
     yield from ranking_lines(found.ranking, found.against)
     yield confusion_grid(found.table, predicted.target.values)
     yield from threshold_grids(found.ranking, found.against)
+
+
+def prediction_page(predicted: Predictions, notes: Sequence[ReportPart]) -> Document:
+    """Return these notes as a page, with what scores select, find and promise, where there are some."""
+    found, title, label = predicted.quality, printable(predicted.target.name), "ROC, lift and calibration"
+    drawn = found is not None and found.ranking.scores is not None and found.ranking.curve()
+    curves = [Drawing(label, quality_svg(label, found.ranking, found.against))] if found is not None and drawn else []
+    return Document(f"Prediction of {title}", [PageSection("quality", "How good it is", [*notes, *curves])])
 
 
 def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> Iterator[str]:

@@ -166,6 +166,9 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ranked", metavar="CLASS", help="the class that rows are ranked by (default: the rarer of two)"
     )
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write how good it is on rows with the class: .html or .md"
+    )
     add_overwrite(parser)
     add_form(parser)
     joint = parser.add_argument_group("with a peer")

@@ -81,8 +81,14 @@ def style_source() -> str:
 
 
 def as_markdown(page: Document) -> str:
-    """Return a page as Markdown, for a ticket or a wiki: drawings as text, names as plain text whatever they hold."""
-    return render_markdown("page.md", {"page": page, "paragraphs": _paragraphs})
+    """Return a page as Markdown: drawings as text or else images, names as plain text whatever they hold."""
+    return render_markdown("page.md", {"page": page, "paragraphs": _paragraphs, "image": _image})
+
+
+def _image(svg: str) -> str:
+    """Return an address that holds a drawing of a page."""
+    alone = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"
 
 
 def _paragraphs(parts: Sequence[ReportPart]) -> Iterator[ReportPart | list[tuple[int, str]]]:

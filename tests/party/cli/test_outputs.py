@@ -148,7 +148,8 @@ NEVER_REPLACED = {
     "upgrade folder": "a folder, whose files are kept as they were beside what becomes of them",
 }
 REPLACED_IF_TOLD = {
-    "disguise --output", "ledger --output", "mine --output", "predict --output", "rehearse --output",
+    "disguise --output", "ledger --output", "mine --output", "predict --output", "predict --report",
+    "rehearse --output",
     "report --output", "rules --output", "serve --model", "serve --report", "survey export --output",
     "survey page --output", "survey results --html", "train --model", "train --report",
 }  # fmt: skip
@@ -182,6 +183,7 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "ledger --output": lambda out: ("ledger", "export", "bob", "-o", out),
     "mine --output": lambda out: ("mine", "tree", "d.csv", "design.toml", "-o", out),
     "predict --output": lambda out: ("predict", "m.json", "data.csv", "-o", out),
+    "predict --report": lambda out: ("predict", "m.json", "data.csv", "--report", out),
     "rehearse --output": lambda out: ("rehearse", "bob", "--data", "votes", "-o", out),
     "report --output": lambda out: ("report", "bob", "-o", out),
     "rules --output": lambda out: ("rules", "sets.json", "-o", out),
@@ -192,9 +194,10 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "train --report": lambda out: ("train", "bob", "job.toml", "--report", out),
     "survey links --output": lambda out: ("survey", "links", "study/survey.toml", "--number", "1", "-o", out),
 }
+OF_PAGES = ("predict --report", "survey page --output")
 INPUTS = {
     "disguise --output": "data.csv", "ledger --output": "bob/party.toml", "mine --output": "d.csv",
-    "predict --output": "m.json", "rehearse --output": "bob/party.toml",
+    "predict --output": "m.json", "predict --report": "data.csv", "rehearse --output": "bob/party.toml",
     "report --output": "bob/party.toml", "rules --output": "sets.json",
     "survey results --html": "study/survey.toml",
     "train --model": "job.toml", "train --report": "bob/party.toml", "survey links --output": "study/survey.toml",
@@ -218,7 +221,7 @@ def test_every_output_is_tried_and_every_command_that_writes_one_asks_the_rule_f
 
 @pytest.mark.parametrize("output", CALLS)
 def test_what_is_there_stays_unless_told(here: Path, output: str) -> None:
-    earlier = here / ("page.html" if "page" in output else "earlier.csv")
+    earlier = here / ("page.html" if output in OF_PAGES else "earlier.csv")
     earlier.write_text("earlier\n")
     assert_one_line(
         cotally_here(*CALLS[output](earlier.name)), 2, f"{earlier.name} is there already: name another by -"
@@ -236,7 +239,7 @@ OF_ONE = [
 
 @pytest.mark.parametrize("output", OF_ONE)
 def test_what_is_there_goes_if_told(here: Path, output: str) -> None:
-    earlier = here / ("page.html" if "page" in output else "earlier.csv")
+    earlier = here / ("page.html" if output in OF_PAGES else "earlier.csv")
     earlier.write_text("earlier\n")
     ended = cotally_here(*CALLS[output](earlier.name), "--overwrite")
     assert ended.code == 0, ended.err

@@ -1,9 +1,12 @@
 """Scores, ranks, thresholds and quality that `cotally predict` gives are those of scikit-learn on the same rows."""
 
+import base64
 import json
+import re
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -108,6 +111,15 @@ def test_what_is_said_of_rows_is_what_scikit_learn_says(files: tuple[Path, Path]
 @pytest.mark.parametrize("files", [("tenths", 2)], indirect=True)
 def test_a_screen_shows_the_same_numbers(files: tuple[Path, Path]) -> None:
     told = json.loads(cotally_here("predict", *files, "-o", files[1].with_name("out.csv"), "--json").out)
+    html, markdown = (files[1].with_name(f"page.{end}") for end in ("html", "md"))
+    for page in (html, markdown):
+        assert cotally_here("predict", *files, "-o", page.with_name("o.csv"), "--overwrite", "--report", page).code == 0
+    assert "<svg" in html.read_text()
+    (image,) = re.findall(
+        r"^!\[ROC, lift and calibration\]\(data:image/svg\+xml;base64,(\S+)\)$", markdown.read_text(), re.MULTILINE
+    )
+    assert ET.fromstring(base64.b64decode(image)).tag == "{http://www.w3.org/2000/svg}svg"
+    assert f"{told['ranking']['auc']['share']:.3f}" in markdown.read_text()
     said = cotally_here("predict", *files).err
     for of, name in (("quality", "accuracy"), ("ranking", "auc"), ("ranking", "ks"), ("ranking", "recall")):
         figure = told[of][name]
@@ -128,6 +140,7 @@ REFUSED = [
     (("counts", 2), ("--threshold", "half"), "--threshold must be an exact number"),
     (("counts", 2), ("--scores", "--column", "rank"), "the file has a column of this name already"),
     (("labels", 2), ("--probabilities",), "nobody knows the shares of its leaves"),
+    (("counts", 2), ("--report", "page.txt"), "--report page.txt must end in one of .html"),
     (("counts", 2), ("--answered", "--scores"), "are for a model alone: with a peer take --probabilities"),
 ]
 
