@@ -24,6 +24,7 @@ PAGES = Path(__file__).parents[2] / ".github" / "docs"
 TUTORIAL, HOW_TO = ((PAGES / name).read_text("utf-8") for name in ("tutorial.md", "how-to.md"))
 BEFORE, RUN = re.split("^(?=```console\n[$] cotally serve)", TUTORIAL, flags=re.MULTILINE)
 SIGNED, TOGETHER = "Let two people sign each job", "Classify new people together"
+EXPORTED = "Use the model in a database or another program"
 DIFFER = "cotally: the parties differ on "
 JOB = r"\b[0-9a-f]{16}\b"
 Fence = tuple[str, str, str]
@@ -106,6 +107,9 @@ def test_the_tutorial_works_as_it_stands(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "copy"))
     assert walk(fences(RUN), folder) == ["serve", "train", "show", "predict", "report", "ledger"]
     assert walk(fences(section(TOGETHER)), folder) == ["serve", "predict"]
+    assert walk(fences(section(EXPORTED)), folder) == ["export", "export"]
+    scored, elsewhere = ((folder / name).read_text().splitlines() for name in ("scored.csv", "elsewhere.csv"))
+    assert [line.split(",")[8] for line in scored] == [line.split(",")[8] for line in elsewhere]
     assert len((folder / "scored.csv").read_text().splitlines()) == 501
     assert (folder / "bank" / "model.json").read_bytes() == (folder / "phone" / "model.json").read_bytes()
     check_format(json.loads((folder / "phone" / "model.json").read_text()))
@@ -133,8 +137,16 @@ def test_two_people_sign_a_job_as_the_how_to_says(made: Path, tmp_path: Path) ->
 
 def test_the_other_how_tos_work_as_they_stand(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "copy"))
-    others = HOW_TO.replace(section(SIGNED), "").replace(section(TOGETHER), "")
-    assert walk(fences(others), folder) == ["plan", "rehearse", "serve", "crosstab", "check", "train", "train"]
+    others = [text for text in HOW_TO.split("\n## ") if not text.startswith((SIGNED, TOGETHER, EXPORTED))]
+    assert walk(fences("\n".join(others)), folder) == [
+        "plan",
+        "rehearse",
+        "serve",
+        "crosstab",
+        "check",
+        "train",
+        "train",
+    ]
 
 
 @pytest.mark.parametrize(
