@@ -179,7 +179,7 @@ Exported = Model | RuleList
 
 
 def day_of(edge: Decimal, later: int = 0) -> str | None:
-    """Return a day in ISO 8601, so many days later; None beyond the calendar."""
+    """Return a day in ISO 8601 and this many days later; None beyond the calendar."""
     try:
         return (date.fromordinal(int(edge)) + timedelta(later)).isoformat()
     except OverflowError:
