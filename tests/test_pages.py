@@ -17,7 +17,7 @@ PAGES = ROOT / "scripts" / "pages"
 @pytest.fixture(scope="module")
 def build() -> Iterator[ModuleType]:
     sys.path.insert(0, str(PAGES))
-    import build  # noqa: PLC0415  # a script's own folder is on its path
+    import build  # a script's own folder is on its path
 
     yield build
     sys.path.remove(str(PAGES))

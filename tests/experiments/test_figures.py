@@ -237,7 +237,7 @@ NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?= (?:s|MB|MiB|seconds)\b)")
 def claims() -> ModuleType:
     sys.path.insert(0, str(CLAIMS_FOLDER))
     try:
-        import claims as module  # noqa: PLC0415
+        import claims as module
     finally:
         sys.path.remove(str(CLAIMS_FOLDER))
     return module

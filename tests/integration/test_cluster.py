@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from operator import neg
 from pathlib import Path
 
-import distributed
 import numpy as np
 import pytest
 
@@ -201,6 +200,8 @@ def test_news_that_comes_with_the_schedulers_first_message_costs_another_attempt
         if len(tried) < 3:
             raise AssertionError
         return real(place, **how)
+
+    import distributed
 
     real: Callable[..., object] = distributed.Client
     monkeypatch.setattr(distributed, "Client", client)

@@ -20,7 +20,7 @@ _LIMITS: Final = ("-max_len=4096", "-timeout=20", "-rss_limit_mb=4096", "-verbos
 
 def hunt(name: str, examples: Sequence[bytes], seconds: int) -> bool:
     """Hunt for faults of one parser; tell whether there is none."""
-    from tests.support.parsers import keep, kept  # noqa: PLC0415  # the one that hunts has to load it otherwise
+    from tests.support.parsers import keep, kept  # the one that hunts has to load it otherwise
 
     with TemporaryDirectory(prefix="cotally-fuzz-") as place:
         folder = Path(place)
@@ -56,10 +56,10 @@ def hunt(name: str, examples: Sequence[bytes], seconds: int) -> bool:
 
 def let_loose(name: str, options: Sequence[str]) -> None:
     """Let libFuzzer loose on one parser; this process ends with it."""
-    import atheris  # type: ignore[import-untyped]  # noqa: PLC0415  # on Linux alone, and installed by the script
+    import atheris  # type: ignore[import-untyped]  # on Linux alone, and installed by the script
 
     with atheris.instrument_imports(include=["party", "protocols"]):
-        from tests.support.parsers import every_parser  # noqa: PLC0415  # what is loaded here is watched
+        from tests.support.parsers import every_parser  # what is loaded here is watched
 
     with every_parser() as parsers:
         takes = parsers[name].takes
@@ -73,7 +73,7 @@ def let_loose(name: str, options: Sequence[str]) -> None:
 
 def main(words: Sequence[str]) -> int:
     """Hunt for this many seconds, 60 unless told otherwise, in each of the named parsers, or in all."""
-    from tests.support.parsers import every_parser  # noqa: PLC0415
+    from tests.support.parsers import every_parser
 
     with every_parser() as parsers:
         examples = {name: parsers[name].examples for name in words[1:] or parsers}

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sklearn.metrics import mutual_info_score
 
 from party.files import locked_folder
 from party.keys.keystore import load_secret
@@ -67,6 +66,8 @@ def test_each_column_is_told_with_the_frequencies_of_the_file_and_no_value_that_
 def test_columns_are_ranked_by_what_each_says_of_the_class_to_who_holds_it_and_what_is_chance_is_named(
     pair: Pair,
 ) -> None:
+    from sklearn.metrics import mutual_info_score
+
     found = {column["name"]: column for column in as_json(pair)["columns"]}
     assert found["class"]["worth"] is None
     for place, name in enumerate(("a", "b")):

@@ -10,8 +10,6 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
-from sklearn.metrics import accuracy_score, confusion_matrix, precision_score, recall_score, roc_auc_score, roc_curve
 
 from party.data import read_frame
 from party.data.writer import write_table
@@ -69,6 +67,9 @@ ASKED = [(("tenths", 2), ()), (("tenths", 2), ("--threshold", "6/10")), (("count
 
 @pytest.mark.parametrize(("files", "asked"), ASKED, indirect=["files"])
 def test_what_is_said_of_rows_is_what_scikit_learn_says(files: tuple[Path, Path], asked: tuple[str, ...]) -> None:
+    from scipy.stats import rankdata
+    from sklearn import metrics
+
     out = files[1].with_name("out.csv")
     ended = cotally_here("predict", *files, "-o", out, "--scores", "--probabilities", *asked, "--json")
     assert ended.code == 0, ended.err
@@ -87,15 +88,15 @@ def test_what_is_said_of_rows_is_what_scikit_learn_says(files: tuple[Path, Path]
         assert np.array_equal(is_said, score >= float(Fraction(asked[-1])))
     quality, ranking = told["quality"], told["ranking"]
     classes = list(quality["confusion"])
-    assert quality["accuracy"]["share"] == pytest.approx(accuracy_score(own, said))
+    assert quality["accuracy"]["share"] == pytest.approx(metrics.accuracy_score(own, said))
     assert quality["commonest"]["share"] == pytest.approx(max(np.mean(own == each) for each in classes))
-    assert np.array_equal(list(quality["confusion"].values()), confusion_matrix(own, said, labels=classes).T)
-    alarms, found, _ = roc_curve(is_it, score)
+    assert np.array_equal(list(quality["confusion"].values()), metrics.confusion_matrix(own, said, labels=classes).T)
+    alarms, found, _ = metrics.roc_curve(is_it, score)
     expected = {
-        "auc": roc_auc_score(is_it, score),
+        "auc": metrics.roc_auc_score(is_it, score),
         "ks": (found - alarms).max(),
-        "recall": recall_score(is_it, is_said),
-        "precision": precision_score(is_it, is_said),
+        "recall": metrics.recall_score(is_it, is_said),
+        "precision": metrics.precision_score(is_it, is_said),
     }
     assert {name: ranking[name]["share"] for name in expected} == pytest.approx(expected)
     for each in ranking["thresholds"]:

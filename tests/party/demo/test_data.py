@@ -245,7 +245,7 @@ def test_a_job_is_what_was_asked(tmp_path: Path) -> None:
 
 
 def test_toml_text_is_read_back() -> None:
-    import tomllib  # noqa: PLC0415
+    import tomllib
 
     for text in ODD:
         assert tomllib.loads(f"{toml_text(text)} = {toml_text(text)}") == {text: text}

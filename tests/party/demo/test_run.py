@@ -309,7 +309,7 @@ def test_a_folder_that_is_no_demos_is_refused_by_the_command(tmp_path: Path) -> 
 def test_the_demo_passes_on_a_partys_error_and_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    import party.cli.demo as command  # noqa: PLC0415
+    import party.cli.demo as command
 
     def fail(*_: object) -> None:
         raise PartyFailedError(BOB, "is gone", 3)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
 
 from protocols.learning.grouping import alike_groups, class_cuts, column_worth
 from tests.support.examples import at_most
@@ -62,6 +61,8 @@ def test_cuts_are_those_of_the_recursion_as_the_paper_writes_it(table: list[list
 
 def test_cuts_of_iris_are_those_that_are_published() -> None:
     """As the R package `discretization` has them for `mdlp(iris)`."""
+    from sklearn.datasets import load_iris
+
     iris = load_iris()
     found = []
     for column in iris.data.T:

@@ -4,7 +4,6 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from protocols.errors import InputError
 from protocols.learning.quality import Figure, ScoreTable
@@ -33,6 +32,8 @@ def value(figure: Figure | None) -> float:
 @pytest.mark.parametrize("swapped", [False, True])
 def test_without_noise_the_figures_are_those_of_the_records(*, swapped: bool) -> None:
     """The rarer class is ranked, whichever of the two it is."""
+    from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
+
     generator = np.random.default_rng(3)
     for _ in range(40):
         cells = generator.multinomial(300, CHANCES.ravel()).reshape(-1, 2).astype(float)

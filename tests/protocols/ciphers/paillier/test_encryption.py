@@ -437,7 +437,7 @@ def test_a_modulus_that_shares_a_factor_with_its_order_passes_all_tests_but_the_
 
 def residues(key: PublicKey, context: bytes) -> list[Integer]:
     """Read the residues off the verifier: it compares each with the N-th power of what it is shown."""
-    from protocols.ciphers.paillier import cipher  # noqa: PLC0415
+    from protocols.ciphers.paillier import cipher
 
     return list(cipher._residues(key, context))
 
