@@ -17,8 +17,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import block_array, csr_array, eye_array, kron
 
 from party.datasets.included import load_table
 from protocols.learning.tree import Tree
@@ -142,6 +140,9 @@ def likeliest(candidates: Codes, beliefs: Floats, claims: Sequence[Claim]) -> Co
         beliefs: Logarithms of how likely each is.
         claims: What else is known.
     """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_array, csr_array, eye_array, kron
+
     records, each, _ = candidates.shape
 
     def members(group: Group | None) -> Floats:

@@ -30,6 +30,7 @@ from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
 from tests.support.declaration import pattern_weights
 from tests.support.enumeration import coin_outcomes, response_tables, true_count
+from tests.support.examples import few
 from tests.support.plain import schema_of
 from tests.support.surveys import designs, sampled, schema_for, unrelated
 from tests.support.views import joint_design, peer_design, view_of
@@ -243,8 +244,8 @@ def test_over_all_coins_squares_less_those_of_the_truth_have_the_variance_of_eac
     design: Design,
 ) -> None:
     """With the true shares, record by record: `sum r^2` less the same of what the estimated cells would add."""
-    truth = np.array([[0, 0], [design.sizes[0] - 1, 1], [0, 1]], dtype=np.uint8)
-    shares, classes = ([Fraction(int((truth[:, c] == v).sum()), 3) for v in range(design.sizes[c])] for c in range(2))
+    truth = np.array([[0, 0], [design.sizes[0] - 1, 1]], dtype=np.uint8)
+    shares, classes = ([Fraction(int((truth[:, c] == v).sum()), 2) for v in range(design.sizes[c])] for c in range(2))
     own = [
         departure([Fraction(k == place) for k in range(prod(design.sizes))], design, shares, classes)
         for place in range(prod(design.sizes))
@@ -260,7 +261,7 @@ def test_over_all_coins_squares_less_those_of_the_truth_have_the_variance_of_eac
 
 def test_where_all_values_are_as_common_the_noise_is_that_of_the_closed_form() -> None:
     """One record of each cell, with a coin per column: `(v - 1)(c - 1)(1/(k^2 l^2) - 1)`, k and l the contrasts."""
-    for sizes, theta in [((2, 2), "4/5"), ((3, 2), "3/5"), ((4, 3), "2/3"), ((8, 2), "2/3")]:
+    for sizes, theta in few([((4, 3), "2/3"), ((8, 2), "2/3"), ((2, 2), "4/5"), ((3, 2), "3/5")], 2):
         design = RelatedDesign.of_odds(sizes, APART, Fraction(theta))
         shares, classes = ([Fraction(1, size)] * size for size in sizes)
         total = Fraction(0)

@@ -105,7 +105,7 @@ FILES = [  # theta and records of each
 def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_better_one() -> None:
     """Exactly, over every number of answers: the mean squared error, and what weights lose that follow from them."""
     shares = [Fraction(1, 20), Fraction(1, 5), Fraction(1, 2)]
-    for (first, second), share in few([*product(FILES, shares)], 2):
+    for (first, second), share in few([*product(FILES, shares)], 4):
         own = []
         for theta, records in (first, second):
             yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1

@@ -412,7 +412,7 @@ def every_table(tree: Tree, own: tuple[int, ...], codes: Codes, growth: Growth) 
 def test_it_holds_in_all_tables_that_grow_the_tree(party: str, growth: Growth) -> None:
     """Each pair of own and other cells, of five records: whatever follows is one thing in all of them."""
     rng, own, found = np.random.default_rng(3), SIDES[party], 0
-    for _ in few(range(12), 4):
+    for _ in few(range(12), 6):
         codes = rng.integers(0, 2, (5, 3)).astype(np.uint8)
         game = Game(DEDUCED_SCHEMA, codes, growth)
         tree = game.plain()

@@ -216,7 +216,7 @@ def test_the_record_itself_leads_to_the_model(way: str, side: int, initiator: st
 def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, initiator: str) -> None:
     messages = peer_messages(way, initiator, side)
     wrong: list[Message] = [ModelDigest(bytes(32)), Verdict("")]
-    for place, message in few(list(enumerate(messages)), 4):
+    for place, message in few(list(enumerate(messages)), 8):
         other = next(w for w in wrong if type(w) is not type(message))
         end = replay(both_roles(way, initiator)[side], (*messages[:place], other, *messages[place + 1 :]))
         assert type(end.error) is PeerError
@@ -227,7 +227,7 @@ def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, i
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_peer_that_stops_leaves_the_honest_side_waiting(way: str, side: int) -> None:
     messages = peer_messages(way, "alice", side)
-    for place in few(range(len(messages)), 4):
+    for place in few(range(len(messages)), 8):
         assert replay(both_roles(way, "alice")[side], messages[:place]).waits
 
 
