@@ -34,6 +34,7 @@ from party.show.tree import to_dot
 from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
 from protocols.terms import NO_CLASS
 from tests.support.commands import inner, parsers
+from tests.support.examples import few
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here, run_here
 
@@ -497,7 +498,7 @@ def test_every_command_of_a_party_is_tried() -> None:
     }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", few(list(CALLS), 3))
 def test_a_party_is_named_in_three_ways_alike(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     ends = []
     for number, party in enumerate(("home", "home/party.toml", "bob")):

@@ -252,15 +252,14 @@ MEANS = ByTransfers(TransferSpeed(transfer=2e-7, bit=1e-9))
 SIZES = Sizes(records=80, sides=((2, 3), (2, 2)), class_holder=1, classes=2)
 
 
-@pytest.mark.parametrize("pages", [1, 3])
-@pytest.mark.parametrize("terms", [
+@pytest.mark.parametrize(("terms", "pages"), few(list(product([
     {"method": "randomized"},
     {"method": "smc", "max_depth": 1},
     {"method": "smc", "learner": Learner.NAIVE_BAYES},
     {"method": "hybrid", "omega": 1, "max_depth": 1},
     {"method": "hybrid", "omega": 1, "max_depth": 1, "test": Fraction(0)},
     {"method": "hybrid", "omega": ALL, "max_depth": 2},
-])  # fmt: skip
+], (1, 3))), 5))  # fmt: skip
 def test_a_session_takes_the_round_trips_that_were_forecast(
     terms: dict[str, object], pages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

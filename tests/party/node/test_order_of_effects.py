@@ -319,7 +319,8 @@ Killing = Callable[[str, int], list[int]]
 
 
 @pytest.mark.parametrize(
-    "job", [name for name in JOBS if "dot products" not in name and not {"randomized", "mined"} & set(name.split())]
+    "job",
+    few([name for name in JOBS if "dot products" not in name and not {"randomized", "mined"} & set(name.split())], 2),
 )
 def test_no_mask_serves_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch, job: str) -> None:
     recorder = MaskRecorder(monkeypatch)
