@@ -105,11 +105,7 @@ class Slots:
 @pytest.mark.parametrize("runs", [1, 10])
 @pytest.mark.parametrize(
     ("slots", "read", "right", "bits"),
-    [
-        (Slots(1, 5, 2, 600), 5, 1, 7.1),
-        (Slots(4, 3, 2, 2000), 45, 0.95, 90.3),
-        (Slots(4, 3, 4, 11_000), 193, 0.9, 607),
-    ],
+    [(Slots(1, 5, 2, 600), 5, 1, 7.1), (Slots(4, 3, 2, 2000), 45, 0.95, 90.3), (Slots(4, 3, 4, 11_000), 193, 0.9, 607)],
     ids=["one split", "four levels", "four values"],
 )
 def test_columns_that_differ_by_a_few_people_read_their_classes_and_no_more_than_the_bits_that_are_shown(

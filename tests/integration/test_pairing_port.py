@@ -75,10 +75,7 @@ def test_who_passes_all_on_and_changes_the_certificates_is_found_by_both(
     people: tuple[Identity, Identity, Identity], changes: bool
 ) -> None:
     alice, bob, mallory = people
-    with (
-        waiting(alice) as (server, accepted),
-        standing(Between(server.address, mallory, changes=changes)) as address,
-    ):
+    with waiting(alice) as (server, accepted), standing(Between(server.address, mallory, changes=changes)) as address:
         if changes:
             with pytest.raises(PeerError):
                 pair(CODE, bob.certificate, address)

@@ -154,13 +154,7 @@ REFUSED: list[tuple[dict[str, str], dict[str, object], str, str, str]] = [
     ({"most_bits": "2"}, TREE | {"most_bits": 9}, "most_bits", "the peer", "use 2 or fewer"),
     ({"most_values": "2"}, TREE, "most_values", "the most have '", "the peer's column '"),
     ({"most_columns": "3"}, TREE, "most_columns", "columns are more than the peer takes", "most_columns"),
-    (
-        {"exact_counts": "false"},
-        RULES | {"reveal": "sets"},
-        "reveal",
-        'take reveal = "tree"',
-        "exact_counts = true",
-    ),
+    ({"exact_counts": "false"}, RULES | {"reveal": "sets"}, "reveal", 'take reveal = "tree"', "exact_counts = true"),
     (
         {"class": "three", "epsilon": '"1"'},
         NOISY,

@@ -18,10 +18,7 @@ from party.transport.grpc import client as client_module
 from party.transport.pages import Reason
 from protocols.messages import Verdict
 from tests.support.processes import wait_for
-from tests.support.rpc import (
-    Parties,
-    session,
-)
+from tests.support.rpc import Parties, session
 from tests.support.timer import SkippingTimer
 
 Start = Callable[..., "Future[object]"]

@@ -25,15 +25,7 @@ from protocols.messages import ModelDigest, Verdict
 from protocols.role import Message, Role, exchange, receive, run_pair
 from tests.support.identities import create_identity
 from tests.support.processes import wait_for
-from tests.support.rpc import (
-    Forwarder,
-    Parties,
-    both_ways,
-    live_on,
-    receive_bulk,
-    send_bulk,
-    session,
-)
+from tests.support.rpc import Forwarder, Parties, both_ways, live_on, receive_bulk, send_bulk, session
 from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")

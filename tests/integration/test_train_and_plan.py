@@ -240,12 +240,7 @@ def expected(
     party: str = "bob",
     **terms: object,
 ) -> str:
-    sizes = Sizes(
-        records=RECORDS,
-        sides=sides,
-        class_holder=1 if party == "bob" else 0,
-        classes=classes,
-    )
+    sizes = Sizes(records=RECORDS, sides=sides, class_holder=1 if party == "bob" else 0, classes=classes)
     agreed = read_job(pair.write_job(**terms)).terms
     return forecast_text(forecast(sizes, agreed, MEANS, splits)).split(", ", 1)[1]
 

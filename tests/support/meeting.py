@@ -17,14 +17,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
-from tests.support.parties import (
-    Case,
-    agree_to_all,
-    changed_job,
-    make_local,
-    make_terms,
-    whole,
-)
+from tests.support.parties import Case, agree_to_all, changed_job, make_local, make_terms, whole
 
 BOTH_HOLD = Case(
     sizes={"alice": (2, 3), "bob": (2,)},

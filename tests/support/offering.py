@@ -49,12 +49,7 @@ SCHEMA = Schema(
     (),
 )
 TREE = Tree(
-    SCHEMA,
-    Split(
-        (9, 6),
-        1,
-        (Split((5, 3), 0, (Leaf((4, 0), 0), Leaf((1, 3), 1))), Leaf((0, 3), 1), Leaf((4, 0), 0)),
-    ),
+    SCHEMA, Split((9, 6), 1, (Split((5, 3), 0, (Leaf((4, 0), 0), Leaf((1, 3), 1))), Leaf((0, 3), 1), Leaf((4, 0), 0)))
 )
 BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])))
 _COLUMNS = tuple(NamedColumn(f"{each.party}.{each.name}", each.values) for each in SCHEMA.attributes)

@@ -39,9 +39,7 @@ THEIRS = PrivateKey(
     Integer(0xC0000172EBAD6DDC73C86D67C5FAA71C245689C1079502400000000000000057),
     Integer(0xD235FADD81C2822BB3F07877973D50F28BF22A31BE8EE80000000000000000FB),
 )
-PAIRS: dict[str, tuple[AnyKeyHolder, AnyKeyHolder]] = {
-    "paillier": (PaillierKeyHolder(OWN), PaillierKeyHolder(THEIRS)),
-}
+PAIRS: dict[str, tuple[AnyKeyHolder, AnyKeyHolder]] = {"paillier": (PaillierKeyHolder(OWN), PaillierKeyHolder(THEIRS))}
 LARGEST = 40
 SCHEMA = schema_of((2, 2, 2), 2, alice=1)
 TREES = ((~0,), (0, ~1, ~0))

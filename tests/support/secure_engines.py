@@ -9,12 +9,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.checks import Checks
-from protocols.counting.dot_product import (
-    DotProductEvaluator,
-    DotProductKeyHolder,
-    Layout,
-    make_layout,
-)
+from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, Layout, make_layout
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import CountReceiver, CountSender, EvaluatorReplies, KeyHolderReplies

@@ -19,15 +19,7 @@ from party.models.any_file import KeptModel
 from party.node import runs
 from party.node.players import Host
 from party.node.session import Report, run_session
-from party.records.journal import (
-    JOURNAL_FILE,
-    Journal,
-    RunRecord,
-    RunState,
-    cancel_run,
-    open_journal,
-    recorded_runs,
-)
+from party.records.journal import JOURNAL_FILE, Journal, RunRecord, RunState, cancel_run, open_journal, recorded_runs
 from party.records.run_entries import RunEntries
 from party.records.tally import Revealed, dealings
 from party.settings.party import read_party_config

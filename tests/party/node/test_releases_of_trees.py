@@ -265,10 +265,7 @@ def test_a_level_that_was_opened_and_is_not_on_record_is_opened_again_only_where
     ("line", "said"),
     [
         ("most_bits = 12", None),
-        (
-            "most_bits = 11",
-            "the job asks for most_bits = 12, our [agree] most_bits does not allow it: use 11 or",
-        ),
+        ("most_bits = 11", "the job asks for most_bits = 12, our [agree] most_bits does not allow it: use 11 or"),
         ("most_bits = 5", "allows 5 over the life of a data set of 300 records: 0 revealed before and at most 6 for"),
         ("most_columns = 2", None),
         ("most_columns = 1", "the peer brings 2 columns, our [agree] most_columns allows 1 "),

@@ -11,9 +11,7 @@ import pytest
 
 from party.records.ledger import PeerName, read_ledger
 from party.records.releases import released
-from protocols.messages import (
-    DisguisedPage,
-)
+from protocols.messages import DisguisedPage
 from protocols.tables import Table
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
@@ -48,10 +46,7 @@ class Alice:
         with ExitStack() as stack:
             mine = memory_of(stack, alice, self.folder, PeerName(bob.party, fingerprint))
             other = memory_of(stack, bob, theirs, PeerName("alice", "A11CE"))
-            return duel(
-                take_part(mine, terms if opens else None),
-                take_part(other, None if opens else terms),
-            )
+            return duel(take_part(mine, terms if opens else None), take_part(other, None if opens else terms))
 
 
 def on_record(alice: Alice) -> dict[str, Any]:

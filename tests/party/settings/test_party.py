@@ -8,13 +8,7 @@ from party.data import ColumnTreatment, Form
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError
 from party.names import Address
-from party.settings.party import (
-    Acceptance,
-    ColumnSettings,
-    DisguiseSettings,
-    PartyConfig,
-    read_party_config,
-)
+from party.settings.party import Acceptance, ColumnSettings, DisguiseSettings, PartyConfig, read_party_config
 from party.settings.toml import read_toml
 from protocols.errors import InputError
 from protocols.kinds import exact_number

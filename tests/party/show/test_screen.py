@@ -290,12 +290,7 @@ def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns() -> None:
 
 
 def test_a_drawing_keeps_its_lines_and_says_how_many_were_cut() -> None:
-    drawn = [
-        "ab",
-        "ab…",
-        "abc",
-        "文…",
-    ]
+    drawn = ["ab", "ab…", "abc", "文…"]
     lines = laid_out([CutLines(["ab", "abcd", "abc", "文文"])], 3)
     assert lines[:4] == drawn
     assert " ".join(lines[4:]).startswith("2 lin es")

@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 from protocols.oblivious.extension import Chooser, Sender, Transfers, set_up
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import (
-    Numbers,
-    ProductShares,
-    SummedShares,
-    receive_products,
-    send_products,
-)
+from protocols.oblivious.products import Numbers, ProductShares, SummedShares, receive_products, send_products
 from protocols.role import Transcript, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 

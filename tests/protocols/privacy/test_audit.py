@@ -218,11 +218,7 @@ WARNER, CLEAR = related([2], [[0]], "9/20"), related([2, 3], [[0]], "9/20")
 JOINT = UnrelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(1, 2), (shares("1/2 1/2"),) * 3)
 APART: list[tuple[Design, Sampler, set[str]]] = [
     (TWO, (lambda codes, draw: disguise(codes, TWO.coins(draw)[:, [0, 0]], TWO)), {"columns 0 and 1, of two groups"}),
-    (
-        TRIPLE,
-        related([2, 2, 2], [[0, 1], [2]], "9/20").randomize,
-        {"columns 0, 2", "columns 1, 2", "columns 0, 1, 2"},
-    ),
+    (TRIPLE, related([2, 2, 2], [[0, 1], [2]], "9/20").randomize, {"columns 0, 2", "columns 1, 2", "columns 0, 1, 2"}),
     (UNRELATED, unrelated([[0], [1], [2]], "1/2", ["1/2 1/2", "1/2 1/2", "1/4 1/4 1/2"]).randomize, {"columns 0, 1"}),
     (WARNER, a_coin_for_two_records(WARNER), {"column 0, one record and the next"}),
     (CLEAR, touched_once(CLEAR, 2), {"column 1"}),

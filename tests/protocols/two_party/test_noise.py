@@ -289,10 +289,7 @@ def test_a_varied_term_tells_the_same_numbers_again_or_spends_epsilon_of_its_own
 def test_another_learner_spends_epsilon_of_its_own_and_has_other_noise() -> None:
     """The root's counts are asked by both; a tree tells more of the same people, so that its scale is another."""
     everyone = replace(SMC, test=Fraction(0))
-    (before, tree), (after, bayes) = (
-        run_on(everyone),
-        run_on(learned(everyone, Learner.NAIVE_BAYES)),
-    )
+    (before, tree), (after, bayes) = (run_on(everyone), run_on(learned(everyone, Learner.NAIVE_BAYES)))
     assert before != after
     shared = tree.keys() & bayes.keys()
     assert len(shared) == 4

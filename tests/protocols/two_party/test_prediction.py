@@ -211,10 +211,7 @@ OF_BAYES: Changes = {
 
 
 def test_what_a_hostile_peer_sends_ends_in_an_error_of_one_line_about_the_peer() -> None:
-    for model, codes, changes in (
-        (small_model(), ROWS, ALIKE | OF_TREES),
-        (BAYES, BAYES_ROWS, ALIKE | OF_BAYES),
-    ):
+    for model, codes, changes in ((small_model(), ROWS, ALIKE | OF_TREES), (BAYES, BAYES_ROWS, ALIKE | OF_BAYES)):
         for name, (sender, kind, change, error) in changes.items():
             ends = Together(model, codes, tamper=on(sender, kind, change)).play()
             end = ends[sender == "a"]

@@ -119,9 +119,7 @@ def levels_of(children: list[list[int]]) -> list[int]:
 
 
 @given(trees())
-def test_nodes_of_a_level_stand_at_least_1_apart_and_parents_beside_their_first(
-    children: list[list[int]],
-) -> None:
+def test_nodes_of_a_level_stand_at_least_1_apart_and_parents_beside_their_first(children: list[list[int]]) -> None:
     places, depths = tidy(children), levels_of(children)
     assert places[0] == min(places) == 0
     for depth in range(max(depths) + 1):

@@ -309,11 +309,7 @@ def test_the_page_of_a_run_without_noise_points_to_the_leaves_of_one_class(told:
 SMC = replace(CASE.terms, method=Method.SMC, max_depth=2)
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [CASE.terms, SMC, replace(SMC, noise=Fraction(50))],
-    ids=["hybrid", "smc", "noise"],
-)
+@pytest.mark.parametrize("terms", [CASE.terms, SMC, replace(SMC, noise=Fraction(50))], ids=["hybrid", "smc", "noise"])
 def test_both_pages_state_the_accuracy_and_the_counts_that_the_run_ended_with(tmp_path: Path, terms: Terms) -> None:
     """By the ledgers alone: no costs are read. The caller notes that it tells a number before it learns it."""
     pages = []
