@@ -12,6 +12,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import grpc
@@ -29,6 +30,7 @@ from party.transport.grpc.probe import own_release, probe
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import WIRE_VERSION
 from tests.integration.test_rpc_identity import OPEN
+from tests.support.examples import few
 from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally, cotally_here, finish, make_pair, serving
 from tests.support.rpc import stub
@@ -109,8 +111,10 @@ def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
             assert node.Open(OPEN, timeout=5).version == WIRE_VERSION
 
 
-@pytest.mark.parametrize("given", ["none", "wrong"])
-@pytest.mark.parametrize("command", ["train", "serve", "check", "doctor", "ledger"])
+@pytest.mark.parametrize(
+    ("command", "given"),
+    few(list(product(["train", "serve", "check", "doctor", "ledger"], ["none", "wrong"])), 3),
+)
 def test_no_command_goes_on_without_the_passphrase_and_each_says_so_in_one_line(
     sealed: Path, tmp_path: Path, phrase: Path, monkeypatch: pytest.MonkeyPatch, command: str, given: str
 ) -> None:

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -149,8 +150,7 @@ def first_side(crossed: Crossed) -> str:
     return "bob" if key is None else key.holder
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("counting", WAYS)
+@pytest.mark.parametrize(("counting", "method"), few(list(product(WAYS, METHODS)), 2))
 def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
     pair: Pair, method: str, counting: str, caplog: pytest.LogCaptureFixture
 ) -> None:

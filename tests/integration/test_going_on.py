@@ -1,6 +1,7 @@
 """Two processes of which one is killed, cut off or out of disk: started again, they go on and end with one model."""
 
 import json
+import os
 import re
 import resource
 import shutil
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,10 @@ from party.models.tree_file import read_tree, tree_json
 from party.records.journal import JOURNAL_FILE, RunState, recorded_runs
 from party.records.ledger import LEDGER_FILE, read_ledger
 from tests.support.examples import few
+from tests.support.forked import COTALLY
+from tests.support.kills import make_opening_round, make_round
 from tests.support.processes import (
+    Ended,
     Pair,
     assert_one_error,
     cotally_here,
@@ -312,3 +317,107 @@ def test_who_has_slept_goes_on_by_itself_and_does_not_blame_who_was_awake(pair: 
         alice.terminate()
         finish(alice)
     assert_same_model(pair)
+
+
+TREE = {"reveal": "tree", "max_depth": 1, "most_bits": 1000, "test": "0"}
+SMC = {**TREE, "method": "smc", "theta": None, "omega": None}
+OPENINGS: dict[str, dict[str, object]] = {
+    "noise": {**SMC, "noise": "0.1", "impurity": "gini", "most_bits": None},
+    "a tree": SMC,
+    "windows": {**TREE, "omega": 2},
+    "held out": {**SMC, "test": "1/5"},
+    "rules": {
+        **SMC, "reveal": "sets", "learner": "rules", "class": None, "max_depth": None, "most_bits": None, "seed": None,
+        "min_support": "1/5", "max_len": 2, "most_sets": 100, "min_threshold": "1/2", "metric": "confidence",
+        "test": None, "min_leaf": 5,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", few([3, 2], 2))
+def test_parties_that_are_killed_at_any_moment_end_with_the_tree_of_plain_id3(
+    trusting: Path, tmp_path: Path, seed: int
+) -> None:
+    made = make_round(trusting, tmp_path / "parties", seed)
+    made.play()
+    made.assert_right()
+
+
+TURNS = {"both": (("bob", "alice"),), "one after the other": (("bob",), ("alice",))}
+
+
+@pytest.mark.parametrize(("way", "turns"), few([*product(OPENINGS, TURNS)], 5))
+def test_parties_killed_at_each_opening_hear_one_answer_and_end_with_one_model(
+    trusting: Path, tmp_path: Path, way: str, turns: str
+) -> None:
+    made = make_opening_round(trusting, tmp_path / "parties", OPENINGS[way], TURNS[turns])
+    made.play()
+    made.assert_right()
+
+
+FAILING = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+static int left = -1;
+static int fails(void) {
+    if (left < 0) left = atoi(getenv("FSYNCS"));
+    return left == 0 || left-- == 0;
+}
+int fsync(int handle) { (void)handle; if (fails()) { errno = EIO; return -1; } return 0; }
+int fdatasync(int handle) { return fsync(handle); }
+"""
+"""After this many calls, no more of them succeeds."""
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a library that is put between a process and its disk."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no compiler of C")
+    folder = tmp_path_factory.mktemp("shim")
+    (folder / "failing.c").write_text(FAILING)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", "failing.so", "failing.c"], cwd=folder, check=True)
+    return folder / "failing.so"
+
+
+@pytest.fixture
+def failing_disk_pair(trusting: Path, tmp_path: Path) -> Pair:
+    made = make_pair(trusting, tmp_path / "parties", table(ALICE), table(BOB))
+    for party in ("alice", "bob"):
+        made.edit(party, "patience = 30", "patience = 5")
+    return made
+
+
+def train_on(shim: Path, failing_disk_pair: Pair, job: Path, fsyncs: int) -> Ended:
+    words = [*COTALLY, *failing_disk_pair.train_arguments(job, "--progress", "none")]
+    there = {**os.environ, "LD_PRELOAD": str(shim), "FSYNCS": str(fsyncs)}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=there)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def test_what_the_disk_did_not_keep_ends_the_command_and_the_run_goes_on_later(
+    shim: Path, failing_disk_pair: Pair
+) -> None:
+    job = failing_disk_pair.write_job(omega=1)
+    with serving(failing_disk_pair, "--progress", "none") as alice:
+        for fsyncs in few((0, 11, 4), 2):
+            ended = train_on(shim, failing_disk_pair, job, fsyncs)
+            told = [line for line in ended.err.splitlines() if line.startswith("cotally: ") and "note: " not in line]
+            assert ended.code == 2, ended.err
+            assert len(told) == 1
+            assert any(words in told[0] for words in ("cannot be written", "cannot be used now (disk"))
+            assert "Traceback" not in ended.err
+            assert not (failing_disk_pair.bob / "model.json").exists()
+        again = failing_disk_pair.train_here(job)
+        assert again.code == 0, again.err
+        alice.terminate()
+        assert finish(alice).code == 0
+    assert (failing_disk_pair.alice / "model.json").read_bytes() == (failing_disk_pair.bob / "model.json").read_bytes()
+    for folder in (failing_disk_pair.alice, failing_disk_pair.bob):
+        secret = load_secret(folder)
+        assert recorded_runs(folder, secret)[-1].state is RunState.DONE
+        with read_ledger(folder, secret) as ledger:
+            copies = [entry.content for entry in ledger.entries() if entry.content["kind"] == "copy"]
+        assert len({str(each["digest"]) for each in copies if each["way"] == "told"}) == 1

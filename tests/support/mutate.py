@@ -67,7 +67,9 @@ def covering(module: str) -> list[str]:
     imported = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
     every = sorted((ROOT / "tests").rglob("test_*.py"))
     found = [each for each in own if each.is_file()]
-    found += [each for each in every if each not in own and imported in _imports(each)]
+    name = imported.rpartition(".")[2]
+    near = [each for each in every if each not in own and name in each.read_text("utf-8")]
+    found += [each for each in near if imported in _imports(each)]
     quick = [each for each in found if "integration" not in each.parts]  # real processes take minutes
     return [str(each.relative_to(ROOT)) for each in quick or found]
 

@@ -1,5 +1,3 @@
-""""""
-
 import argparse
 import io
 import json

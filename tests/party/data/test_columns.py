@@ -1,6 +1,4 @@
-"""
-
-Whatever is in a column, it is read, binned, refused and remarked upon as the reader of texts and decimals says.
+"""Whatever is in a column, it is read, binned, refused and remarked upon as the reader of texts and decimals says.
 
 The fast ways are pyarrow's split of the lines, doubles by columns, and numbers that Parquet holds as such.
 """

@@ -1,5 +1,3 @@
-""""""
-
 import codecs
 import csv
 import gzip

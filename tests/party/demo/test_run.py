@@ -1,5 +1,10 @@
 import json
+import os
+import shutil
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -9,10 +14,12 @@ from typing import Self
 import pytest
 
 from party.cli import main as cli
+from party.cli.outputs import fraction
 from party.demo import run as demo
 from party.demo.data import ALICE, BOB, PARTIES, deal_dataset
 from party.demo.folders import config_path, held_folder, write_parties
-from party.demo.options import DemoError, DemoOptions, PartyFailedError
+from party.demo.options import DemoError, DemoOptions, PartyFailedError, parse_omegas, parse_ways
+from party.demo.processes import PartyProcess, free_port, run_together
 from party.demo.run import Reference, Run, compare_all, make_reference, planned
 from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
@@ -26,7 +33,7 @@ from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
 from protocols.role import Phase, Progress
-from protocols.terms import ALL, Method
+from protocols.terms import ALL, DEPTH, Method
 from tests.party.demo.test_data import BITS, DOTS, FAST, options
 from tests.support.examples import few
 from tests.support.models import chain, small_model
@@ -377,3 +384,96 @@ def test_of_files_of_ones_own_a_demo_grows_the_tree_alone_which_is_that_of_plain
     assert "exact_counts = false" in (tmp_path / "out" / "bob" / "party.toml").read_text()
     assert not list((tmp_path / "out").glob("figure*"))
     assert "no count did" in " ".join(ended.out.split())
+
+
+def test_windows_are_read_in_order_and_what_is_none_is_refused() -> None:
+    for text in ("", "0", "1,,2", "1;2", "-1", "ALL", "65536", "1" * 5000, "²"):
+        with pytest.raises(InputError, match="omega must list"):
+            parse_omegas(text)
+    assert parse_omegas("3, 1,all") == (3, 1, ALL)
+    for text in ("", "rsa", "dot_product:paillier", "paillier,,", ","):
+        with pytest.raises(
+            InputError, match=r"^ways must list ways of counting, such as oblivious_transfer, paillier"
+        ) as caught:
+            parse_ways(text)
+        assert caught.value.field == "ways"
+    for text in ("", "0", "65536", "-1", "ANY", "1" * 5000, "²"):
+        with pytest.raises(InputError, match="max_depth must be an integer from 1 to"):
+            DEPTH.parse(text, "max_depth")
+    assert fraction("--theta", "0.45") == Fraction(9, 20)
+    with pytest.raises(InputError, match="--theta must be an exact number"):
+        fraction("--theta", "1e-1")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two parties with keys that the command accepts, and few records: to copy."""
+    root = tmp_path_factory.mktemp("parties")
+    asked = options(root, key_bits=2048, key_floor=2048)
+    write_parties(root, deal_dataset("votes", 1).taken(range(30)), asked, 1)
+    return root
+
+
+@pytest.fixture
+def folders(written: Path, tmp_path: Path) -> Path:
+    """The same two parties, at a port of this test's own."""
+    root, port = Path(shutil.copytree(written, tmp_path / "parties")), free_port()
+    for name in (ALICE, BOB):
+        text = (root / name / "party.toml").read_text()
+        assert '"127.0.0.1:1"' in text
+        (root / name / "party.toml").write_text(text.replace('"127.0.0.1:1"', f'"127.0.0.1:{port}"'))
+    return root
+
+
+def test_what_a_party_fails_on_is_passed_on_with_its_code(folders: Path) -> None:
+    with (
+        PartyProcess(folders / BOB) as bob,
+        PartyProcess(folders / ALICE) as alice,
+        pytest.raises(PartyFailedError) as caught,
+    ):
+        run_together(bob, alice, "absent.toml", "model.json", lambda _: None)
+    assert str(caught.value) == f"alice: {folders / ALICE / 'absent.toml'} does not exist: name another file"
+    assert caught.value.code == 2
+
+
+def test_a_party_that_dies_ends_the_run_at_once(folders: Path) -> None:
+    with PartyProcess(folders / BOB) as bob, PartyProcess(folders / ALICE) as alice:
+        os.kill(bob.pid, signal.SIGKILL)
+        with pytest.raises(PartyFailedError, match=r"\bbob: ended without a word$"):
+            run_together(bob, alice, "job.toml", "model.json", lambda _: None)
+
+
+LAUNCHER = """
+import sys, time
+from pathlib import Path
+from party.demo.processes import PartyProcess
+if __name__ == "__main__":
+    with PartyProcess(Path(sys.argv[1])) as bob:
+        bob.begin("model.json")
+        print(bob.pid, flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", few([signal.SIGKILL, signal.SIGINT], 2))
+def test_a_party_does_not_outlive_the_demo(folders: Path, how: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, folders / BOB], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as launcher:
+        assert launcher.stdout is not None
+        child = int(launcher.stdout.readline())
+        os.kill(child, 0)
+        launcher.send_signal(how)
+        launcher.wait(20)
+    deadline = time.monotonic() + 10
+    while is_alive(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_alive(process: int) -> bool:
+    """Tell whether a process runs; one that has ended and that nobody waited for does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except FileNotFoundError:
+        return False

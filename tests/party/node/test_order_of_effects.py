@@ -13,35 +13,115 @@ Who goes on makes new transfers under new names, even where a machine that is pu
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from party.files import locked_folder
 from party.models.any_file import KeptModel
+from party.node import players
 from party.node.players import Host
 from party.node.session import run_session
+from party.records.journal import Journal, RunRecord
+from party.records.ledger import Ledger
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Receiver, Train
-from protocols.role import Joinable, Message
+from protocols.role import Joinable, Message, Part
 from protocols.terms import Counting, Impurity, Learner, Method, Reveal, RuleTerms
 from protocols.two_party.inputs import PartyInputs
 from tests.party.node.test_going_on import CASES, Killed, Meeting
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support import offering, sessions
 from tests.support.channels import memory_channels
-from tests.support.effects import ENTRY, SENT, Effect, recorded
 from tests.support.examples import few
 from tests.support.joint_itemsets import rule_terms
 from tests.support.mask_recorder import ALONE, ONCE, MaskRecorder
 from tests.support.offering import Offering
 from tests.support.parties import Case, make_local
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, with_terms
+
+ENTRY, SAVED, STATE, MODEL, PEOPLE = "entry", "saved", "state", "model", "people"
+SENT, RECEIVED = "sent", "received"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Something that a party has done: `what`, of which `kind`, and what else tells it from others of its kind."""
+
+    what: str
+    kind: str = ""
+    content: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.kind} {self.content.get('way', '')}".strip()
+
+
+Log = dict[str, list[Effect]]
+
+
+@contextmanager
+def recorded() -> Iterator[Log]:
+    """Note the effects of each party, by its name: what is kept once it is on the disk, what leaves before it does."""
+    log: Log = {}
+
+    def note(party: str, effect: Effect) -> None:
+        log.setdefault(party, []).append(effect)
+
+    with (
+        _after(Ledger, "append", lambda it, content: note(_owner(it), Effect(ENTRY, content["kind"], content))),
+        _after(Journal, "keep", lambda it, _run, part, *_: note(_owner(it), Effect(SAVED, Part(part).name))),
+        _after(Journal, "begin", lambda it, record: note(_owner(it), _state(record))),
+        _after(Journal, "change", lambda it, run, *_, **__: note(_owner(it), _state(it.find(run)))),
+        _after(KeptModel, "keep", lambda it, _: note(it.path.parent.name, Effect(MODEL, "kept"))),
+        _after(KeptModel, "publish", lambda it: note(it.path.parent.name, Effect(MODEL, "published"))),
+        _after(players, "keep_alignment", lambda folder, *_: note(folder.name, Effect(PEOPLE))),
+        _before(PagedChannel, "send", lambda it, message: note(it._own, Effect(SENT, type(message).__name__))),
+        _after(PagedChannel, "receive", lambda it, kind: note(it._own, Effect(RECEIVED, kind.__name__))),
+    ):
+        yield log
+
+
+def _owner(records: Ledger | Journal) -> str:
+    return records.path.parent.name
+
+
+def _state(record: RunRecord | None) -> Effect:
+    assert record is not None
+    return Effect(STATE, "SETTLED" if record.settled else record.state.name)
+
+
+@contextmanager
+def _after(owner: Any, name: str, note: Callable[..., None]) -> Iterator[None]:
+    original = getattr(owner, name)
+
+    def noted(*arguments: Any, **named: Any) -> Any:
+        result = original(*arguments, **named)
+        note(*arguments, **named)
+        return result
+
+    with patch.object(owner, name, noted):
+        yield
+
+
+@contextmanager
+def _before(owner: Any, name: str, note: Callable[..., None]) -> Iterator[None]:
+    original = getattr(owner, name)
+
+    def noted(*arguments: Any, **named: Any) -> Any:
+        note(*arguments, **named)
+        return original(*arguments, **named)
+
+    with patch.object(owner, name, noted):
+        yield
+
 
 COUNTED = {"counts", "accuracy", "itemsets"}
 EACH: Mapping[str, set[str]] = {

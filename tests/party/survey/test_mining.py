@@ -1,5 +1,3 @@
-""""""
-
 import json
 import re
 from contextlib import suppress

@@ -6,7 +6,7 @@ A simulator plays the side that it simulates, with that side's own rows and chan
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
+from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import Model
 from protocols.learning.routes import Routes
@@ -39,20 +40,80 @@ from protocols.oblivious.bits import WORD, pack, unpack
 from protocols.oblivious.extension import Transfers
 from protocols.oblivious.gates import Gates, Triples
 from protocols.oblivious.products import simulate_page
-from protocols.role import Message, Transcript, run_pair
+from protocols.role import Message, Role, Transcript, run_pair
 from protocols.tables import Rows
 from protocols.two_party import ways
 from protocols.two_party.agreement import Objection
-from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows
+from protocols.two_party.prediction import (
+    MOST_ROWS,
+    NO_RECALL,
+    Answers,
+    PredictionRun,
+    Recall,
+    SharedRows,
+    predict_together,
+)
 from protocols.two_party.ways import way_of
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious.parts import meet
 from tests.protocols.oblivious.test_known_answers import bits_of, off
-from tests.support.duel import Tamper, replay
+from tests.support.cases import correlated
+from tests.support.duel import End, Tamper, duel, honest, replay
 from tests.support.examples import at_most
 from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.models import bayes_models, bayes_of, chain, models, small_model
-from tests.support.predictions import Together, labels
+from tests.support.parties import Case, make_local, make_terms
+
+PARTIES = Case(
+    sizes={"alice": (2,), "bob": (2,)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 2, 2), 10),
+    groups={"alice": 1, "bob": 1},
+    terms=make_terms(),
+)
+NOT_OURS = -9
+"""Stands in the columns that a party does not hold: no code at all."""
+
+
+@dataclass
+class Together:
+    """Alice opens, Bob answers; each sees its own columns of the rows alone."""
+
+    model: Model
+    codes: NDArray[np.int16]
+    receiver: str = "initiator"
+    probabilities: bool = False
+    recalls: dict[str, Recall] = field(default_factory=dict)
+    tamper: Tamper = honest
+
+    @property
+    def terms(self) -> PredictionTerms:
+        return PredictionTerms(self.model.digest(), Receiver(self.receiver), self.probabilities)
+
+    def run(self, party: str, peer: str) -> PredictionRun:
+        """Return a party's side of it."""
+        own = np.array([attribute.party == party for attribute in self.model.schema.attributes])
+        people = tuple(f"p{number:03}" for number in range(len(self.codes)))
+        rows = SharedRows(self.model, people, np.where(own, self.codes, NOT_OURS))
+        local, nonces = make_local(PARTIES, party), bytes(32)
+        recall = self.recalls.get(party, NO_RECALL)
+        return PredictionRun(local, rows, self.terms, party == "alice", peer, nonces, recall)
+
+    def roles(self) -> tuple[Role[Answers | None], Role[Answers | None]]:
+        """Return both parties' parts."""
+        return predict_together(self.run("alice", "bob")), predict_together(self.run("bob", "alice"))
+
+    def play(self) -> tuple[End[Answers | None], End[Answers | None]]:
+        """Play both; a result of None is that of who learns nothing, and waits for nothing more."""
+        return duel(*self.roles(), self.tamper)
+
+
+def labels(answers: Answers | None) -> list[int]:
+    """Return the class of each row that was answered, in the order of the rows."""
+    assert answers is not None
+    return [answers.outcomes[position].label for position in answers.positions]
+
 
 ROWS = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [2, 2, 1], [-1, 0, 0], [1, 0, -1], [0, 7, 1]], dtype=np.int16)
 
@@ -246,7 +307,6 @@ def test_an_answer_that_is_no_outcome_is_a_deviation() -> None:
 
 
 ViewRows = NDArray[np.int16]
-NOT_OURS = -9
 COUNT = 2048
 MODELS: dict[str, tuple[Model, int]] = {"a tree": (small_model(), 1), "naive Bayes": (bayes_of((3, 3, 3, 3), 4, 1), 2)}
 """Each with the bits of its outcomes; all numbers of this many bits are outcomes."""

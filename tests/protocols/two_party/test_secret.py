@@ -272,7 +272,7 @@ def test_a_run_goes_on_at_any_level_and_opens_none_twice(case: Case) -> None:
     ]
     assert len(saved) == len(steps)
     assert sum(of_windows for _, of_windows in steps) == (2 if case.terms.ranks else 0)
-    for known in few(range(1, len(saved) + 1), 2):
+    for known in few(range(1, len(saved) + 1), 3):
         again = Run(case)
         assert again.tree(KeptLevels(saved[:known])) == tree
         assert again.alice.steps == again.bob.steps == set(steps[known:])
@@ -372,7 +372,7 @@ SEEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("side", "way"), few([*product(("alice", "bob"), SEEN)], 2))
+@pytest.mark.parametrize(("side", "way"), few([*product(("alice", "bob"), SEEN)], 3))
 def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_table(side: str, way: str) -> None:
     """Its result, and the kinds and lengths of all messages; the bits of masked ones are half ones (10**-9).
 
