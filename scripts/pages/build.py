@@ -19,6 +19,7 @@ import reference
 ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / ".github" / "docs" / "settings.md"
 _LINK = re.compile(r"(\]\()([^)\s#:]+)([)#])")
+_WHOLE = re.compile(r"\[([^\]]+)\]\(([^)\s#:]+)\)")
 _LIST = re.compile(r"^((?!\* |\d+\. |[ |#>`-])\S.*\n)(?=\* |1\. )", re.MULTILINE)
 _LOAD = re.compile(
     r"""<(?:link|script|img|iframe|source|object|embed)\b[^>]*?\b(?:href|src|data)=["']?(?:https?:)?//[^\s"'>]+"""
@@ -34,6 +35,8 @@ def stage(pages: Path) -> None:
     wanted = [ROOT / name for name in listed.stdout.split("\0") if name]
     for path in wanted:
         text = path.read_text(encoding="utf-8")
+        here = path.parent
+        text = _WHOLE.sub(lambda m: m[1] if (here / m[2]).is_dir() else m[0], text)  # noqa: B023  # used at once
         linked = (Path(os.path.normpath(path.parent / target)) for _, target, _ in _LINK.findall(text))
         text = _LINK.sub(lambda m: m[1] + m[2].replace(".github/", "guide/") + m[3], text)
         _write(pages, path, _LIST.sub(r"\1\n", text))  # a list after a line of text is one on GitHub, not here

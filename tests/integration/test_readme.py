@@ -91,8 +91,16 @@ def test_every_command_every_file_and_every_link_that_a_page_names_exists(page: 
         assert name in COMMANDS, name
     for path in re.findall(r"(?<![\w./-])(?:scripts|party|protocols|tests|proto)/[\w./-]+\w", text):
         assert (ROOT / path).exists() or "NAME" in path, path
-    for link in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (page.parent / link).exists(), link
+    for link, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", text):
+        target = page.parent / link if link else page
+        assert target.exists(), link
+        assert not heading or heading in headings(target), f"{link}#{heading}"
+
+
+def headings(page: Path) -> set[str]:
+    """Return the headings of a page as links name them."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in found}
 
 
 def test_the_picture_of_the_readme_is_in_the_repository() -> None:
