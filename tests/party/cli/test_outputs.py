@@ -125,6 +125,7 @@ def test_an_error_of_the_system_names_its_path_and_another_is_an_internal_one(
 CLI = Path(cli.__file__).parent
 WRITERS = {"write_atomically", "write_new", "write_table", "write_result", "write_sent", "write_model", "KeptModel"}
 READ = {
+    "approve party", "export model", "propose job", "propose party", "refuse party",
     "align party", "audit design", "audit --and", "cancel party", "check party", "check job", "crosstab party",
     "demo --alice", "demo --bob", "disguise data", "disguise design", "disguise --personal", "doctor party",
     "estimate disguised",
@@ -148,7 +149,7 @@ NEVER_REPLACED = {
     "upgrade folder": "a folder, whose files are kept as they were beside what becomes of them",
 }
 REPLACED_IF_TOLD = {
-    "disguise --output", "ledger --output", "mine --output", "predict --output", "predict --report",
+    "disguise --output", "export --output", "ledger --output", "mine --output", "predict --output", "predict --report",
     "rehearse --output",
     "report --output", "rules --output", "serve --model", "serve --report", "survey export --output",
     "survey page --output", "survey results --html", "train --model", "train --report",
@@ -180,6 +181,7 @@ def test_nothing_that_is_read_is_an_output_and_what_is_there_goes_only_if_told(t
 
 CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "disguise --output": lambda out: ("disguise", "data.csv", "design.toml", "--secret", "coins", "-o", out),
+    "export --output": lambda out: ("export", "m.json", "--as", "sql", "-o", out),
     "ledger --output": lambda out: ("ledger", "export", "bob", "-o", out),
     "mine --output": lambda out: ("mine", "tree", "d.csv", "design.toml", "-o", out),
     "predict --output": lambda out: ("predict", "m.json", "data.csv", "-o", out),
@@ -196,6 +198,7 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
 }
 OF_PAGES = ("predict --report", "survey page --output")
 INPUTS = {
+    "export --output": "m.json",
     "disguise --output": "data.csv", "ledger --output": "bob/party.toml", "mine --output": "d.csv",
     "predict --output": "m.json", "predict --report": "data.csv", "rehearse --output": "bob/party.toml",
     "report --output": "bob/party.toml", "rules --output": "sets.json",
@@ -261,6 +264,7 @@ FORMATS = (Path(__file__).parents[3] / "party" / "FORMATS.md").read_text()
 NONE: Mapping[str, str] = {
     "completion": "prints what a shell reads",
     "demo": "writes run.json",
+    "export": "writes a model for other programs",
     "report": "writes a page; `train --json` and `ledger --json` have what stands in it",
     "serve": "prints no results; --log json says what happens, --report what a run cost",
     "survey close": "`survey status --json` has what it tells",
@@ -275,6 +279,7 @@ NONE: Mapping[str, str] = {
 NEEDS_A_PEER = {
     "align": "tests/integration/test_json_of_runs.py", "cancel": "tests/integration/test_going_on.py",
     "ledger": "tests/integration/test_json_of_runs.py", "train": "tests/integration/test_json_of_runs.py",
+    **dict.fromkeys(("approve", "propose", "refuse"), "tests/integration/test_approval.py"),
     "pair": "tests/integration/test_pair.py", "crosstab": "tests/integration/test_crosstab.py",
 }  # fmt: skip
 QUICK = ("--shift", "1/10", "--power", "0.9")
