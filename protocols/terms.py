@@ -145,6 +145,7 @@ NOISE: Final = Exact(
 )
 BITS: Final = Between(1, 2**31 - 1, f"n/{RECORDS_PER_BIT}")
 _HEAVIEST: Final = 10_000
+FEWEST_DECIDING: Final = 3
 WEIGHTS_LEGAL: Final = 'must be values of the class with numbers from 1/100 to 100, such as ["yes=4"]'
 SUPPORT: Final = Exact(NO_SHARE, _ONE, "must be above 0 and at most 1, such as 1/20", opens=(NO_SHARE,))
 LENGTH: Final = Between(1, 32)
@@ -243,6 +244,18 @@ def whole_weights(texts: Iterable[str], values: Sequence[str]) -> list[int]:
     if max(least) > _HEAVIEST:
         raise TermError("are too fine: round them, such as to 5/2", field="weights")
     return least
+
+
+def leaf_of_weights(weights: Sequence[int]) -> int:
+    """Return the fewest records of a leaf that fewer than `FEWEST_DECIDING` of one class do not outweigh.
+
+    Where one record does, a label can say of everybody in a leaf that nobody there is of its class.
+
+    >>> leaf_of_weights([1, 4])
+    11
+    """
+    lightest, heaviest = min(weights), max(weights)
+    return 1 if lightest == heaviest else FEWEST_DECIDING + (FEWEST_DECIDING - 1) * heaviest // lightest
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from protocols.terms import (
     Splits,
     TermError,
     Terms,
+    leaf_of_weights,
 )
 from protocols.two_party.inputs import PartyInputs
 
@@ -168,4 +169,8 @@ def _changes_by_data(sides: Sides, terms: Terms) -> Iterator[Mapping[str, Any]]:
     held = np.bincount(holder.table.codes[:, -1], minlength=label.size)
     ratio = round(held.max() / held.min()) if held.min() else 1
     if label.size == 2 and ratio > 1:
-        yield {"weights": (f"{label.values[held.argmin()]}={ratio}",)}
+        leaf = max(terms.min_leaf, leaf_of_weights([1, ratio]))
+        yield {
+            "weights": (f"{label.values[held.argmin()]}={ratio}",),
+            **({} if leaf == terms.min_leaf else {"min_leaf": leaf}),
+        }

@@ -33,6 +33,7 @@ from protocols.terms import (
     Splits,
     TermError,
     Terms,
+    leaf_of_weights,
     whole_weights,
 )
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
@@ -110,7 +111,10 @@ _PEER_WANTS = {
         "a column of ours has more values than the peer takes here (its [agree] most_values); the most have {widest}: "
         "give them fewer ([columns] bins, max_values, group), list them under [data] ignore, or ask it to allow more"
     ),
-    "weights": "the peer's class has no such value, or the peer refuses these weights: write a value that it has",
+    "weights": (
+        "the peer's class has no such value, or the peer refuses these weights: write a value that it has, or raise "
+        "min_leaf"
+    ),
     "splits": "the peer does not take these splits: ask its owner which it takes",
     "leaves": "the peer does not take these leaves: ask its owner which it takes",
     "learner": "the peer does not take this learner: ask its owner which it takes",
@@ -391,20 +395,30 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     return _object_to_class(local, terms, local.class_attribute.values)
 
 
+def _object_to_weights(terms: Terms, values: Sequence[str]) -> Objection | None:
+    try:
+        least = leaf_of_weights(whole_weights(terms.weights, values))
+    except TermError as error:
+        return Objection("weights", str(error))
+    if terms.min_leaf >= least:
+        return None
+    apart = "are so far apart that one or two people would decide a leaf"
+    return Objection("weights", f"weights {apart}: write weights closer to each other, or min_leaf = {least}")
+
+
 def _object_to_class(local: PartyInputs, terms: Terms, values: Sequence[str]) -> Objection | None:
     """Return what is said against a class of these values: by our limits, or because of weights or the measure."""
     if terms.rules is not None:
         return None
-    try:
-        heaviest = max(whole_weights(terms.weights, values))
-    except TermError as error:
-        return Objection("weights", str(error))
+    flaw = _object_to_weights(terms, values)
+    if flaw is not None:
+        return flaw
     classes = len(values)
     reason = local.limits.refuse_classes(classes)
     if reason is not None:
         return Objection("class values", reason)
     train = training_records(len(local.records), terms)
-    fits = classes == 2 and train * heaviest <= MOST_GINI_RECORDS
+    fits = classes == 2 and train * max(whole_weights(terms.weights, values)) <= MOST_GINI_RECORDS
     if not terms.hides_counts or terms.impurity is not Impurity.GINI or fits:
         return None
     if terms.noise is not None and classes > 2:

@@ -38,7 +38,15 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.held_out import noise_of_table
 from protocols.secret_tree.window import open_windows
 from protocols.tables import ROOT, Attribute, Table, joint_schema, two_way
-from protocols.terms import EPSILON_OF_SCORES, LEAF_OF_TENTHS, Growth, Leaves, Reveal
+from protocols.terms import (
+    EPSILON_OF_SCORES,
+    FEWEST_DECIDING,
+    LEAF_OF_TENTHS,
+    Growth,
+    Leaves,
+    Reveal,
+    leaf_of_weights,
+)
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
 from protocols.two_party.noise import noise_of_model, tree_spending
@@ -180,6 +188,30 @@ def test_who_knows_all_classes_but_one_of_each_group_reads_one_person_per_label_
     assert len(labels) < Allowance(game.schema, 1).spent(tree) == 9
     bounded = knowing_all_but_one_of_each_group(Fraction(168, 50)).grown()
     assert isinstance(bounded.root, Leaf)
+
+
+def people_of_a_rare_class(heavier: int) -> tuple[list[int], Fraction]:
+    """Return of how many people each leaf of the other class is wrong, and the bits of the tree.
+
+    A partner put 2,000 people into groups of twenty, by two columns; one in 25 is of the rare class.
+    """
+    people, rare = np.arange(2000), np.random.default_rng(6).random(2000) < 0.04
+    codes = np.column_stack([people // 200, people // 20 % 10, rare]).astype(np.uint8)
+    growth = replace(ONE_SPLIT, max_depth=2, weights=(f"c1={heavier}",))
+    game = Game(schema_of((10, 10), 2, 2), codes, growth)
+    tree = game.plain()
+    wrong = [int(rare[path.satisfied_by(codes)].sum()) for path, label in tree.leaves() if label == 0]
+    return wrong, Allowance(game.schema, 2).spent(tree)
+
+
+def test_a_weight_that_outweighs_a_leaf_clears_twenty_people_by_one_label_and_the_heaviest_allowed_one_nobody() -> None:
+    heaviest = max(weight for weight in range(1, 101) if leaf_of_weights([1, weight]) <= ONE_SPLIT.min_leaf)
+    wrong, bits = people_of_a_rare_class(100)
+    assert max(wrong) == 0
+    assert 20 * len(wrong) > 8 * bits
+    wrong, _ = people_of_a_rare_class(heaviest)
+    assert max(wrong) == FEWEST_DECIDING - 1
+    assert sum(each > 0 for each in wrong) > len(wrong) / 2
 
 
 def knowing_a_hundred_of_each_group(known: int, leaves: Leaves, most_bits: Fraction | None = None) -> Game:

@@ -141,11 +141,15 @@ def test_the_page_has_the_table_of_the_screen_and_a_picture_and_what_cannot_be_r
     alone = pair.write_job(**JOB, reveal="tree")
     tree = rehearsed(pair, alone, *pilot(pair))["choices"]
     most = RECORDS // 50
-    by_data: list[dict[str, object]] = [{"most_bits": 2 * most}, {"most_bits": 4 * most}, {"weights": ["negative=4"]}]
+    by_data: list[dict[str, object]] = [
+        {"most_bits": 2 * most},
+        {"most_bits": 4 * most},
+        {"weights": ["negative=4"], "min_leaf": 11},
+    ]
     assert len({row["nodes"] for row in tree[-3:]}) > 1
     for row, change in zip(tree[-3:], by_data, strict=True):
-        job = pair.write_job(**JOB, reveal="tree", **change)
-        assert row["choice"] == " ".join(f"{name} = {json.dumps(value)}" for name, value in change.items())
+        job = pair.write_job(**{**JOB, "reveal": "tree", **change})
+        assert row["choice"] == ", ".join(f"{name} = {json.dumps(value)}" for name, value in change.items())
         assert row | {"choice": tree[0]["choice"]} == rehearsed(pair, job, *pilot(pair))["choices"][0]
     pair.edit("alice", "most_values = 16", "most_values = 2")
     refused = cotally_here("rehearse", pair.alice, alone, *pilot(pair))

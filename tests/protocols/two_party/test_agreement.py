@@ -357,6 +357,12 @@ MODEL = PredictionTerms(bytes(MODEL_BYTES), Receiver.INITIATOR, False)
 RULES = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
 
 
+def of_weights(weight: str, min_leaf: int) -> Terms:
+    weights = (f"{HER_CLASS.table.attributes[-1].values[0]}={weight}",)
+    tree = {"method": "smc", "reveal": "tree", "max_depth": 2, "test": Fraction(0)}
+    return make_terms(**tree, min_leaf=min_leaf, weights=weights)
+
+
 def of_sets(least: Fraction) -> Terms:
     rules = RuleTerms(Fraction(1, 2), 2, 50, metric=Metric.LIFT, min_threshold=least)
     return rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
@@ -412,6 +418,9 @@ def test_what_our_own_limits_refuse_is_known_before_there_is_a_peer() -> None:
         (NO_LIMITS, of_sets(Fraction(1, 3)), None),
         (NO_LIMITS, of_sets(Fraction(10**17 - 1, 10**17)), "rules"),
         (NO_LIMITS, make_terms(min_leaf=8), None),
+        (NO_LIMITS, of_weights("5/2", min_leaf=8), None),
+        (NO_LIMITS, of_weights("5/2", min_leaf=7), "weights"),
+        (NO_LIMITS, of_weights("3", min_leaf=8), "weights"),
     ]:
         objection = object_to_limits(replace(HER_CLASS, limits=limits), terms)
         assert (objection and objection.field) == field
