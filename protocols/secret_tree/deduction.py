@@ -1,10 +1,10 @@
 """What follows for certain from a tree alone, for a side that knows its own columns of everybody (DESIGN 16).
 
 A leaf is of one class if its node was asked and no small branch can be a leaf whatever its classes are: that is so at
-`min_leaf` 1 alone, without noise, since under no weights one record outweighs a leaf (`terms.leaf_of_weights`). So a side
-without the class knows the class of a record all of whose possible leaves are of one class, the same for all; and a side
-with the class rules out the leaves of another class. Whatever all leaves that are left say of the other side's columns
-then holds of the record.
+`min_leaf` 1 alone, without noise, since under no weights one record outweighs a leaf (`terms.leaf_of_weights`). So a
+side without the class knows the class of a record all of whose possible leaves are of one class, the same for all; and
+a side with the class rules out the leaves of another class. Whatever all leaves that are left say of the other side's
+columns then holds of the record.
 
 This is what follows from each record alone. How many people there are rules out more where a node has only a few.
 """
