@@ -33,6 +33,10 @@ MOST_WAITING: Final = 8
 """How many undecided jobs of a peer are kept."""
 
 
+OUR_LIST: Final = b""
+"""Stands for a list of the peer's that is the same as ours."""
+
+
 def is_bounded(agree: Acceptance, job: Job) -> bool:
     """Return whether each bound that counts what such a job reveals is a number, over the life of a data set too."""
     life = agree.life
@@ -84,14 +88,20 @@ class Approvals:
 
     def judge_tables(self, what: str, theirs: bytes) -> Objection | None:
         """Object to another table or list of the peer's, by its commitment, than the approved job began with."""
-        if self._asked is None:
+        if self._asked is None or self.begins_with(what, theirs):
             return None
+        return self._judge(self._asked, what.encode(), theirs)
+
+    def begins_with(self, what: str, theirs: bytes) -> bool:
+        """Return whether the approved job first began with this table or list, and note that it does if it begins."""
+        if self._asked is None:
+            return True
         proposal = self._digest(self._asked)
         begun = self.pages.noted(ProposedTableEntry, self.local.dataset)
         known = [each.theirs for each in begun if (each.proposal, each.what) == (proposal, what)]
         if not known:
             self.pages.write(ProposedTableEntry(self.local.dataset, proposal, what, theirs))
-        return None if not known or theirs in known else self._judge(self._asked, what.encode(), theirs)
+        return theirs in known or not known
 
     def _judge(self, job: Job, *tables: bytes) -> Objection | None:
         digest, found = self._digest(job, *tables), proposals(self.pages.ledger.entries(), self.is_good)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from party.data.ids import NO_LOOK, IdLook, look_of
 from party.models.any_file import KeptModel
 from party.node.aligning import ListRules, Offer, Offers, OwnRows
-from party.node.approval import Approvals
+from party.node.approval import OUR_LIST, Approvals
 from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
@@ -321,6 +321,7 @@ def _restrict_to_common(opening: Opening, session: Session) -> Session:
         are_to_align(session.local, peer, opening.nonces, aligns=willing), session.channel, session.watching()
     )
     if rows is None or not differ:
+        session.approvals.begins_with("list", OUR_LIST)
         return session
     matched, rows.local = _match(opening, session)
     session.host.on_matched(matched)
@@ -335,6 +336,7 @@ def _with_common_rows(opening: Opening, session: Session, judge_least: Callable[
     listed = session.local.bringing_ids(offer.shared.people)
     role = are_to_align(listed, session.channel.peer, opening.nonces, aligns=session.aligns)
     if not drive(role, session.channel, session.watching()):
+        session.approvals.begins_with("list", OUR_LIST)
         return offer
     aligned = _aligned(listed, opening, session, rows=True, judge_least=judge_least)
     look = look_of(listed.records, listed.form)

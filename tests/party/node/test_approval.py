@@ -20,6 +20,7 @@ from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.terms import Learner, RuleTerms, Terms
 from protocols.two_party.agreement import _PEER_WANTS
+from tests.support.offering import Offering, assert_not_answered, classes
 from tests.support.parties import make_terms
 from tests.support.sessions import ANY_ODDS, CASE, Sessions, contents, of_kind, trained, with_terms
 
@@ -79,6 +80,7 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
     sign(sessions, "Ben")
     alice, _ = sessions.run()
     assert trained(alice).outcome.tree
+    assert [each["what"] for each in of_kind(contents(sessions, "alice"), "proposed table")] == ["list", "table"]
     with sessions.ledger("alice") as ledger:
         (told,) = dealings(ledger.entries())
     said = "\n".join(dealings_lines(told, full=False))
@@ -138,6 +140,40 @@ def test_an_approved_job_holds_for_the_table_of_the_peer_with_which_it_began(tmp
     assert len(of_kind(contents(sessions, "alice"), "crosstab")) == 4
 
 
+def test_a_table_of_the_peer_binds_a_job_of_training_too_before_anything_of_it_is_revealed(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions)
+    sign(sessions, "Ann")
+    own = tmp_path / "bob" / "party.toml"
+    text = own.read_text()
+    own.write_text(f"{text}most_counts = 1\n")
+    _, bob = sessions.both_errors()
+    assert isinstance(bob, DisagreementError)
+    assert bob.field == "budget"
+    own.write_text(text)
+    assert waits(replace(sessions, case=moved(2)))
+    sessions.run()
+
+
+def test_other_rows_of_ours_or_another_list_of_the_peers_are_another_prediction(tmp_path: Path) -> None:
+    pair = Offering(tmp_path)
+    settings = tmp_path / "alice" / "party.toml"
+    settings.write_text(settings.read_text().replace("[node]", 'approve = "by hand"\n[node]'))
+    ages, cities = dict(pair.ages), dict(pair.cities)
+    changes: tuple[dict[str, Any], ...] = (
+        {},
+        {"ages": ages | {"p2": "old"}},
+        {"cities": cities | {"p7": "Rome"}},
+        {"cities": cities | {"p8": ""}},
+    )
+    for times, change in enumerate(changes, start=1):
+        vars(pair).update(change)
+        assert_not_answered(pair.play(), "approval")
+        assert len(proposed(pair.sessions)) == times
+        sign(pair.sessions, "Ann")
+        assert classes(pair.play()[1])
+
+
 def test_the_last_word_of_each_name_counts_and_a_refusal_crosses_as_one_fixed_sentence(tmp_path: Path) -> None:
     sessions = by_hand(tmp_path)
     assert waits(sessions)
@@ -195,6 +231,11 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
     alice, _ = sessions.both_errors()
     assert isinstance(alice, DisagreementError)
     assert alice.field == "min_leaf"
+    settings.write_text(text.replace('most_runs = "any"', "most_runs = 1"))
+    sessions.run()
+    alice, _ = sessions.both_errors(with_terms(CASE, max_depth=1).terms)
+    assert isinstance(alice, DisagreementError)
+    assert (alice.field, len(proposed(sessions))) == ("budget", 1)  # what is refused is not kept
     settings.write_text(text)
     own = tmp_path / "bob" / "party.toml"
     own.write_text(f'{own.read_text()}approve = "by hand"\n')
