@@ -273,10 +273,12 @@ def _head(head: LedgerHead) -> dict[str, object]:
 
 
 def proposed_lines(job: Proposal) -> Iterator[str]:
-    """Say who proposed what, what it would reveal, and who has decided."""
+    """Say who proposed what, on which terms, what it would reveal, and who has decided."""
     said = job.said
+    terms = (f"{name} = {value}" for name, value in said.job.items() if name != "kind" and value not in (None, []))
     of = "us" if said.ours else job.peer.name
     yield f"Job {job.name} of {of}: {_job_text(said.job)}, proposed {job.time}"
+    yield f"  terms: {printable(', '.join(terms))}"
     yield f"  by what was known then, of {said.records:,} records: {_would_text(said.reveals)}"
     yield from (f"  {_word(*word)}" for word in job.words.values())
 
